@@ -1,3 +1,4 @@
+import { readAddress } from '@tollbook/core/address'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
@@ -70,7 +71,7 @@ export async function createService(
 ): Promise<Service> {
   // Close the parts in reverse order: in `close`, or at once if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const { catalog, providers, prices, products: delivery, sale, x402, server, limits } = config
+  const { catalog, providers, prices, products: delivery, sale, x402, currencies, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
   // The URL is set when the service listens. Parts read it only while they answer requests.
@@ -84,17 +85,24 @@ export async function createService(
   const offers = [...(seams.products?.(builtin) ?? builtin), ...gateway.products]
   const sold = soldProducts(offers, catalog, { ...providers, samples })
 
-  const chain = await openChain({ ...config.chain, ...base, postJson, limits: seams.nodes })
-  const { terms } = chain
-  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
+  const chain = await openChain({
+    ...config.chain,
+    ...base,
+    currencies: currencies.accepted,
+    postJson,
+    limits: seams.nodes,
+  })
+  const { terms, dollars } = chain
+  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms, dollars }), closePart)
 
-  const selling = { ...base, terms, ledger, goods, gateway, sold, split, lookups, samples, serviceUrl }
+  const selling = { ...base, terms, dollars, ledger, goods, gateway, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
-  const working = { ...base, ledger, upkeep, chain, onAbsent: signer.recordAbsent }
+  const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
+  const working = { ...base, ledger, upkeep, chain, treasuryWallet, onAbsent: signer.recordAbsent }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
   const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
@@ -103,7 +111,7 @@ export async function createService(
   const withRails = seams.rails ?? ((rails) => rails)
   const ways = { feePayer: signer.feePayer, fundWallet, withRails }
   const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, health, serviceUrl }
-  const { sales, wallets } = openPayments({ sale, x402 }, paying)
+  const { sales, wallets } = openPayments({ sale, x402, currencies }, paying)
 
   const { finance: access, refunds, reportsDatabaseUrl } = config
   const reporting = { access, refunds, reportsDatabaseUrl, publicUrl: server.publicUrl }

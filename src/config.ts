@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { catalogConfig } from './config/catalogConfig.ts'
 import { chainConfig, localConfig } from './config/chainConfig.ts'
 import { burnConfig, payoutConfig } from './config/commandConfig.ts'
+import { currencyConfig } from './config/currencyConfig.ts'
 import { inputOf, leavesOf, variableAt } from './config/configSchema.ts'
 import { findConflicts } from './config/conflicts.ts'
 import { deliveryConfig } from './config/deliveryConfig.ts'
@@ -42,6 +43,7 @@ const configSchema = z.object({
   payout: payoutConfig,
   burn: burnConfig,
   chain: chainConfig,
+  currencies: currencyConfig,
   /** Checked by conflicts.ts. */
   burnThisMint: variable('BURN_THIS_MINT', solanaAddress),
   receiptSigningKey: variable('RECEIPT_SIGNING_KEY', signingKey),

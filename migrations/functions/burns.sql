@@ -1,6 +1,7 @@
 -- For the burner role: the body of one BurnSubmitted, BurnConfirmed or BurnFailed. At most one round of a mint is open: its
 -- number is a key, and it begins only after the round before it has ended. So no two transactions of ours can burn one debt.
--- The ceiling of Liabilities:BurnOwed makes burning more than is owed impossible to record.
+-- The ceiling of Liabilities:BurnOwed makes burning more than is owed impossible to record. What the treasury has not delivered
+-- for sales in dollars stays: the tokens of the payment wallet belong to others until then.
 create or replace function ledger.record_burn(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
@@ -39,7 +40,9 @@ begin
     if not exists (select from ledger.keys k where k.space = burn_rounds and k.key = convert_to(of_mint || '#' || round_number, 'UTF8'))
       and not exists (
       select from ledger.accounts a
-      where a.mint = of_mint and a.name = 'Liabilities:BurnOwed' and -a.balance >= (said ->> 'burnBaseUnits')::numeric)
+      where a.mint = of_mint and a.name = 'Liabilities:BurnOwed' and -a.balance - coalesce((
+          select greatest(d.balance, 0) from ledger.accounts d where d.mint = of_mint and d.name = 'Assets:TokensToDeliver'), 0)
+        >= (said ->> 'burnBaseUnits')::numeric)
     then
       return query select 'more_than_owed', null::bigint, null::bytea, null::timestamptz;
       return;

@@ -7,9 +7,10 @@ select e.seq, e.stream, s.kind, (e.effective_at at time zone 'UTC')::date as day
   case when starts_with(a.name, 'Liabilities:Share:') then a.name
     else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as account,
   case when starts_with(a.name, 'Liabilities:Share:') then substr(a.name, 19) end as share,
-  p.stream is not null as is_payment,
+  -- The burn in tokens that a sale in dollars owes is not an amount of its payment.
+  coalesce(p.mint = a.mint, false) as is_payment,
   -- Computed for each entry, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
-  coalesce(div(side.amount * p.price_micro_usd * 1000000, p.required), 0) as value
+  case when p.mint = a.mint then coalesce(div(side.amount * p.price_micro_usd * 1000000, p.required), 0) else 0 end as value
 from ledger.events e
 cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
 cross join lateral (values (t.debit, t.amount), (t.credit, -t.amount)) as side (account, amount)

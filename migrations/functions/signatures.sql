@@ -59,7 +59,7 @@ grant execute on function signer.find_signature to tollbook_signer;
 --
 -- perDay, perWalletAndDay   the budget of a UTC day. Each signature counts with its highest fee.
 -- unsettled                 a wallet that has never paid has one unsettled payment at a time.
--- promised                  the rehearsed balance does not cover the payment and all others that the rehearsal may not show.
+-- promised                  the rehearsed balance does not cover the payment and all others in its mint that the rehearsal may not show.
 -- failures                  too many payments of the wallet failed in the last 24 hours.
 -- failuresOfAll             failed payments of all wallets have used up their part of the day's budget. Wallets that have paid
 --                           and had no failure are still served.
@@ -67,7 +67,7 @@ grant execute on function signer.find_signature to tollbook_signer;
 -- The lock of the day orders all signatures, so two signers with one key decide as one.
 create or replace function signer.record_signature(
   given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint,
-  held numeric, as_of timestamptz, lamports_per_day bigint, lamports_per_wallet bigint)
+  held numeric, as_of timestamptz, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text default null)
 returns text
 language plpgsql
 security definer
@@ -117,7 +117,8 @@ begin
   select count(*) filter (where s.outcome is null) as open,
       count(*) filter (where s.outcome = 'failed') as failed,
       count(*) filter (where s.outcome = 'paid') as paid,
-      coalesce(sum(s.amount) filter (where s.outcome is null or (s.outcome = 'paid' and s.settled_at >= as_of)), 0) as promised
+      coalesce(sum(s.amount) filter (where s.dollar is not distinct from given_dollar
+        and (s.outcome is null or s.outcome = 'paid' and s.settled_at >= as_of)), 0) as promised
     into strict of_wallet
     from signer.signatures s
     where s.wallet = given_wallet and s.signed_at > clock_timestamp() - interval '1 day';
@@ -143,8 +144,8 @@ begin
     return 'promised';
   end if;
 
-  insert into signer.signatures (digest, signature, wallet, amount, lamports, day, signed_at)
-  values (given_digest, given_signature, given_wallet, given_amount, given_lamports, today, clock_timestamp());
+  insert into signer.signatures (digest, signature, wallet, dollar, amount, lamports, day, signed_at)
+  values (given_digest, given_signature, given_wallet, given_dollar, given_amount, given_lamports, today, clock_timestamp());
   update signer.days d set lamports = d.lamports + given_lamports where d.day = today;
   -- Two at most, so that no call is slow.
   delete from signer.signatures

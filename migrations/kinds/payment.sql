@@ -15,6 +15,8 @@ insert into ledger.classes (class, prefix, is_exact, floor, ceiling, hourly) val
   ('refund', 'Liabilities:RefundsDue:', false, null, 0, false),
   ('unmatched', 'Liabilities:Unmatched:', false, null, 0, false),
   ('burn_owed', 'Liabilities:BurnOwed', true, null, 0, false),
+  -- Below zero: the treasury has delivered ahead. A reversal may not be refused, so it has no limit.
+  ('to_deliver', 'Assets:TokensToDeliver', true, null, null, false),
   ('burned', 'Expenses:Burned:', false, null, null, false),
   -- Tallied here and not per endpoint: one row an hour and mint.
   ('burned_by_callers', 'Income:BurnedByCallers', true, null, null, true),
@@ -55,15 +57,15 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming', 'fulfilled', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
-  -- The same with a burn that is ours to make.
+  -- The same with a burn that is ours to make, out of the price or, for a price in dollars, out of what the treasury delivers.
   ('payment.fulfil', 'payment', 'claimed', 'fulfilled', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
-    '{unearned>burn_owed,unearned>share}'),
+    '{unearned>burn_owed,to_deliver>burn_owed,unearned>share}'),
   ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
-    '{unearned>burn_owed,unearned>share}'),
+    '{unearned>burn_owed,to_deliver>burn_owed,unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming', 'fulfilled', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
-    '{unearned>burn_owed,unearned>share}'),
+    '{unearned>burn_owed,to_deliver>burn_owed,unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
-    '{unearned>burn_owed,unearned>share}'),
+    '{unearned>burn_owed,to_deliver>burn_owed,unearned>share}'),
 
   ('payment.release', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
@@ -103,12 +105,16 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
     '{lost>wallet,overpaid>wallet,burned_by_callers>burned,exposed_contra>exposed}'),
   ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed}', 'none', false,
     '{lost>wallet,overpaid>wallet,burn_owed>wallet,exposed_contra>exposed}'),
+  ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,BurnOwedReversed}', 'none', false,
+    '{lost>wallet,overpaid>wallet,burn_owed>to_deliver,exposed_contra>exposed}'),
 
   -- Only a final payment is owed back.
   ('payment.refund', 'payment', 'released.final', 'refund_due', '{RefundDue}', 'none', false, '{unearned>refund}'),
 
   -- Tokens that no request explains; those of a reversed payment count as never arrived.
   ('payment.unmatch', 'payment', '', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
+  -- Of the treasury's wallet: tokens for the burns of sales in dollars.
+  ('payment.unmatch', 'payment', '', 'unmatched', '{TokensDelivered}', 'none', false, '{wallet>to_deliver}'),
   ('payment.unmatch', 'payment', 'submitted', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
   ('payment.unmatch', 'payment', 'reversed', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}')
 on conflict (step, from_state, event_kinds) do update set

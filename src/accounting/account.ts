@@ -14,6 +14,8 @@ export const accounts = {
   unearned: 'Liabilities:Unearned',
   /** Received for a burn that is not made yet. */
   burnOwed: 'Liabilities:BurnOwed',
+  /** Tokens that the treasury has to deliver for burns of sales in dollars. Negative if it has delivered ahead. */
+  tokensToDeliver: 'Assets:TokensToDeliver',
   /** Counterpart of `Expenses:Burned:<endpoint>`. */
   burnedByCallers: 'Income:BurnedByCallers',
   /** Answers given for payments that the chain dropped afterwards. */

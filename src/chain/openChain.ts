@@ -5,6 +5,7 @@ import type { Log } from '../machine/log.ts'
 import { readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { FinalityReader } from '../payment/finalityReader.ts'
+import { type Dollar, type DollarSetting, mintOn } from '../payment/dollar.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import { type AccountsQuestion, type AccountState, readAccounts } from './accountStates.ts'
@@ -21,6 +22,8 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
+  /** Dollars that are accepted beside the token. */
+  readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log
   readonly limits?: Partial<NodeLimits> | undefined
@@ -32,7 +35,10 @@ export interface Chain {
   readonly reader: ChainReader
   readonly finality: FinalityReader
   readonly nodes: NodeRegistry
+  /** Terms of the service token. */
   readonly terms: PaymentTerms
+  /** Dollars that are accepted beside the token, in the order of CURRENCIES. */
+  readonly dollars: readonly Dollar[]
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /** Accounts in the order of the addresses. Undefined for an address without an account. */
@@ -76,6 +82,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   const ofToken = await readLiveTerms({ rpc, log, question: { mint, paymentWallet } })
   return {
     ...ofToken,
+    dollars: await Promise.all((options.currencies ?? []).map((each) => readDollar(rpc, ofToken.terms, each))),
     nodes,
     clockSkewMaxMs: limits.clockSkewMaxMs,
     reader: createSolanaChainReader(deps),
@@ -110,6 +117,23 @@ async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pic
       return live(found)
     },
   }
+}
+
+/** Reads the terms of a dollar. A dollar that withholds a fee would not arrive whole. */
+async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarSetting): Promise<Dollar> {
+  const { network, paymentWallet } = token
+  const found = mintOn(network, currency)
+  if (typeof found === 'string') throw new Fault(found, { retryable: false })
+  const question = { mint: found.mint, paymentWallet, setting: `CURRENCIES: ${currency.symbol}` }
+  const { terms, transferFee } = await readPaymentTerms(rpc, question)
+  const flaw =
+    transferFee !== undefined
+      ? 'it withholds a transfer fee'
+      : found.mint === token.mint
+        ? 'it is TOKEN_MINT'
+        : undefined
+  if (flaw !== undefined) throw new Fault(`${question.setting} cannot be used: ${flaw}`, { retryable: false })
+  return { ...currency, terms }
 }
 
 function describeFee(fee: TransferFee | undefined): string {

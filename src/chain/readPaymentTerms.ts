@@ -25,6 +25,8 @@ import type { RpcClient } from './nodeClient.ts'
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address
+  /** Name of the mint in messages. `TOKEN_MINT` by default. */
+  readonly setting?: string
 }
 
 /** Extensions under which a landed payment would not prove what it shows, with the reason. */
@@ -74,19 +76,23 @@ export interface TermsReading {
 }
 
 /** Reads the token of the payments. Refuses a mint with which payments cannot be proven. */
-export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion): Promise<TermsReading> {
+export async function readPaymentTerms(
+  rpc: RpcClient,
+  { setting = 'TOKEN_MINT', ...question }: TermsQuestion,
+): Promise<TermsReading> {
+  const named = `${setting} ${question.mint}`
   const options = { encoding: 'base64', commitment: 'confirmed' }
   const { value } = await rpc.call('getAccountInfo', [question.mint, options], accountJson)
-  if (value === null) throw misconfigured(`TOKEN_MINT ${question.mint} does not exist on this chain`)
+  if (value === null) throw misconfigured(`${named} does not exist on this chain`)
   if (!tokenPrograms.has(value.owner))
-    throw misconfigured(`TOKEN_MINT ${question.mint} is not owned by a token program but by ${value.owner}`)
+    throw misconfigured(`${named} is not owned by a token program but by ${value.owner}`)
 
   const program = new PublicKey(value.owner)
-  const mint = readMint(question.mint, { owner: program, data: Buffer.from(value.data[0], 'base64') })
+  const mint = readMint(question.mint, named, { owner: program, data: Buffer.from(value.data[0], 'base64') })
   const [why = whyUnburnable(mint) ?? whyFrozen(mint)] = getExtensionTypes(mint.tlvData).flatMap(
     (extension) => whyRefused(extension) ?? [],
   )
-  if (why !== undefined) throw misconfigured(`TOKEN_MINT ${question.mint} cannot be used: ${why}`)
+  if (why !== undefined) throw misconfigured(`${named} cannot be used: ${why}`)
   const wallet = new PublicKey(question.paymentWallet)
   const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
   const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
@@ -120,7 +126,11 @@ function whyFrozen(mint: Mint): string | undefined {
     : undefined
 }
 
-function readMint(address: Address, account: { readonly owner: PublicKey; readonly data: Buffer }): Mint {
+function readMint(
+  address: Address,
+  named: string,
+  account: { readonly owner: PublicKey; readonly data: Buffer },
+): Mint {
   try {
     if (account.data.length < MINT_SIZE) throw new Error(`${account.data.length} bytes are too few for a mint`)
     const info = { ...account, executable: false, lamports: 0, rentEpoch: 0 }
@@ -128,7 +138,7 @@ function readMint(address: Address, account: { readonly owner: PublicKey; readon
     if (!mint.isInitialized) throw new Error('it is not initialized')
     return mint
   } catch (error) {
-    throw misconfigured(`TOKEN_MINT ${address} is not a mint`, error)
+    throw misconfigured(`${named} is not a mint`, error)
   }
 }
 

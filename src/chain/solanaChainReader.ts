@@ -45,20 +45,21 @@ const balancesMax = 2_000
 function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance'] {
   const perf = { now: () => deps.clock.monotonicMs() }
   const recent = new LRUCache<string, Promise<Balance>>({ max: balancesMax, ttl: balanceForMs, ttlResolution: 0, perf })
-  const enough = new LRUCache<Address, Balance>({ max: balancesMax, ttl: enoughForMs, ttlResolution: 0, perf })
+  const enough = new LRUCache<string, Balance>({ max: balancesMax, ttl: enoughForMs, ttlResolution: 0, perf })
   return (question) => {
-    const { wallet, minSlot, commitment, enoughBaseUnits = 0n } = question
+    const { wallet, mint = deps.mint, minSlot, commitment, enoughBaseUnits = 0n } = question
+    const account = `${mint} ${wallet}`
     const isOfAnyState = minSlot === undefined && commitment === undefined
-    const rich = isOfAnyState ? enough.get(wallet) : undefined
+    const rich = isOfAnyState ? enough.get(account) : undefined
     if (rich !== undefined && rich.baseUnits >= enoughBaseUnits) return Promise.resolve(rich)
-    const key = JSON.stringify([wallet, minSlot, commitment, enoughBaseUnits.toString()])
+    const key = JSON.stringify([account, minSlot, commitment, enoughBaseUnits.toString()])
     const known = recent.get(key)
     if (known !== undefined) return known
-    const asked = readTokenBalance(deps, { ...question, mint: deps.mint })
+    const asked = readTokenBalance(deps, { ...question, mint })
     recent.set(key, asked)
     asked.then(
       (balance) => {
-        if (isOfAnyState && balance.baseUnits >= enoughBaseUnits) enough.set(wallet, balance)
+        if (isOfAnyState && balance.baseUnits >= enoughBaseUnits) enough.set(account, balance)
       },
       () => recent.delete(key),
     )

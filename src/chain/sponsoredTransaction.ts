@@ -66,7 +66,8 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   if (!verifyEd25519({ publicKey: key.toBytes(), message: serialized, signature: signatures[1] ?? noBytes }))
     return 'signature'
   const memo = readMemo(message)
-  return memo === false ? 'memo' : { bytes, message: serialized, digest: sha256Hex(serialized), payer, memo }
+  if (memo === false) return 'memo'
+  return { bytes, message: serialized, digest: sha256Hex(serialized), payer, mint: readMint(message), memo }
 }
 
 /** Checks the current conditions: fee payer, mint and wallets. */
@@ -149,9 +150,10 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
   if (data[0] !== transferChecked || data.length !== transferDataLength || accounts.length !== transferAccounts)
     return 'transfer'
   const [source, mint, destination, authority] = accounts
-  if (mint !== policy.mint) return 'mint'
+  const paid = [policy.mint, ...(policy.otherMints ?? [])].find((each) => each === mint)
+  if (paid === undefined) return 'mint'
   const wallets = [policy.paymentWallet, ...(policy.otherWallets ?? [])]
-  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(policy.mint, wallet, program))
+  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(paid, wallet, program))
   if (!isPayment || source === destination) return 'recipient'
   if (authority !== payer || wallets.includes(payer)) return 'authority'
   const amountBaseUnits = viewOf(data).getBigUint64(1, true)
@@ -170,6 +172,16 @@ function tokenAccountOf(mint: Address, paymentWallet: Address, program: string):
   const derived = getAssociatedTokenAddressSync(token, wallet, true, owner).toBase58()
   tokenAccounts.set(key, derived)
   return derived
+}
+
+/** The mint of the first transfer. The other conditions are judged later, with the terms of this mint. */
+function readMint({ compiledInstructions, staticAccountKeys }: Message): Address | undefined {
+  const transfer = compiledInstructions.find(
+    ({ programIdIndex, data }) =>
+      tokenPrograms.has(staticAccountKeys[programIdIndex]?.toBase58() ?? '') && data[0] === transferChecked,
+  )
+  const [, mintIndex = -1] = transfer?.accountKeyIndexes ?? []
+  return readAddress(staticAccountKeys[mintIndex]?.toBase58() ?? '')
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

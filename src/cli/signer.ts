@@ -4,6 +4,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import { createLog } from '../machine/log.ts'
+import { possibleMints } from '../payment/dollar.ts'
 import { openSigner } from '../signer/openSigner.ts'
 import { openSignatureStore } from '../store/signatureStore.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
@@ -11,7 +12,7 @@ import { untilStopped } from './untilStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
-SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY
+SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, CURRENCIES, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY
 and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
 
 // A payment from a standard client costs 10,001 lamports.
@@ -46,6 +47,7 @@ export function signerCommand(): Command {
         key: await readSigningKey('FEE_PAYER_KEYPAIR', given.FEE_PAYER_KEYPAIR),
         terms: {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
+          otherMints: config.currencies.flatMap(possibleMints),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
           otherWallets: former === undefined ? [] : [former],
         },

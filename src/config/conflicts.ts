@@ -44,6 +44,7 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
     ...sharedPorts(given),
     ...twice.map((name) => `SIGNER_SOCKET and ${name} are both set: remove one of them`),
     ...burnsMoney(given),
+    ...dollarConflicts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
   ]
 }
@@ -64,6 +65,17 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   if (coin === undefined || allowed !== undefined) return []
   return [
     `TOKEN_MINT is ${coin}, and callers would burn a part of each payment in it. Set TOKEN_MINT to the mint of your own token; to burn this one on purpose, set BURN_THIS_MINT=${mint}`,
+  ]
+}
+
+/** Dollars are paid by x402 and MPP, and their burns are delivered by the wallet of the treasury. */
+function dollarConflicts(given: GivenVariables): readonly string[] {
+  const { CURRENCIES: currencies, TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet } = given
+  if (currencies === undefined) return []
+  const isPaymentWallet = treasury !== undefined && treasury === wallet
+  return [
+    ...(token !== undefined && currencies.includes(token) ? ['CURRENCIES names TOKEN_MINT: remove it there'] : []),
+    ...(isPaymentWallet ? ['TREASURY_WALLET is PAYMENT_WALLET: set it to the wallet that delivers the tokens'] : []),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paymentWallet, tokenMint } from './chainConfig.ts'
+import { currencies } from './currencyConfig.ts'
 import { complete, filePath, postgresUrl, solanaAddress, variable, integerFrom } from './variables.ts'
 
 /** Address of the signer: a Unix socket of this machine, or a port with mutual TLS. */
@@ -80,6 +81,7 @@ export const signerConfig = z
     databaseUrl: variable('SIGNER_DATABASE_URL', postgresUrl),
     keypairFile: variable('FEE_PAYER_KEYPAIR', filePath),
     tokenMint,
+    currencies,
     paymentWallet,
     /** Wallet that may also receive payments while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),

@@ -12,6 +12,7 @@ export const lifecycleSteps = [
   'claim_expired',
   'refund_due',
   'unmatched',
+  'delivered',
   'unexplained_outflow',
 ] as const
 export type LifecycleStep = (typeof lifecycleSteps)[number]

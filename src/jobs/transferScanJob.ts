@@ -1,6 +1,6 @@
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
-import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
+import { decideDelivery, decideUnmatched, type DeliverySource, type ReceivedTransfer } from '../payment/finality.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
@@ -17,6 +17,8 @@ export interface TransferScanDeps extends StepDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
   /** Token accounts of all recorded payment wallets. Absent: the one in the terms. */
   readonly ownAccounts?: readonly Address[]
+  /** The treasury's wallet, whose transfers of the token are deliveries. */
+  readonly delivery?: DeliverySource | undefined
   /** Age at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
@@ -157,9 +159,11 @@ async function account(
   }
   const reference = solanaReference(signature)
   const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
-  const decision = decideUnmatched(before, transfer)
-  const isRecorded = await recordStep(deps, { kind: 'unmatched', reference, before, decision })
-  if (isRecorded) deps.log.warn({ event: 'transfer_unmatched', signature, baseUnits: change.toString() })
+  const delivery = decideDelivery(before, transfer, deps.delivery)
+  const kind = delivery === undefined ? 'unmatched' : 'delivered'
+  const decision = delivery ?? decideUnmatched(before, transfer)
+  const isRecorded = await recordStep(deps, { kind, reference, before, decision })
+  if (isRecorded) deps.log.warn({ event: `transfer_${kind}`, signature, baseUnits: change.toString() })
   return isRecorded
 }
 

@@ -35,7 +35,7 @@ export function railRequestOf(rails: readonly PaymentRail[], meta: JsonObject): 
   )
   // Marks the caller as a client of the rail with a mount, which needs no payer for its offer.
   const mount = rails.find(({ description }) => description?.mount !== undefined)?.description?.mount
-  return { mount, header: (name) => headers[name] }
+  return { mount, isTool: true, header: (name) => headers[name] }
 }
 
 /** Sells one call through the same function as a request by HTTP, so that a payment buys once over both. */

@@ -129,18 +129,28 @@ export interface FulfilCommand {
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined) return undefined
-  const { mint, endpoint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
+  const { mint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
   const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
   assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
-  const owed = { kind: 'BurnOwed', mint, endpoint, owedBaseUnits: burnBaseUnits } as const
   return {
     step: 'payment.fulfil',
     events: [
       { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
-      ...(isPaidWhole(live.settlement) ? [owed] : []),
+      ...owedBurnOf(live.settlement),
       { kind: 'DistributionAllocated', mint, parts: shares },
     ],
   }
+}
+
+/** Returns the burn that a delivery owes: of a price that was sent whole, or in the token of a price in dollars. */
+function owedBurnOf(settlement: Settlement) {
+  const { mint, endpoint, burnBaseUnits, tokenBurn } = settlement.price
+  if (tokenBurn !== undefined) {
+    const { mint: token, baseUnits: owedBaseUnits } = tokenBurn
+    return [{ kind: 'BurnOwed', mint: token, endpoint, owedBaseUnits, source: 'treasury' } as const]
+  }
+  const isOwed = burnBaseUnits > 0n && isPaidWhole(settlement)
+  return isOwed ? [{ kind: 'BurnOwed', mint, endpoint, owedBaseUnits: burnBaseUnits } as const] : []
 }
 
 /** Ends an attempt so that the same proof can be used again. */

@@ -14,7 +14,7 @@ export interface ChainReader {
   find(signature: Signature, options?: FindOptions): Promise<Finding>
   /** Proves that no block can take a transaction with this bound any more. Undefined while that is not proven. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
-  /** Returns the sum of all the wallet's token accounts of the service token. */
+  /** Returns the sum of all the wallet's token accounts of the mint. */
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes the transaction and checks every signature, without the network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
@@ -94,6 +94,8 @@ export interface Unknown {
 /** The tokens of one wallet in its associated token account. */
 export interface BalanceQuestion {
   readonly wallet: Address
+  /** The service token by default. */
+  readonly mint?: Address
   /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
   /** `finalized` for a balance without the effect of payments of the last seconds. By default `confirmed`. */

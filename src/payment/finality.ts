@@ -5,6 +5,7 @@ import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
+import type { Price } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 
 /*
@@ -71,7 +72,15 @@ function reversal(
     ...stillExposed(resting),
   }
   const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
-  return { step: 'payment.reverse', events: isPaidWhole(settlement) ? [reversed] : [reversed, burn] }
+  const ofBurn = isPaidWhole(settlement) ? (isDelivered ? cancelledBurnOf(price) : []) : [burn]
+  return { step: 'payment.reverse', events: [reversed, ...ofBurn] }
+}
+
+/** Cancels the burn in the token that the delivery of a price in dollars owed. */
+function cancelledBurnOf({ endpoint, tokenBurn }: Price) {
+  if (tokenBurn === undefined) return []
+  const { mint, baseUnits: owedBaseUnits } = tokenBurn
+  return [{ kind: 'BurnOwedReversed', mint, endpoint, owedBaseUnits } as const]
 }
 
 /** Ends an attempt whose lease has ended. The payment is released, or exhausted after the last attempt. */
@@ -104,6 +113,24 @@ export interface ReceivedTransfer {
   readonly mint: Address
   readonly receivedBaseUnits: bigint
   readonly slot: number
+}
+
+/** Wallet and token of deliveries: what the treasury sends is for the burns of sales in dollars. */
+export interface DeliverySource {
+  readonly wallet: Address
+  readonly mint: Address
+}
+
+/** Records a delivery of the treasury. Undefined for a transfer of another wallet or token. */
+export function decideDelivery(
+  state: PaymentState,
+  { wallet, ...transfer }: ReceivedTransfer,
+  source: DeliverySource | undefined,
+): PaymentDecision | undefined {
+  assert(transfer.receivedBaseUnits > 0n, 'a delivery moves tokens')
+  if (state.phase !== 'unknown' || source === undefined) return undefined
+  if (wallet !== source.wallet || transfer.mint !== source.mint) return undefined
+  return { step: 'payment.unmatch', events: [{ kind: 'TokensDelivered', wallet, ...transfer }] }
 }
 
 /**

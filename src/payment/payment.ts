@@ -127,6 +127,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'BurnOwed':
     case 'DistributionAllocated':
     case 'BurnReversed':
+    case 'BurnOwedReversed':
       return { ...afterVerification(state), version }
     case 'ProofClaimed': {
       const { attempt, attemptId, endpoint, leaseMs } = event
@@ -150,6 +151,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'RefundDue':
       return { ...verifiedOf(state), phase: 'refund_due', version }
     case 'TransferReceived':
+    case 'TokensDelivered':
       return { phase: 'unmatched', version, wallet: event.wallet }
     default:
       return assertNever(event)

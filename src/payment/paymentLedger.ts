@@ -34,8 +34,8 @@ export interface PaymentLedger {
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
   /** Finds the cheapest quote with the memo that was open at that moment. If none was open, another quote with the memo. */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
-  /** Finds the price list in force at that moment. */
-  findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
+  /** Finds the price in the list in force at that moment, in the service token or in the dollar with this mint. */
+  findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
 }
 
 /** Keys of one lookup: of a payment, and of an earlier request of its wallet. */

@@ -18,6 +18,8 @@ export interface PaymentLifecycle {
   moveScanPlace(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Returns the total price of answers for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
+  /** Returns the tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
+  undeliveredBaseUnits(mint: Address): Promise<bigint>
   /** Updates the table of open work from the log. Returns the number of events that remain. */
   followOpenWork(): Promise<number>
   /**

@@ -23,6 +23,10 @@ export interface Receipt {
   readonly burned: string
   /** Present if the payer sent the whole price. The service burns this amount later. */
   readonly burnOwed?: string
+  /** Present for a payment in dollars. All other amounts are in this mint. */
+  readonly currency?: { readonly mint: string; readonly decimals: number }
+  /** Present if the payment in dollars owes a burn in the service token. The treasury delivers the tokens. */
+  readonly tokenBurn?: { readonly mint: string; readonly baseUnits: string; readonly source: 'treasury' }
   /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
@@ -71,11 +75,21 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
-    ...(isPaidWhole(settlement) ? { burnOwed: price.burnBaseUnits.toString() } : {}),
+    ...burnFactsOf(settlement),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
     ledger: { position, leafHash },
     issuedAt: isoTime(recordedAtMs),
     ...(reissuedAtMs === undefined ? {} : { reissuedAt: isoTime(reissuedAtMs) }),
   }
+}
+
+/** Returns how the burn of a payment that contains none is made. */
+function burnFactsOf(settlement: Settlement): Pick<Receipt, 'burnOwed' | 'currency' | 'tokenBurn'> {
+  const { mint, decimals, burnBaseUnits, tokenBurn } = settlement.price
+  if (!isPaidWhole(settlement)) return {}
+  if (burnBaseUnits > 0n) return { burnOwed: burnBaseUnits.toString() }
+  const currency = { mint, decimals }
+  if (tokenBurn === undefined) return { currency }
+  return { currency, tokenBurn: { ...tokenBurn, baseUnits: tokenBurn.baseUnits.toString(), source: 'treasury' } }
 }

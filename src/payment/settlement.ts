@@ -65,13 +65,16 @@ export function isBound({ memo }: Pick<Settlement, 'memo'>): boolean {
   return memo !== undefined
 }
 
-/** True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on. */
+/**
+ * True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on.
+ * Nothing of a price in dollars is burned inside the payment.
+ */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
     burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
     'a payment burns all that its price asks, or nothing',
   )
-  return burnedBaseUnits < price.burnBaseUnits
+  return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits
 }
 
 /**

@@ -13,6 +13,8 @@ export interface PayerSigned {
   readonly digest: string
   /** The payer, whose signature is verified. */
   readonly payer: Address
+  /** Mint that the first transfer names. Undefined without a transfer. */
+  readonly mint: Address | undefined
   readonly memo: string | undefined
 }
 
@@ -52,6 +54,8 @@ export interface SponsorPolicy {
   readonly feePayer: Address
   readonly mint: Address
   readonly paymentWallet: Address
+  /** Dollars that are accepted beside the mint. Only the signer knows several. */
+  readonly otherMints?: readonly Address[]
   /** Other wallets that accept payments while the payment wallet changes. */
   readonly otherWallets?: readonly Address[]
 }

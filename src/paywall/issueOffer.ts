@@ -38,7 +38,13 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   const { ordered, ...asked } = question
   const { price } = asked
   const covers = ordered?.covers?.()
-  const offer: Offer = openOffer(deps, asked)
+  const { request } = asked
+  const marking = deps.rails.filter((rail) => rail.description !== undefined && rail.identify(request) !== undefined)
+  const markedBy = marking.map(({ name }) => name)
+  const offer: Offer = {
+    ...openOffer(deps, asked),
+    markedBy: request.isTool === true ? markedBy : markedBy.slice(0, 1),
+  }
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
   if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)

@@ -95,6 +95,8 @@ type Headers = Readonly<Record<string, string>>
 export interface RailRequest {
   /** The mount in the request's path. Undefined for the product's own path. */
   readonly mount: string | undefined
+  /** Present for a call of a tool, whose result has room for the offers of every protocol. */
+  readonly isTool?: true
   /** The value of a header. Undefined if it is absent or blank. */
   header(name: string): string | undefined
 }
@@ -117,6 +119,11 @@ export interface Caller {
 export interface Offer {
   readonly id: string
   readonly request: OrderRequest
+  /**
+   * Names of the protocol rails that the offer is for: the first one that the request marks, or all for a tool. Absent
+   * after a refusal.
+   */
+  readonly markedBy?: readonly string[]
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice

@@ -19,6 +19,17 @@ export function smallestSplit(policy: readonly SplitShare[]): bigint {
   return divideRoundingUp(wholePerMille, wholePerMille - burnPerMille)
 }
 
+const treasuryAccount = 'treasury'
+
+/** The split of a price in dollars: nothing of it is burned, and the treasury also gets the share of the burn. */
+export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[] {
+  const burnPerMille = policy.find(({ account }) => account === burnAccount)?.perMille ?? 0
+  const others = policy.filter(({ account }) => account !== burnAccount)
+  const isTreasury = ({ account }: SplitShare) => account === treasuryAccount
+  if (!others.some(isTreasury)) return [...others, { account: treasuryAccount, perMille: burnPerMille }]
+  return others.map((share) => (isTreasury(share) ? { ...share, perMille: share.perMille + burnPerMille } : share))
+}
+
 /**
  * Divides an amount without losing or adding a base unit (I18). The burn is rounded up, because its percentage is
  * promised. Shares are rounded down, and the first account after the burn takes the rest.
@@ -29,11 +40,8 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
     policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(wholePerMille),
     'the shares of a split add up to the whole payment',
   )
-  const burn = assertPresent(
-    policy.find(({ account }) => account === burnAccount),
-    'a split has a share for the burn',
-  )
-  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn.perMille), wholePerMille)
+  const burnPerMille = policy.find(({ account }) => account === burnAccount)?.perMille ?? 0
+  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burnPerMille), wholePerMille)
   const accounts = policy.filter(({ account }) => account !== burnAccount)
   const rounded = accounts.map(({ account, perMille }) => ({
     account,

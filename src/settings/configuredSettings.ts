@@ -18,6 +18,8 @@ export interface ConfiguredSetting extends SettingValue {
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
+  /** Terms of the dollars that are accepted beside the token. */
+  readonly dollars?: readonly PaymentTerms[]
   readonly split: readonly SplitPart[]
   /** Name of the log in its checkpoints. */
   readonly origin: string
@@ -26,7 +28,8 @@ export interface SettingSources {
 const wholePerMille = 1_000
 
 /** Settings that determine the meaning of the ledger besides its events. */
-export function configuredSettings({ receiptKey, terms, split, origin }: SettingSources): readonly ConfiguredSetting[] {
+export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
+  const { receiptKey, terms, dollars = [], split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
   assert(
@@ -42,6 +45,11 @@ export function configuredSettings({ receiptKey, terms, split, origin }: Setting
     { name: 'split', value: shares, variable: 'SPLIT' },
     { name: 'token-mint', value: mint, variable: 'TOKEN_MINT' },
     { name: 'network', value: network, variable: 'SOLANA_RPC_URLS' },
+    ...dollars.map((dollar) => ({
+      name: `mint/${dollar.mint}`,
+      value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
+      variable: 'CURRENCIES',
+    })),
   ]
 }
 

@@ -60,10 +60,15 @@ export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSi
     async sign(bytes, balance) {
       const transaction = readSponsored(bytes, { ...terms, feePayer: address })
       if (typeof transaction === 'string') return { problem: transaction }
-      const { digest, payer: wallet, amountBaseUnits, message, feeLamports: lamports } = transaction
+      const { digest, payer: wallet, mint, amountBaseUnits, message, feeLamports: lamports } = transaction
+      const dollar = mint === terms.mint ? undefined : mint
       if (lamports > limits.perPayment) return { rule: 'perPayment' }
       const signature = assertPresent(signatureOfBytes(key.sign(message)), 'a signature has 64 bytes')
-      const rule = await journal.record({ digest, signature, wallet, amountBaseUnits, lamports }, balance, limits)
+      const rule = await journal.record(
+        { digest, signature, wallet, dollar, amountBaseUnits, lamports },
+        balance,
+        limits,
+      )
       if (rule === undefined) return { signature }
       assert(isSigningRule(rule), `${rule} is a rule of the journal`)
       return { rule }

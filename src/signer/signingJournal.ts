@@ -8,6 +8,8 @@ export interface Signing {
   readonly digest: string
   readonly signature: Signature
   readonly wallet: Address
+  /** Mint of a payment in dollars. Undefined for the service token. */
+  readonly dollar: Address | undefined
   readonly amountBaseUnits: bigint
   /** The highest amount that the transaction can cost the fee payer. */
   readonly lamports: number

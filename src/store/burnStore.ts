@@ -7,6 +7,7 @@ import type { BurnLedger, BurnRounds, RecordedBurn, RecordOutcome } from '../pay
 import { burnCodec } from '../payment/events.ts'
 import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
 import { readReference, signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
@@ -85,6 +86,9 @@ interface DebtRow {
  * A debt has the position of its `BurnOwed`, which is later than the first event of its payment. No debt is skipped:
  * all events up to the end are committed, so a debt that is recorded afterwards has a later position. No debt is burned
  * before its payment is final: the end is before the first event of that payment, and so before its debt.
+ *
+ * Tokens of the payment wallet belong to others until the treasury delivers. Deliveries cover the oldest sales in
+ * dollars first, so the end is also before the first of them whose tokens have not all arrived.
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
   assert(afterPosition >= 0, 'positions are counted from 1')
@@ -93,19 +97,29 @@ async function readDebts(database: Database, mint: Address, afterPosition: numbe
       select least(p.upto_seq, (select min(o.stream) - 1 from work.open o where o.queue = 'finality')) as through
       from work.progress p
     ),
-    owed as (
-      select said ->> 'endpoint' as endpoint, (said ->> 'owedBaseUnits')::numeric as amount
+    debt as materialized (
+      select e.seq, said ->> 'endpoint' as endpoint, (said ->> 'owedBaseUnits')::numeric as amount, said ->> 'source' as source
       from ledger.events e
       cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) body
-      where e.kind = 'BurnOwed' and e.seq > ${afterPosition} and e.seq <= (select f.through from final f)
-        and said ->> 'mint' = ${mint}
+      where e.kind = 'BurnOwed' and e.seq > ${afterPosition} and said ->> 'mint' = ${mint}
         and not exists (
           select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > ${afterPosition} and r.stream = e.stream
         )
+    ),
+    undelivered as (
+      select min(d.seq) as seq
+      from (
+        select t.seq, sum(t.amount) over (order by t.seq desc) - t.amount as newer from debt t where t.source = 'treasury'
+      ) d
+      where d.newer < (
+        select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = ${accounts.tokensToDeliver})
+    ),
+    burnable as materialized (
+      select least(f.through, u.seq - 1) as through from final f cross join undelivered u
     )
     select f.through, o.endpoint, sum(o.amount)::text as owed
-    from final f
-    left join owed o on true
+    from burnable f
+    left join debt o on o.seq <= f.through
     group by f.through, o.endpoint
     order by o.endpoint`.execute(database)
   return {

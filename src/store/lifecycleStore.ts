@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { LedgerKernel } from '@tollbook/ledger/port'
-import { accounts } from '../accounting/account.ts'
+import { type Account, accounts } from '../accounting/account.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
@@ -26,7 +26,12 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
     findAccounted: (references) => findAccounted(database, references),
     readScanPlace: (tokenAccount) => readScanPlace(database, tokenAccount),
     moveScanPlace: (tokenAccount, place) => moveScanPlace(database, { tokenAccount, place, lease }),
-    exposureBaseUnits: (mint) => exposureBaseUnits(database, mint),
+    async exposureBaseUnits(mint) {
+      const exposed = await balanceOf(database, mint, accounts.exposed)
+      assert(exposed >= 0n, 'the exposure is not negative')
+      return exposed
+    },
+    undeliveredBaseUnits: (mint) => balanceOf(database, mint, accounts.tokensToDeliver),
     followOpenWork: () => followOpenWork(database),
     async runElected(name, work) {
       const ran = await election.run(name, async (taken) => {
@@ -123,18 +128,16 @@ export async function findAccounted(
   return new Set(accounted.flatMap(({ id }) => referenceOfStream(id) ?? []))
 }
 
-async function exposureBaseUnits(database: Database, mint: Address): Promise<bigint> {
-  const row = await readOrFault('the exposure', () =>
+async function balanceOf(database: Database, mint: Address, account: Account): Promise<bigint> {
+  const row = await readOrFault(`the balance of ${account}`, () =>
     database
       .selectFrom('ledger.accounts')
       .select('balance')
       .where('mint', '=', mint)
-      .where('name', '=', accounts.exposed)
+      .where('name', '=', account)
       .executeTakeFirst(),
   )
-  const exposed = BigInt(row?.balance ?? 0)
-  assert(exposed >= 0n, 'the exposure is not negative')
-  return exposed
+  return BigInt(row?.balance ?? 0)
 }
 
 // This many events take at most 0.1 s. The job runs several such steps.

@@ -79,7 +79,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
     findRecentOpenQuote: (question) => recentQuotes.findOpen(question),
     findBoundQuote: async (question) =>
       recentQuotes.find(question) ?? findBoundQuote({ database, priceLists }, question),
-    findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),
+    findPrice: (endpoint, atMs, dollar) => priceLists.findPrice(endpoint, atMs, dollar),
   }
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import type { Address } from '@tollbook/core/address'
 import { assert, Bug } from '@tollbook/core/assert'
-import type { ListedPrice } from '@tollbook/core/quote'
+import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import { decidePriceList, type Numbered, priceListName } from '../settings/settings.ts'
@@ -14,8 +15,11 @@ export interface PriceListOnRecord {
 }
 
 export interface PriceListStore {
-  /** The price of an endpoint in the list in force at that moment. Uses the first list if none was in force yet. */
-  findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
+  /**
+   * The price of an endpoint in the list in force at that moment, in the service token or in the dollar with this mint.
+   * Uses the first list if none was in force yet.
+   */
+  findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
   /** False if the list of that number is no longer the newest, because another instance has published. */
@@ -75,7 +79,7 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   }
 
   return {
-    async findPrice(endpoint, atMs) {
+    async findPrice(endpoint, atMs, dollar) {
       const { rows } = await readOrFault('the price list in force', () =>
         sql<{ number: number }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`.execute(
           database,
@@ -83,7 +87,7 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
       )
       const priceList = rows[0]?.number
       const list = priceList === undefined ? undefined : await listNumber(priceList)
-      const price = list?.prices.find((each) => each.endpoint === endpoint)
+      const price = list === undefined ? undefined : priceIn(list, endpoint, dollar)
       return price === undefined || priceList === undefined ? undefined : { ...price, priceList }
     },
     listNumber,
@@ -129,6 +133,11 @@ async function publish(
     if (await append(deps, list, decision.number - 1)) return decision.number
   }
   throw new Bug(`expected that a price list can be published within ${attemptsMax} tries`)
+}
+
+/** Returns the price in this dollar, or in the service token, whose price comes first in every list. */
+export function priceIn({ prices }: PriceListPublished, endpoint: string, dollar?: Address): Price | undefined {
+  return prices.find((price) => price.endpoint === endpoint && (dollar === undefined || price.mint === dollar))
 }
 
 function listOf(body: Uint8Array): PriceListPublished {

@@ -59,6 +59,8 @@ interface FindQuestion {
 
 interface RecordedSigning extends FindQuestion {
   readonly signature: Signature
+  /** Mint of a payment in dollars. Absent for the service token. */
+  readonly dollar?: Address | undefined
   readonly amountBaseUnits: bigint
   readonly lamports: number
 }
@@ -92,6 +94,7 @@ async function record(
     digest,
     signature,
     wallet,
+    dollar,
     amountBaseUnits,
     lamports,
     heldBaseUnits,
@@ -104,7 +107,7 @@ async function record(
   const { rows } = await readOrFault(what, () =>
     sql<{ rule: string | null }>`
       select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
-        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDay}, ${perWalletAndDay}) as rule`.execute(
+        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDay}, ${perWalletAndDay}, ${dollar ?? null}) as rule`.execute(
       database,
     ),
   )

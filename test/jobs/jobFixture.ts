@@ -16,6 +16,7 @@ export function lifecycleWith(given: Partial<PaymentLifecycle>): PaymentLifecycl
     readScanPlace: unused,
     moveScanPlace: unused,
     exposureBaseUnits: unused,
+    undeliveredBaseUnits: unused,
     followOpenWork: unused,
     runElected: unused,
     ...given,

@@ -13,6 +13,7 @@ import { afterFile } from '../support/afterFile.ts'
 import { qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { freePort } from '../support/freePort.ts'
+import { sampleDollar } from '../support/sampleDollar.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openX402Service, stockFetch, type X402Service } from '../support/x402Service.ts'
 
@@ -29,7 +30,10 @@ beforeAll(async () => {
       PUBLIC_URL: publicUrl,
       AI_BASE_URL: 'http://127.0.0.1:9/v1',
       AI_MODEL: 'sample',
+      CURRENCIES: 'usdc:minimum=0.000001',
+      BURN_DEBT_MAX_TOKENS: '1000',
     },
+    dollars: sampleDollar(),
     seams: { endpoints: (endpoints) => endpoints.map(sellAlways) },
   })
 })

@@ -36,9 +36,17 @@ export async function openX402Service({
   seams,
   sale,
   log,
-}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log'> = {}): Promise<X402Service> {
+  dollars,
+}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log'> & {
+  /** Dollars beside the token. Called before the service that offers them starts. */
+  readonly dollars?: {
+    readonly mints: readonly string[]
+    provision(native: TestService, paymentWallet: string): Promise<void>
+  }
+} = {}): Promise<X402Service> {
   const native = await openTestService()
   const { tokenMint, paymentWallet } = await askForQuote(native)
+  await dollars?.provision(native, paymentWallet)
   const feePayer = Keypair.generate()
   await new Connection(native.chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL)
   const socketPath = `${await makeScratchDirectory()}/signer.sock`
@@ -48,7 +56,11 @@ export async function openX402Service({
     address: { socketPath },
     journal: await openTestSignatures(native.database),
     key: signerKey(feePayer),
-    terms: { mint: addressOf(tokenMint), paymentWallet: addressOf(paymentWallet) },
+    terms: {
+      mint: addressOf(tokenMint),
+      otherMints: dollars?.mints.map(addressOf) ?? [],
+      paymentWallet: addressOf(paymentWallet),
+    },
     limits: generous,
   }
   const signer = await openSigner(signerOptions)

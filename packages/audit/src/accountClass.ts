@@ -27,6 +27,8 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'refund', prefix: 'Liabilities:RefundsDue:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
+  // Negative if the treasury has delivered ahead.
+  { class: 'to_deliver', prefix: 'Assets:TokensToDeliver', isExact: true, ...unlimited },
   { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited },
   // Callers' burns are summed by hour in this account, not in the account of each endpoint.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },

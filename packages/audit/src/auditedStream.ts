@@ -30,6 +30,9 @@ export const auditedStream = z.object({
   burnBaseUnits: amount,
   /** Amount that the payer burned inside the payment. */
   burnedBaseUnits: amount,
+  /** The burn in the service token that a payment in dollars owes, and its mint. '' if it owes none. */
+  tokenBurnMint: z.string(),
+  tokenBurnBaseUnits: amount,
   overpaidBaseUnits: amount,
   /** Price of an answer that was or is being delivered while the chain could still drop the payment. */
   exposedBaseUnits: amount,
@@ -54,6 +57,8 @@ const noPayment = {
   requiredBaseUnits: 0n,
   burnBaseUnits: 0n,
   burnedBaseUnits: 0n,
+  tokenBurnMint: '',
+  tokenBurnBaseUnits: 0n,
   overpaidBaseUnits: 0n,
   exposedBaseUnits: 0n,
   blockTimeMs: 0,

@@ -34,6 +34,8 @@ export const findingAspects = {
   payment_short: 'arithmetic',
   burn_differs: 'arithmetic',
   burn_exceeds: 'arithmetic',
+  burn_owed_mismatch: 'arithmetic',
+  tokens_not_delivered: 'arithmetic',
   distribution_differs: 'arithmetic',
   reversal_differs: 'arithmetic',
   refund_differs: 'arithmetic',

@@ -21,6 +21,8 @@ const statedPrice = z.strictObject({
   priceMicroUsd: usd,
   requiredBaseUnits: baseUnits,
   shares: z.array(share),
+  /** The burn in the service token that a sale at this price in dollars owes. */
+  tokenBurn: z.strictObject({ mint: z.string(), baseUnits }).optional(),
   tokenPriceAttoUsd: usd,
 })
 

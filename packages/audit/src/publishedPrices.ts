@@ -1,6 +1,6 @@
 import type { AuditState, StateRow } from './auditState.ts'
 import type { AuditedPrice } from './price.ts'
-import { type AuditedSplit, findShareProblem } from './split.ts'
+import { type AuditedSplit, dollarSplit, findShareProblem } from './split.ts'
 
 export interface PublishedList {
   readonly number: number
@@ -70,7 +70,7 @@ export class PublishedPrices {
     let newest: string | undefined
     for (const { split } of this.#state.query(splitsQuery, landedAtMs - offeredForMs)) {
       const parsed: AuditedSplit = JSON.parse(String(split))
-      const problem = findShareProblem(price, parsed)
+      const problem = findShareProblem(price, price.burnBaseUnits === 0n ? dollarSplit(parsed) : parsed)
       if (problem === undefined) return undefined
       newest ??= problem
     }

@@ -55,11 +55,14 @@ listed as materialized (
 const isLate = `e.recorded_at at time zone 'UTC' - interval '1 day' >= date_trunc('month', e.effective_at at time zone 'UTC') + interval '1 month'`
 const lateSeq = `case when ${isLate} then e.seq end`
 
-/** Postings of each stream by day and account. Memo accounts are not money. */
+/**
+ * Postings of each stream by day and account. Memo accounts are not money. The burn in tokens that a sale in dollars
+ * owes is not an amount of its payment.
+ */
 const posted = `
 moved as materialized (
   select t.stream, t.day, t.account, t.late_seq, sum(t.debit) as debits, sum(t.credit) as credits,
-    sum(coalesce(div((t.debit - t.credit) * q.price_micro_usd * 1000000, q.required), 0)) as value
+    sum(case when c.mint = q.mint then coalesce(div((t.debit - t.credit) * q.price_micro_usd * 1000000, q.required), 0) else 0 end) as value
   from (
     select e.stream, (e.effective_at at time zone 'UTC')::date as day, unnest(e.debits) as account, unnest(e.amounts) as debit,
       0::numeric as credit, ${lateSeq} as late_seq
@@ -68,11 +71,12 @@ moved as materialized (
     select e.stream, (e.effective_at at time zone 'UTC')::date, unnest(e.credits), 0, unnest(e.amounts), ${lateSeq}
     from ledger.events e where e.debits is not null and e.seq <= (select upto.seq from upto)
   ) t
+  join ledger.accounts c on c.id = t.account
   left join listed q on q.stream = t.stream
   group by t.stream, t.day, t.account, t.late_seq
 ),
 posted as materialized (
-  select m.stream, m.late_seq, s.kind, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, m.value, l.wallet,
+  select m.stream, m.late_seq, s.kind, coalesce(a.mint = l.mint, false) as is_payment, m.day, a.mint, m.debits, m.credits, m.debits - m.credits as amount, m.value, l.wallet,
     n.share, coalesce(n.burned_at, l.endpoint, '') as endpoint,
     case when n.share is null then split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) else a.name end as line
   from moved m
@@ -122,7 +126,7 @@ right_prices as materialized (
 ),
 right_wallets as materialized (
   select w.*, coalesce(c.payments, 0) as payments, coalesce(s.shares, '{}') as shares
-  from (select p.mint, p.wallet, p.day, ${amounts} from posted p where p.kind = 'payment' group by p.mint, p.wallet, p.day) w
+  from (select p.mint, p.wallet, p.day, ${amounts} from posted p where p.is_payment group by p.mint, p.wallet, p.day) w
   left join (
     select l.mint, l.wallet, l.paid_day as day, sum(l.payments) as payments from listed l group by l.mint, l.wallet, l.paid_day
   ) c on c.mint = w.mint and c.wallet = w.wallet and c.day = w.day
@@ -130,20 +134,20 @@ right_wallets as materialized (
     select t.mint, t.wallet, t.day, jsonb_object_agg(t.share, t.amount) as shares
     from (
       select p.mint, p.wallet, p.day, p.share, -sum(p.amount) as amount
-      from posted p where p.kind = 'payment' and p.share is not null group by p.mint, p.wallet, p.day, p.share
+      from posted p where p.is_payment and p.share is not null group by p.mint, p.wallet, p.day, p.share
     ) t
     group by t.mint, t.wallet, t.day
   ) s on s.mint = w.mint and s.wallet = w.wallet and s.day = w.day
 ),
 shared as materialized (
-  select p.stream, p.share, -sum(p.amount) as amount from posted p where p.kind = 'payment' and p.share is not null group by p.stream, p.share
+  select p.stream, p.share, -sum(p.amount) as amount from posted p where p.is_payment and p.share is not null group by p.stream, p.share
 ),
 right_payments as materialized (
   select l.*, coalesce(n.received, 0) as received, coalesce(n.burned, 0) as burned, coalesce(n.burn_owed, 0) as burn_owed,
     coalesce(n.lost, 0) as lost, coalesce(n.unearned, 0) as unearned, coalesce(n.owed, 0) as owed,
     coalesce(s.shares, '{}') as shares, n.stream is not null as has_moved
   from listed l
-  left join (select p.stream, ${amounts} from posted p where p.kind = 'payment' group by p.stream) n on n.stream = l.stream
+  left join (select p.stream, ${amounts} from posted p where p.is_payment group by p.stream) n on n.stream = l.stream
   left join (select t.stream, jsonb_object_agg(t.share, t.amount) as shares from shared t group by t.stream) s on s.stream = l.stream
 ),
 right_totals as materialized (

@@ -30,7 +30,10 @@ export function dueOf(settlement: AuditedSettlement): bigint {
   return isPaidWhole(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }
 
-/** Returns whether the payer sent the whole price and burned nothing, so that the service makes the burn. */
+/**
+ * Returns whether the payer sent the whole price and burned nothing, so that the service makes the burn. A dollar never
+ * burns.
+ */
 export function isPaidWhole({ price, burnedBaseUnits }: AuditedSettlement): boolean {
-  return burnedBaseUnits < price.burnBaseUnits
+  return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits
 }

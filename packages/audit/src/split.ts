@@ -32,6 +32,18 @@ export function findShareProblem(price: DividedPrice, split: AuditedSplit): stri
   return sharesText === right ? undefined : `the shares are ${sharesText}, and the split of ${required} is ${right}`
 }
 
+const treasuryEntry = 'treasury'
+
+/** The division of a price in dollars, of which nothing is burned: the treasury also has the share of the burn. */
+export function dollarSplit(split: AuditedSplit): AuditedSplit {
+  const burn = split.filter(({ account }) => account === burnEntry)
+  const added = burn.reduce((sum, { perMille }) => sum + perMille, 0)
+  const shares = split.filter(({ account }) => account !== burnEntry)
+  return shares.some(({ account }) => account === treasuryEntry)
+    ? shares.map((part) => (part.account === treasuryEntry ? { ...part, perMille: part.perMille + added } : part))
+    : [...shares, { account: treasuryEntry, perMille: added }]
+}
+
 type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 
 function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fromBase64Url } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
-import { displayNumber, divideRoundingDown, parseBaseUnits } from '@tollbook/core/money'
+import { displayNumber, divideRoundingDown, formatDecimal, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
@@ -156,19 +156,26 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   const distribution = Object.entries(receipt.distribution)
   const distributedBaseUnits = distribution.reduce((sum, [, text]) => sum + parseBaseUnits(text), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
-  const split = receipt.split ?? { burn: `${burnPercent ?? specifiedBurnPercent}%` }
+  const listed = receipt.split ?? { burn: `${burnPercent ?? specifiedBurnPercent}%` }
+  const split = receipt.currency === undefined ? listed : dollarSplitOf(listed)
   const burnPerMille = perMilleOf(split['burn'] ?? '')
   if (burnPerMille === undefined || requiredBaseUnits <= 0n)
     return invalid('amounts_wrong', 'its split has no share for the burn, or nothing was required')
   if (burnShareBaseUnits !== burnShareOf(requiredBaseUnits, burnPerMille))
     return invalid('amounts_wrong', 'the distribution and the burn do not add up to the required amount')
-  if (receipt.split !== undefined && !isSplitBy(receipt, receipt.split))
+  if (receipt.split !== undefined && !isSplitBy(receipt, split))
     return invalid('amounts_wrong', 'the distribution is not the split of the required amount')
   const isOwed = receipt.burnOwed !== undefined && parseBaseUnits(receipt.burnOwed) === burnShareBaseUnits
   if (parseBaseUnits(receipt.burned) < burnShareBaseUnits && !isOwed)
     return invalid('amounts_wrong', 'less was burned than the burn share, and the rest is not owed')
   const isScaled = tokenScales.some((scale) => displayNumber(requiredBaseUnits, scale) === receipt.requiredTokens)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
+}
+
+/** Nothing of a payment in dollars is burned: the treasury gets that share, and delivers tokens for the burn. */
+function dollarSplitOf({ burn = '', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
+  return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }
 }
 
 /**

@@ -12,6 +12,14 @@ export interface Price {
   readonly burnBaseUnits: bigint
   /** The shares in the order of the split. They add up to the required amount less the burn. */
   readonly shares: readonly Share[]
+  /** Present if the price is in dollars and its sale owes a burn of the service token, which the treasury delivers. */
+  readonly tokenBurn?: TokenBurn
+}
+
+/** An amount of the service token. */
+export interface TokenBurn {
+  readonly mint: Address
+  readonly baseUnits: bigint
 }
 
 /** The part of an amount that one account gets. */
@@ -48,6 +56,7 @@ export function transferBaseUnits(price: Price): bigint {
 /** The price without the list or the quote that it came from, for a settlement. */
 export function plainPrice(price: Price): Price {
   const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
-  const { requiredBaseUnits, burnBaseUnits, shares } = price
-  return { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
+  const { requiredBaseUnits, burnBaseUnits, shares, tokenBurn } = price
+  const plain = { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
+  return tokenBurn === undefined ? plain : { ...plain, tokenBurn }
 }

@@ -80,6 +80,10 @@ export const receiptBody = z.object({
   burned: baseUnitsText,
   /** The part that the service burns later. Present if the payer sent the whole price. */
   burnOwed: baseUnitsText.exactOptional(),
+  /** Present for a payment in dollars: the mint of all other amounts, of which nothing is burned. */
+  currency: z.object({ mint: z.string(), decimals: z.int() }).exactOptional(),
+  /** The burn in the service token that a payment in dollars owes. The treasury delivers the tokens. */
+  tokenBurn: z.object({ mint: z.string(), baseUnits: baseUnitsText, source: z.literal('treasury') }).exactOptional(),
   /** Base units by account, without the burn. */
   distribution: z.record(z.string(), baseUnitsText),
   /** Number of the price list, and percentages by account of its split. Receipts of the first release have neither. */

@@ -66,6 +66,13 @@ interface BankOrigin {
   readonly slotTimes: ReadonlyMap<number, number>
 }
 
+/** An account that exists without a transaction. */
+export interface PlacedAccount {
+  readonly address: Uint8Array
+  readonly owner: Uint8Array
+  readonly data: Uint8Array
+}
+
 /** Options for a dry run in the state of a slot. */
 export interface SimulateOptions {
   readonly slot: number
@@ -220,6 +227,18 @@ export class Bank {
     // only contain entries that replay.
     this.#engine().addProgram(address, elf)
     this.#store.append({ kind: 'program', address, elf })
+  }
+
+  /** Creates an account without a transaction, if no account has its address. */
+  placeAccount({ address, owner, data }: PlacedAccount): void {
+    const engine = this.#engine()
+    if (engine.account(address) !== undefined) return
+    const lamports = engine.rentExemptLamports(data.length)
+    const account = { address, state: { lamports, owner, data, executable: false } }
+    engine.setAccount(account)
+    this.#older.note({ slot: this.slots.current, address, before: undefined, after: account.state })
+    this.#store.append({ kind: 'account', account })
+    this.tokenAccounts.update(account)
   }
 
   advanceSlots(count: number): void {

@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { parseArgs } from 'node:util'
 import { describeError } from '@tollbook/core/fault'
+import { type GivenAccount, readAccount } from './givenAccount.ts'
 import { createLineLog } from './log.ts'
 import { type LocalChain, startLocalChain } from './localChain.ts'
 import { type NodeBehaviour, readNodeBehaviour } from './nodeBehaviour.ts'
@@ -17,6 +18,7 @@ interface Arguments {
   /** Keeps running after the parent process has ended. */
   readonly keep: boolean
   readonly nodes: readonly NodeBehaviour[]
+  readonly accounts: readonly GivenAccount[]
 }
 
 try {
@@ -26,10 +28,17 @@ try {
   process.exitCode = 1
 }
 
-async function main({ port, slotMs, stateDirectory, keep, nodes }: Arguments): Promise<void> {
+async function main({ port, slotMs, stateDirectory, keep, nodes, accounts }: Arguments): Promise<void> {
   const log = createLineLog('local-chain', process.stderr)
   const state = stateDirectory === undefined ? {} : { stateDirectory }
-  const chain = await startLocalChain({ port, slotMs, log, ...state, ...(nodes.length === 0 ? {} : { nodes }) })
+  const chain = await startLocalChain({
+    port,
+    slotMs,
+    log,
+    accounts,
+    ...state,
+    ...(nodes.length === 0 ? {} : { nodes }),
+  })
   stopOnRequest(chain, keep)
   process.stderr.write(`local Solana chain answers at ${chain.rpcUrl} (WebSocket ${chain.wsUrl})\n`)
   const { rpcUrl, wsUrl, genesisHash } = chain
@@ -59,6 +68,7 @@ function readArguments(words: string[]): Arguments {
       state: { type: 'string' },
       keep: { type: 'boolean', default: false },
       node: { type: 'string', multiple: true, default: [] },
+      account: { type: 'string', multiple: true, default: [] },
     },
   })
   return {
@@ -67,6 +77,7 @@ function readArguments(words: string[]): Arguments {
     stateDirectory: values.state,
     keep: values.keep,
     nodes: values.node.map(readNodeBehaviour),
+    accounts: values.account.map(readAccount),
   }
 }
 

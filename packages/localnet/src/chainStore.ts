@@ -134,6 +134,7 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
     if (entry.kind === 'genesis') chain = newChain(entry.genesis)
     else if (entry.kind === 'branch') branches.push(entry.branch)
     else if (entry.kind === 'program') programs.push(entry)
+    else if (entry.kind === 'account') accounts.set(byteKey(entry.account.address), entry.account)
     else if (chain !== undefined) {
       slot = Math.max(slot, restoreLanded(chain.history, entry.record))
       for (const account of entry.changed) accounts.set(byteKey(account.address), account)

@@ -16,9 +16,10 @@ export type JournalEntry =
   | { readonly kind: 'landed'; readonly record: Uint8Array; readonly changed: readonly AccountAt[] }
   | { readonly kind: 'program'; readonly address: Uint8Array; readonly elf: Uint8Array }
   | { readonly kind: 'branch'; readonly branch: Branch }
+  | { readonly kind: 'account'; readonly account: AccountAt }
 
 /** Do not renumber the kinds, because users' state files contain them. */
-const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
+const kinds = { genesis: 1, landed: 2, program: 3, branch: 4, account: 5 } as const
 
 /** Increase this number if an older reader would misread the new format. */
 const formatVersion = 2
@@ -36,6 +37,9 @@ export function encodeJournalEntry(entry: JournalEntry): Uint8Array {
       return writer.raw(entry.address).sized(entry.elf).finish()
     case 'branch':
       return writer.u64(BigInt(entry.branch.fromSlot)).sized(entry.branch.salt).finish()
+    case 'account':
+      writeAccount(writer, entry.account)
+      return writer.finish()
     default:
       return assertNever(entry)
   }
@@ -53,6 +57,8 @@ export function decodeJournalEntry(bytes: Uint8Array): JournalEntry {
       return { kind: 'program', address: reader.take(32), elf: reader.sized() }
     case kinds.branch:
       return { kind: 'branch', branch: { fromSlot: Number(reader.u64()), salt: reader.sized() } }
+    case kinds.account:
+      return { kind: 'account', account: readAccount(reader) }
     default:
       throw new MalformedBytes(`${kind} is not a kind of journal entry`)
   }

@@ -3,6 +3,7 @@ import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
+import type { GivenAccount } from './givenAccount.ts'
 import { type Log, silentLog } from './log.ts'
 import { Bank, type ForkPoint } from './bank.ts'
 import { type OpenedChain, openChainStore, openMemoryStore } from './chainStore.ts'
@@ -28,6 +29,8 @@ export interface LocalChainOptions {
   readonly nodes?: readonly NodeBehaviour[]
   /** Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
+  /** Accounts to create at the start, unless they exist. */
+  readonly accounts?: readonly GivenAccount[]
   readonly log?: Log
   readonly clock?: Clock
 }
@@ -59,6 +62,8 @@ export interface LocalChain extends LocalNode {
   dropFork(point: ForkPoint): void
   /** Makes a program callable. Deployment through the loader is not supported. */
   addProgram(address: string, elf: Uint8Array): void
+  /** Creates an account without a transaction, unless it exists. */
+  placeAccount(account: GivenAccount): void
   close(): Promise<void>
 }
 
@@ -89,6 +94,7 @@ interface Served extends LocalChainOptions {
 async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> {
   const { log, clock, slotMs = defaultSlotMs, slotsPerEpoch } = options
   const bank = new Bank({ opened, clock, ...(slotsPerEpoch === undefined ? {} : { slotsPerEpoch }) })
+  for (const account of options.accounts ?? []) placeAccount(bank, account)
   const servers = await startNodes(options, bank)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })
   const close = async (): Promise<void> => {
@@ -153,7 +159,12 @@ function handles(bank: Bank) {
     markFork: () => bank.markFork(),
     dropFork: (point: ForkPoint) => bank.dropFork(point),
     addProgram: (address: string, elf: Uint8Array) => bank.addProgram(readAddress(address), elf),
+    placeAccount: (account: GivenAccount) => placeAccount(bank, account),
   }
+}
+
+function placeAccount(bank: Bank, { address, owner, data }: GivenAccount): void {
+  bank.placeAccount({ address: readAddress(address), owner: readAddress(owner), data })
 }
 
 function readAddress(text: string): Uint8Array {

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
+import { type GivenAccount, writeAccount } from './givenAccount.ts'
 import type { Log } from './log.ts'
 import { type NodeBehaviour, writeNodeBehaviour } from './nodeBehaviour.ts'
 
@@ -17,6 +18,7 @@ export interface SpawnLocalChainOptions {
   readonly stateDirectory?: string
   /** Same as in `startLocalChain`. */
   readonly nodes?: readonly NodeBehaviour[]
+  readonly accounts?: readonly GivenAccount[]
   readonly log: Log
   readonly clock?: Clock
   /** Called if the process ends without a request to stop. */
@@ -71,10 +73,11 @@ function compileCacheEnv(): NodeJS.ProcessEnv {
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-function wordsFor({ port, slotMs, stateDirectory, nodes = [] }: SpawnLocalChainOptions): string[] {
+function wordsFor({ port, slotMs, stateDirectory, nodes = [], accounts = [] }: SpawnLocalChainOptions): string[] {
   const words = { '--port': port, '--slot-ms': slotMs, '--state': stateDirectory }
   const options = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]))
-  return [...options, ...nodes.flatMap((node) => ['--node', writeNodeBehaviour(node)])]
+  const given = accounts.flatMap((account) => ['--account', writeAccount(account)])
+  return [...options, ...nodes.flatMap((node) => ['--node', writeNodeBehaviour(node)]), ...given]
 }
 
 /**

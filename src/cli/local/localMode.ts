@@ -11,6 +11,7 @@ import { openLocalBurner } from './localBurner.ts'
 import { giveFunds } from './giveFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
+import { provisionDollar, sampleDollarAccount } from './provisionDollar.ts'
 import { type ProvisionedChain, provisionFromHome } from './provisionChain.ts'
 import {
   admitLogins,
@@ -77,6 +78,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     ...config,
     ledger: config.ledger ?? { databaseUrl: database.databaseUrl, requiresStandby: false },
     chain: { commitment: config.local.commitment, ...chain },
+    currencies: config.chain === undefined ? withSampleDollar(config.currencies) : config.currencies,
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
     products: {
@@ -119,6 +121,15 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const stored = opened.move()
   return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
 }
+
+/** Sells every product in the sample dollar too. The treasury is the demo's own, so its debt has a high limit. */
+function withSampleDollar(currencies: Config['currencies']): Config['currencies'] {
+  if (currencies.accepted.length > 0) return currencies
+  const usdc = { symbol: 'USDC', mint: undefined, minimumMicroUsd: 1n, burn: 'token', rails: ['x402', 'mpp'] } as const
+  return { ...currencies, accepted: [usdc], burnDebtMaxTokens: localDebtMaxTokens }
+}
+
+const localDebtMaxTokens = 1_000_000
 
 // Enough to buy each product once.
 const testGift = { tokens: '1000', sol: '0.1' }
@@ -185,14 +196,26 @@ async function openLocalChain(local: LocalOpening): Promise<ProvisionedChain> {
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
   onProgress?.('a Solana chain')
+  const [mintAuthority, paymentWallet, demoWallet] = await Promise.all([
+    home.keypair('mint-authority'),
+    home.keypair('payment-wallet'),
+    home.keypair('demo-wallet'),
+  ])
   const chain = await spawnLocalChain({
     port: 0,
     stateDirectory: join(home.path, 'chain'),
+    accounts: [sampleDollarAccount(mintAuthority.keypair)],
     log,
     onUnexpectedExit: onPartLost,
   })
   opened.defer(() => chain.stop())
-  return provisionFromHome(home, chain.rpcUrl)
+  const provisioned = await provisionFromHome(home, chain.rpcUrl)
+  await provisionDollar(chain.rpcUrl, {
+    mintAuthority: mintAuthority.keypair,
+    paymentWallet: paymentWallet.keypair.publicKey,
+    demoWallet: demoWallet.keypair.publicKey,
+  })
+  return provisioned
 }
 
 type LocalChain = ProvisionedChain['chain']

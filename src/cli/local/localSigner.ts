@@ -45,6 +45,7 @@ export async function openLocalSigner({
       FEE_PAYER_KEYPAIR: feePayer.path,
       SIGNER_DATABASE_URL: databaseUrl,
       TOKEN_MINT: chain.tokenMint,
+      CURRENCIES: 'usdc',
       PAYMENT_WALLET: chain.paymentWallet,
     },
     log,

@@ -45,6 +45,8 @@ export const price: z.ZodType<Price> = z.object({
   requiredBaseUnits: baseUnits,
   burnBaseUnits: baseUnits,
   shares,
+  /** Burn of the service token for a sale in dollars. */
+  tokenBurn: z.object({ mint: address, baseUnits }).exactOptional(),
 })
 
 export const attempt = z.int().min(1)

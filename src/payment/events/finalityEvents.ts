@@ -71,6 +71,14 @@ const burnReversed = defineEvent(
   ],
 )
 
+/** The sale in dollars of a reversed payment owes no burn. */
+const burnOwedReversed = defineEvent(
+  z.object({ kind: z.literal('BurnOwedReversed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
+  ({ mint, owedBaseUnits }) => [
+    { debit: accounts.burnOwed, credit: accounts.tokensToDeliver, mint, amountBaseUnits: owedBaseUnits },
+  ],
+)
+
 /**
  * Nothing was delivered for a day, or in the permitted attempts. The payment no longer buys, and the held amount is
  * owed back to the wallet.
@@ -98,4 +106,31 @@ const transferReceived = defineEvent(
   ],
 )
 
-export const finalityEvents = [paymentFinalized, paymentReversed, burnReversed, refundDue, transferReceived] as const
+/** The treasury's wallet delivered tokens for the burns of sales in dollars. */
+const tokensDelivered = defineEvent(
+  z.object({
+    kind: z.literal('TokensDelivered'),
+    wallet: address,
+    mint: address,
+    receivedBaseUnits: baseUnits,
+    slot: z.int(),
+  }),
+  ({ mint, receivedBaseUnits }) => [
+    {
+      debit: accounts.paymentWallet,
+      credit: accounts.tokensToDeliver,
+      mint,
+      amountBaseUnits: receivedBaseUnits,
+    },
+  ],
+)
+
+export const finalityEvents = [
+  paymentFinalized,
+  paymentReversed,
+  burnReversed,
+  burnOwedReversed,
+  refundDue,
+  transferReceived,
+  tokensDelivered,
+] as const

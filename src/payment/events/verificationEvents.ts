@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Address } from '@tollbook/core/address'
 import { accounts, burnedFor, overpaidBy } from '../../accounting/account.ts'
 import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
@@ -12,6 +13,8 @@ export interface SponsoredOffer {
   readonly rail: string
   /** Number of the price list. */
   readonly priceList: number
+  /** Present if the price is in another mint than the service token. */
+  readonly mint?: Address
 }
 
 /** The service records that it is about to send this transaction. */
@@ -23,7 +26,7 @@ const paymentSubmitted = defineEvent(
     quoteId: optionalText,
     transactionBase64: z.string(),
     /** Present if the service pays the network fee. This offer settles the payment, whatever the current offer is. */
-    offer: z.object({ rail: z.string(), priceList: z.int().min(1) }).exactOptional(),
+    offer: z.object({ rail: z.string(), priceList: z.int().min(1), mint: address.exactOptional() }).exactOptional(),
   }),
 )
 
@@ -70,12 +73,24 @@ export type TokensBurned = EventOf<typeof tokensBurned>
 
 /**
  * The payer sent the whole price and burned nothing, so the service owes the burn. Recorded with the delivery, because
- * a payment that bought nothing is owed back in full.
+ * a payment that bought nothing is owed back in full. After a sale in dollars, the mint is the service token, and the
+ * treasury delivers the tokens.
  */
 const burnOwed = defineEvent(
-  z.object({ kind: z.literal('BurnOwed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
-  ({ mint, owedBaseUnits }) => [
-    { debit: accounts.unearned, credit: accounts.burnOwed, mint, amountBaseUnits: owedBaseUnits },
+  z.object({
+    kind: z.literal('BurnOwed'),
+    mint: address,
+    endpoint: z.string(),
+    owedBaseUnits: baseUnits,
+    source: z.literal('treasury').exactOptional(),
+  }),
+  ({ mint, owedBaseUnits, source }) => [
+    {
+      debit: source === undefined ? accounts.unearned : accounts.tokensToDeliver,
+      credit: accounts.burnOwed,
+      mint,
+      amountBaseUnits: owedBaseUnits,
+    },
   ],
 )
 

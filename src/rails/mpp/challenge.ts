@@ -2,13 +2,13 @@ import type { Address } from '@tollbook/core/address'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer, OrderRequest } from '../../paywall/rail.ts'
+import { dollarOffers, type DollarOffer, isForOtherRail, type WithDollars } from '../sponsored/dollars.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { describeOffer, wantsProblem } from './problem.ts'
-import { toolChallenge } from './toolPayment.ts'
+import { toolChallenges } from './toolPayment.ts'
 import {
   boundText,
   challengeHeader,
@@ -16,12 +16,12 @@ import {
   encodeText,
   intent,
   method,
+  type MppChallenge,
   writeChallenge,
 } from './wire.ts'
 
-export interface MppChallengeDeps {
+export interface MppChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  readonly terms: PaymentTerms
   /** Prepared texts of this rail's offers. */
   readonly offerTexts: OfferTexts
   /** Origin of the service for callers. Its host is the realm. */
@@ -35,7 +35,8 @@ export interface MppChallengeDeps {
 
 /** Creates this rail's challenge. Undefined while the fee payer does not sign. */
 export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
-  const fresh = await challengeOf(deps, offer)
+  if (isForOtherRail(deps, offer, 'mpp')) return undefined
+  const fresh = await challengeOf(deps, offer, offer.markedBy?.includes('mpp') === true)
   if (fresh === undefined) return undefined
   const instruction = 'pay by MPP as the WWW-Authenticate header says'
   if (!wantsProblem(offer.request)) return { instruction, members: {}, ...fresh }
@@ -44,16 +45,30 @@ export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<C
 }
 
 /**
- * Returns the header and the words for tools with a fresh challenge. The challenge is not stored, because its id is the
- * code of its other parameters.
+ * Returns the header and the words for tools with a fresh challenge for each currency. The standard client answers the
+ * first one, so dollars come before the token. Challenges are not stored, because the id of each is the code of its
+ * other parameters.
  */
-export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
+export async function challengeOf(deps: MppChallengeDeps, offer: Offer, withDollars: boolean) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
-  const { price, product, request, expiresAtMs } = offer
-  const amount = amountToSend(deps.terms, price.requiredBaseUnits).toString()
-  const charge = deps.offerTexts.of(price, `${amount} ${feePayer}`, ({ memo }) =>
-    canonicalJson(chargeOf(deps, { amount, feePayer, memo })),
+  const { price } = offer
+  const inDollars = withDollars ? await dollarOffers(deps, price, 'mpp') : []
+  const ways = [...inDollars, { terms: deps.terms, price }]
+  const fresh = ways.map((way) => challengeIn(deps, offer, { ...way, feePayer }))
+  const description = deps.describe(offer.product.path)?.summary
+  const header = fresh.map((each) => writeChallenge(each, description)).join(', ')
+  return { headers: { [challengeHeader]: header }, toolWords: () => ({ meta: toolChallenges(fresh, description) }) }
+}
+
+function challengeIn(
+  deps: MppChallengeDeps,
+  { request, expiresAtMs }: Offer,
+  { terms, price, feePayer }: DollarOffer & { readonly feePayer: Address },
+): MppChallenge {
+  const amount = amountToSend(terms, price.requiredBaseUnits).toString()
+  const charge = deps.offerTexts.of(price, `${terms.mint} ${amount} ${feePayer}`, ({ memo }) =>
+    canonicalJson(chargeOf(terms, { amount, feePayer, memo })),
   )
   const binding = newBinding()
   const parameters: ChallengeParameters = {
@@ -66,10 +81,7 @@ export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
     // The secret behind the memo, and the price list whose prices are valid for the payment.
     opaque: encodeText(`{"priceList":"${price.priceList}","secret":"${binding.secret}"}`),
   }
-  const fresh = { id: deps.authenticate(boundText(parameters)), ...parameters }
-  const description = deps.describe(product.path)?.summary
-  const toolWords = () => ({ meta: toolChallenge(fresh, description) })
-  return { headers: { [challengeHeader]: writeChallenge(fresh, description) }, toolWords }
+  return { id: deps.authenticate(boundText(parameters)), ...parameters }
 }
 
 /** Returns the host without its port. The URL is the operator's and was checked at the start. */
@@ -87,7 +99,7 @@ interface Sponsorship {
  * Returns the request of method `solana`, intent `charge`. With a fee payer, the client must not send the payment
  * itself. The standard client writes `externalId` on chain as the memo.
  */
-function chargeOf({ terms }: MppChallengeDeps, { amount, feePayer, memo }: Sponsorship) {
+function chargeOf(terms: DollarOffer['terms'], { amount, feePayer, memo }: Sponsorship) {
   return {
     amount,
     currency: terms.mint,

@@ -57,7 +57,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     },
     async explain(refusal, { request, offer }) {
       // Add a fresh challenge, which a client answers with a payment.
-      const fresh = offer === undefined ? undefined : await challengeOf(deps, offer)
+      const fresh = offer === undefined ? undefined : await challengeOf(deps, offer, true)
       if (!wantsProblem(request)) return { headers: {}, ...fresh }
       const { headers, members } = describeRefusal(refusal)
       return { ...fresh, headers: { ...fresh?.headers, ...headers }, members }

@@ -21,16 +21,15 @@ const credentialShape = z
   .looseObject({ challenge: z.looseObject({ id: z.json(), request: z.json() }) })
   .catchall(z.json())
 
-/** Returns the challenge of an unpaid call. */
-export function toolChallenge(challenge: MppChallenge, description: string | undefined): ToolMeta {
-  const { digest, ...members } = challenge
-  const shown = {
+/** Returns the challenges of an unpaid call. */
+export function toolChallenges(challenges: readonly MppChallenge[], description: string | undefined): ToolMeta {
+  const shown = challenges.map(({ digest, ...members }) => ({
     ...members,
     ...(digest === undefined ? {} : { digest }),
     ...(description === undefined ? {} : { description }),
-    request: record.parse(decodeJson(challenge.request)),
-  }
-  return { 'org.paymentauth/payment-required': { httpStatus: 402, challenges: [shown] } }
+    request: record.parse(decodeJson(members.request)),
+  }))
+  return { 'org.paymentauth/payment-required': { httpStatus: 402, challenges: shown } }
 }
 
 export const mppMeta: RailMeta = {

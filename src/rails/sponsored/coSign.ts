@@ -30,6 +30,8 @@ export interface CoSignDeps extends WalletDeps {
   readonly chain: Pick<ChainReader, 'simulate' | 'proveExpiry' | 'readBalance'>
   readonly first: Pick<FirstPresentations, 'record'>
   readonly feePayer: FeePayer
+  /** Returns why no new payment of this price is signed. Absent if every price is open. */
+  readonly whyClosed?: (price: Price) => Promise<string | undefined>
   readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
@@ -56,6 +58,8 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   const judged = await judgeUnsigned(deps, question)
   if (isRefusal(judged)) return judged
   const { sponsored, chosen } = judged
+  const closed = await deps.whyClosed?.(chosen.price)
+  if (closed !== undefined) return refuse('ENDPOINT_UNAVAILABLE', `${closed}; nothing was sent`, closedRetrySeconds)
   const judge = (effects: SimulatedEffects) => judgePayment(deps, { sponsored, price: chosen.price, effects })
   const accepts = (effects: SimulatedEffects) => judge(effects) === undefined
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true, accepts })
@@ -66,6 +70,8 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   const signature = await deps.feePayer.sign(sponsored, { heldBaseUnits, asOf })
   return isRefusal(signature) ? signature : { signature, chosen, rehearsed }
 }
+
+const closedRetrySeconds = 60
 
 type UnsignedDeps = Omit<CoSignDeps, 'ledger' | 'chain' | 'first'>
 

@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import { plainPrice, type ListedPrice } from '@tollbook/core/quote'
 import { Fault } from '@tollbook/core/fault'
 import { sentForArrival } from '@tollbook/core/transferFee'
@@ -7,9 +8,11 @@ import type { ChosenPrice, PriceQuestion } from '../solana/choosePrice.ts'
 
 export interface ListPriceDeps {
   readonly ledger: Pick<PaymentLedger, 'findPrice'>
-  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  readonly currentPrice: (endpoint: string, dollar?: Address) => ListedPrice | undefined
   /** Returns the price of an endpoint in the list with that number. */
-  readonly findListed: (endpoint: string, priceList: number) => Promise<ListedPrice | undefined>
+  readonly findListed: (endpoint: string, priceList: number, dollar?: Address) => Promise<ListedPrice | undefined>
+  /** Mint of a payment in dollars. Absent for the service token. */
+  readonly dollar?: Address | undefined
   /**
    * Time for which a price stays valid after its list was replaced. The time of a block may be earlier than the offer
    * by as much.
@@ -32,16 +35,16 @@ export async function priceOfList(
   { order, landedAtMs }: PriceQuestion,
 ): Promise<ChosenPrice> {
   const { endpoint } = order
-  const { nowMs, priceHoldMs } = deps
-  const current = deps.currentPrice(endpoint)
+  const { nowMs, priceHoldMs, dollar } = deps
+  const current = deps.currentPrice(endpoint, dollar)
   if (current?.priceList === priceList && nowMs() <= landedAtMs + priceHoldMs) return chosen(current)
-  const listed = await deps.findListed(endpoint, priceList)
-  const oldest = await deps.ledger.findPrice(endpoint, landedAtMs - priceHoldMs)
-  const newest = await deps.ledger.findPrice(endpoint, landedAtMs + priceHoldMs)
+  const listed = await deps.findListed(endpoint, priceList, dollar)
+  const oldest = await deps.ledger.findPrice(endpoint, landedAtMs - priceHoldMs, dollar)
+  const newest = await deps.ledger.findPrice(endpoint, landedAtMs + priceHoldMs, dollar)
   const isOfThatTime =
     oldest !== undefined && newest !== undefined && priceList >= oldest.priceList && priceList <= newest.priceList
   if (listed !== undefined && isOfThatTime) return chosen(listed)
-  const inForce = (await deps.ledger.findPrice(endpoint, landedAtMs)) ?? current
+  const inForce = (await deps.ledger.findPrice(endpoint, landedAtMs, dollar)) ?? current
   if (inForce === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
   return chosen(inForce)
 }
@@ -51,11 +54,11 @@ export async function priceOfList(
  * it.
  */
 export async function priceOnRecord(
-  { findListed }: Pick<ListPriceDeps, 'findListed'>,
+  { findListed, dollar }: Pick<ListPriceDeps, 'findListed' | 'dollar'>,
   priceList: number,
   endpoint: string,
 ): Promise<ChosenPrice> {
-  const listed = await findListed(endpoint, priceList)
+  const listed = await findListed(endpoint, priceList, dollar)
   if (listed === undefined) throw new Fault(`price list ${priceList} has no price of ${endpoint}`, { retryable: true })
   return chosen(listed)
 }

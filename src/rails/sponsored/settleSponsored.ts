@@ -19,6 +19,7 @@ export interface SponsoredSettleDeps
   extends Omit<SettleDeps, 'choosePrice' | 'recallPrice' | 'ledger'>, Omit<CoSignDeps, 'chain' | 'ledger' | 'first'> {
   readonly ledger: SettleDeps['ledger'] & CoSignDeps['ledger']
   readonly findListed: ListPriceDeps['findListed']
+  readonly dollar?: ListPriceDeps['dollar']
   readonly completeTransaction: (transaction: PayerSigned, signature: Signature) => SignedTransaction
 }
 
@@ -42,7 +43,9 @@ export async function settleSponsored(
   const transaction = deps.completeTransaction(question.proof.signed, signature)
   deps.first.note({ reference: solanaReference(signature), wallet: order.wallet })
   const { rail, reference: message } = question.proof
-  const sponsorship = { message, offer: { rail, priceList: chosen.priceList } }
+  const { dollar } = deps
+  const offer = { rail, priceList: chosen.priceList, ...(dollar === undefined ? {} : { mint: dollar }) }
+  const sponsorship = { message, offer }
   return settleSigned(
     {
       ...owing(deps),

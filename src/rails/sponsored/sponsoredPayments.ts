@@ -1,9 +1,14 @@
+import type { Address } from '@tollbook/core/address'
+import type { Price } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
+import type { BalanceQuestion } from '../../payment/chainReader.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from '../solana/firstPresentation.ts'
 import type { SettleLimits } from '../solana/settlePayment.ts'
 import { judgeUnsigned } from './coSign.ts'
+import type { WithDollars } from './dollars.ts'
 import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
@@ -18,7 +23,9 @@ export interface SponsoredDeps
   extends
     Omit<ListPriceDeps, 'ledger' | 'nowMs' | 'priceHoldMs'>,
     Omit<SponsoredSettleDeps, 'first' | 'ledger' | 'priceOfList'>,
-    Omit<FirstPresentationDeps, 'chain'> {
+    Omit<FirstPresentationDeps, 'chain'>,
+    WithDollars {
+  readonly acceptedTerms?: (landedAtMs: number, mint?: Address) => readonly PaymentTerms[]
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
 }
 
@@ -27,14 +34,36 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
   const { priceHoldMs } = limits
   const pricing = { ledger, currentPrice, findListed, priceHoldMs, nowMs: () => clock.nowMs() }
   const first = createFirstPresentations(given)
-  const deps = { ...given, first, priceOfList: priceOfList.bind(undefined, pricing) }
+  const depsOf = (mint: Address | undefined) => {
+    const dollar = mint === undefined ? undefined : given.dollars?.termsOf(mint)
+    const own = dollar === undefined ? given : inDollars(given, dollar)
+    return { ...own, first, priceOfList: priceOfList.bind(undefined, { ...pricing, dollar: dollar?.mint }) }
+  }
   return {
     checkHolder: checkSecret,
-    settle: (question) => settleSponsored(deps, limits, question),
+    settle(question) {
+      const { payment, proof } = question
+      const mint = payment.phase === 'submitted' ? payment.offer?.mint : proof.signed.mint
+      return settleSponsored(depsOf(mint), limits, question)
+    },
     async resume(question, reference) {
       // The payer may have signed the transaction for another seller, who has the secret of that offer.
-      if (isRefusal(await judgeUnsigned(deps, question))) return undefined
+      if (isRefusal(await judgeUnsigned(depsOf(question.proof.signed.mint), question))) return undefined
       return { ...question.proof, reference, isPayer: true }
     },
+  }
+}
+
+/** Returns the dependencies for a payment in this dollar: its terms, its prices and its balances. */
+function inDollars(given: SponsoredDeps, terms: PaymentTerms) {
+  const { chain, acceptedTerms, dollars } = given
+  const { mint } = terms
+  return {
+    ...given,
+    terms,
+    dollar: mint,
+    chain: { ...chain, readBalance: (question: BalanceQuestion) => chain.readBalance({ ...question, mint }) },
+    acceptedTerms: (landedAtMs: number) => acceptedTerms?.(landedAtMs, mint) ?? [],
+    whyClosed: (price: Price) => dollars?.whyClosed(price) ?? Promise.resolve(undefined),
   }
 }

@@ -1,10 +1,9 @@
 import type { Address } from '@tollbook/core/address'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { ListedPrice } from '@tollbook/core/quote'
-import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
 import { hasNoBody } from '../../product/productFacts.ts'
+import { dollarOffers, type DollarOffer, isForOtherRail, type WithDollars } from '../sponsored/dollars.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { type Binding, newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
@@ -14,9 +13,8 @@ import { encodeText, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
 
-export interface X402ChallengeDeps {
+export interface X402ChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  readonly terms: PaymentTerms
   /** Prepared texts of this rail's offers. */
   readonly offerTexts: OfferTexts
   /** CAIP-2 id of the chain for clients. */
@@ -43,25 +41,37 @@ const maxTimeoutSeconds = 60
  * settled.
  */
 export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
-  const required = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
+  if (isForOtherRail(deps, offer, 'x402')) return undefined
+  const withDollars = offer.markedBy?.includes('x402') === true
+  const required = await paymentRequired(deps, offer, { error: 'PAYMENT-SIGNATURE header is required', withDollars })
   if (required === undefined) return undefined
   const instruction = 'pay by x402 as the PAYMENT-REQUIRED header says'
   return { instruction, members: {}, ...required }
 }
 
-/** Returns the header and the words for tools with the offer, and with the reason for the refusal of an earlier payment. */
-export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, error: string) {
+/** The reason for the refusal of an earlier payment, and whether the client of the offer may pay in dollars. */
+interface OfferStyle {
+  readonly error: string
+  readonly withDollars: boolean
+}
+
+/** Returns the header and the words for tools with the offer. */
+export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { error, withDollars }: OfferStyle) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
   const { price, product } = offer
-  const amount = amountToSend(deps.terms, price.requiredBaseUnits).toString()
-  const key = [product.path, amount, feePayer, error].join(' ')
-  const write = (binding: Binding) =>
-    JSON.stringify(
-      contentOf(deps, offer, { error, requirements: requirementsOf(deps, price, { amount, feePayer, binding }) }),
-    )
+  // The token comes first: clients without an option skip it, because they know only dollars.
+  const inDollars = withDollars ? await dollarOffers(deps, price, 'x402') : []
+  const ways = [{ terms: deps.terms, price }, ...inDollars]
+  const asked = ways.map((way) => ({ ...way, amount: amountToSend(way.terms, way.price.requiredBaseUnits).toString() }))
+  const amounts = asked.flatMap(({ amount, terms, price: { priceList } }) => [terms.mint, amount, priceList])
+  const write = (binding: Binding) => {
+    const accepts = asked.map((way) => requirementsOf(deps, way, { feePayer, binding }))
+    return JSON.stringify(contentOf(deps, offer, { error, accepts }))
+  }
   // The offer of a pattern names the path that was asked for, and callers can invent any number of those.
   const isPattern = segmentNames(product.path).length > 0
+  const key = [product.path, feePayer, error, ...amounts].join(' ')
   const text = isPattern ? write : deps.offerTexts.of(price, key, write)
   const json = text(newBinding())
   const toolWords = () => ({ content: toolMeta.parse(JSON.parse(json)) })
@@ -70,10 +80,10 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
 
 interface OfferContent {
   readonly error: string
-  readonly requirements: Json
+  readonly accepts: readonly Json[]
 }
 
-function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, requirements }: OfferContent): Json {
+function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, accepts }: OfferContent): Json {
   const { product, request } = offer
   const description = deps.describe(product.path)
   return {
@@ -84,7 +94,7 @@ function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, requirements 
       ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
       serviceName: 'Tollbook',
     },
-    accepts: [requirements],
+    accepts,
     extensions: {
       [paymentIdentifier]: declaration,
       ...(description === undefined ? {} : { bazaar: bazaarOf(deps, offer, description) }),
@@ -92,8 +102,11 @@ function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, requirements 
   }
 }
 
-interface Requirements {
+interface AskedWay extends DollarOffer {
   readonly amount: string
+}
+
+interface Requirements {
   readonly feePayer: Address
   readonly binding: Binding
 }
@@ -104,9 +117,9 @@ interface Requirements {
  * stored: the price list determines the valid price and its duration.
  */
 function requirementsOf(
-  { terms, network }: X402ChallengeDeps,
-  { priceList }: ListedPrice,
-  { amount, feePayer, binding: { memo, secret } }: Requirements,
+  { network }: X402ChallengeDeps,
+  { terms, price: { priceList }, amount }: AskedWay,
+  { feePayer, binding: { memo, secret } }: Requirements,
 ): Json {
   return {
     scheme: 'exact',

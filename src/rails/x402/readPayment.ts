@@ -1,3 +1,4 @@
+import { readAddress } from '@tollbook/core/address'
 import { readBase64 } from '@tollbook/core/base64'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
@@ -8,7 +9,7 @@ import type { X402ChallengeDeps } from './challenge.ts'
 import { type PaymentPayload, readPayload } from './wire.ts'
 import { refusePayload, refuseSponsor, refuseX402 } from './x402Refusal.ts'
 
-export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network'>, WalletDeps {
+export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network' | 'dollars'>, WalletDeps {
   readonly nowMs: () => number
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
@@ -35,13 +36,18 @@ function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], fee
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
   if (accepted.network !== deps.network)
     return refuseX402('invalid_exact_svm_network_mismatch', ...malformed('network'))
-  if (accepted.asset !== deps.terms.mint)
+  if (accepted.asset !== deps.terms.mint && !isDollar(deps, accepted.asset))
     return refuseX402('invalid_exact_svm_payload_mint_mismatch', ...malformed('asset'))
   if (!acceptedAt(deps, deps.nowMs()).some(({ paymentWallet }) => paymentWallet === accepted.payTo))
     return refuseX402('invalid_exact_svm_payload_recipient_mismatch', ...malformed('payTo'))
   return accepted.extra.feePayer === feePayer
     ? undefined
     : refuseX402('invalid_exact_svm_fee_payer_not_managed_by_facilitator', ...malformed('extra.feePayer'))
+}
+
+function isDollar({ dollars }: X402ReadDeps, asset: string): boolean {
+  const mint = readAddress(asset)
+  return mint !== undefined && dollars?.termsOf(mint) !== undefined
 }
 
 function malformed(member: string) {

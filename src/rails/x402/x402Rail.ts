@@ -55,7 +55,8 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
       // Add an offer, which a client answers with a payment.
-      const required = offer === undefined ? undefined : await paymentRequired(deps, offer, errorReason)
+      const style = { error: errorReason, withDollars: true }
+      const required = offer === undefined ? undefined : await paymentRequired(deps, offer, style)
       return {
         headers: { ...required?.headers, [responseHeader]: encodeHeader(failure) },
         toolWords: () => ({ ...required?.toolWords(), meta: { [toolResponse]: failure } }),

@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Chain } from '../../chain/openChain.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
@@ -30,6 +31,8 @@ export interface JobsDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
   readonly chain: Chain
+  /** Wallet whose transfers of the token are deliveries. */
+  readonly treasuryWallet?: Address | undefined
   /** Called with the bytes of a transaction that provably never lands. */
   readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
@@ -60,6 +63,8 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const { allTerms } = ledger.settings
+  const { treasuryWallet: wallet } = deps
+  const delivery = wallet === undefined ? undefined : { wallet, mint: chain.terms.mint }
   const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality }, allTerms }
   const readDebt = () => ledger.burnDebt(chain.terms)
   const finality = startFinalityJob(onChain)
@@ -69,7 +74,7 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
     startRebroadcastJob({ ...onChain, onAbsent: deps.onAbsent }),
     startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
-    startTransferScanJob({ ...onChain, presentations, settleAgeMs }),
+    startTransferScanJob({ ...onChain, presentations, settleAgeMs, delivery }),
   ]
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true, causes: ['history', 'ledger'] }],

@@ -1,5 +1,6 @@
 import type { LedgerConfig } from '../../config/ledgerConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
+import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -15,6 +16,7 @@ export interface LedgerPartConfig extends RecordedConfig {
 
 export interface LedgerPartDeps extends PartDeps {
   readonly terms: PaymentTerms
+  readonly dollars?: readonly Dollar[]
 }
 
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>

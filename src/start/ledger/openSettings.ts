@@ -16,6 +16,8 @@ import {
 import { publicReceiptKey } from '../../settings/receiptKeys.ts'
 import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../settings/settingPeriods.ts'
 import { standingProblem } from '../../settings/settingProblem.ts'
+import type { Address } from '@tollbook/core/address'
+import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -30,9 +32,12 @@ export interface LedgerSettingsPart {
   /** Reads the settings again. */
   refresh(): Promise<void>
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
-  /** Terms of the wallets that can receive a payment of that time, the configured wallet first. */
-  acceptedTerms(landedAtMs: number): readonly PaymentTerms[]
-  /** Terms of every wallet on record in the ledger. */
+  /**
+   * Terms of the wallets that can receive a payment of that time, the configured wallet first. Without a mint, those of
+   * the service token.
+   */
+  acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
+  /** Terms of every wallet on record in the ledger, for the service token and then for each dollar. */
   allTerms(): readonly PaymentTerms[]
   close(): Promise<void>
 }
@@ -50,6 +55,7 @@ type LongestWaits = Pick<SaleConfig, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGrace
 export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly ledger: { readonly settings: Pick<SettingStore, 'versions' | 'record'> }
   readonly terms: PaymentTerms
+  readonly dollars?: readonly Dollar[]
 }
 
 interface Opened {
@@ -66,9 +72,10 @@ const refreshMs = 5_000
 /** Compares the configuration with the settings on record. Throws if a setting differs without a recorded change. */
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
+  const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
   const origin = await findOrigin(config.seal.origin, deps)
   const receiptKey = publicReceiptKey.parse(config.receiptSigningKey)
-  const configured = configuredSettings({ receiptKey, terms, split: config.catalog.split, origin })
+  const configured = configuredSettings({ receiptKey, terms, dollars, split: config.catalog.split, origin })
   const opened: Opened = {
     deps,
     closingMs: closingMsOf(config.sale),
@@ -94,8 +101,11 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     },
     refresh: () => refresh(opened),
     periods,
-    acceptedTerms: (landedAtMs) => acceptedTerms(terms, periods('payment-wallet'), landedAtMs),
-    allTerms: () => allTerms(terms, periods('payment-wallet')),
+    acceptedTerms: (landedAtMs, mint = terms.mint) =>
+      [terms, ...dollars]
+        .filter((each) => each.mint === mint)
+        .flatMap((each) => acceptedTerms(each, periods('payment-wallet'), landedAtMs)),
+    allTerms: () => [terms, ...dollars].flatMap((each) => allTerms(each, periods('payment-wallet'))),
     close: () => job.stop(),
   }
 }

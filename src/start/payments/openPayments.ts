@@ -9,8 +9,11 @@ import type { PaymentRail } from '../../paywall/rail.ts'
 import { createSales, type Sales } from '../../paywall/sales.ts'
 import { Serving } from '../../paywall/serving.ts'
 import { createWalletPayments } from '../../rails/native/walletPayment.ts'
+import type { CurrencyConfig } from '../../config/currencyConfig.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
+import { openDollars } from './openDollars.ts'
 import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
 /** Accepts payments of programs at the paywall, and of wallets that only sign. */
@@ -19,8 +22,9 @@ export interface Payments {
   readonly wallets: WalletPort
 }
 
-export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
-  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
+export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
+  readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
+  readonly chain: Pick<Chain, 'dollars' | 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
   readonly jobs: Pick<Jobs, 'slot' | 'whyExposed'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
@@ -29,16 +33,25 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
   readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
 }
 
+export interface PaymentsConfig extends RailConfig {
+  readonly currencies: CurrencyConfig
+}
+
 /** Connects the paywall with its rails, ledger and products. */
-export function openPayments(config: RailConfig, deps: PaymentsDeps): Payments {
+export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
-  const { sale } = config
+  const { sale, currencies } = config
+  const { terms, dollars: accepted } = deps.chain
+  const { currentPrice } = deps.products
+  const { lifecycle } = ledger
+  const { decimals } = terms
+  const dollars = openDollars(currencies, { clock, dollars: accepted, decimals, currentPrice, lifecycle })
   const paywall: Paywall = {
     clock,
     log,
     ledger: ledger.payments,
-    rails: deps.withRails(openRails(config, { ...deps, slot: jobs.slot })),
-    currentPrice: deps.products.currentPrice,
+    rails: deps.withRails(openRails(config, { ...deps, dollars, slot: jobs.slot })),
+    currentPrice,
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,
     whyExposed: jobs.whyExposed,

@@ -1,6 +1,6 @@
 import { describeError } from '@tollbook/core/fault'
 import type { SaleConfig } from '../../config/saleConfig.ts'
-import type { ListedPrice } from '@tollbook/core/quote'
+import type { Address } from '@tollbook/core/address'
 import type { Chain } from '../../chain/openChain.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { X402Config } from '../../config/signerConfig.ts'
@@ -8,6 +8,7 @@ import { orderSchemaPath } from '../../document/paidOperation.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import type { Presentation } from '../../payment/presentations.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import type { Dollars } from '../../rails/sponsored/dollars.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
@@ -15,6 +16,7 @@ import { createOfferTexts } from '../../rails/sponsored/offerText.ts'
 import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments.ts'
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
+import { priceIn } from '../../store/priceListStore.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
@@ -28,6 +30,8 @@ export interface RailConfig {
 export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
+  /** Dollars beside the token. Undefined: only the token is accepted. */
+  readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
   readonly serviceUrl: () => string
   /** Undefined: x402 and MPP are not offered. */
@@ -62,18 +66,20 @@ interface SponsoredRailsDeps extends RailsDeps {
 /** Opens x402 and MPP. Standard clients need a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
   { sale, x402 }: RailConfig & { readonly x402: X402Config },
-  { settling, clock, feePayer, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,
+  { settling, clock, feePayer, ledger, chain, dollars, products, serviceUrl }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger
   const { terms } = chain
-  const findListed = async (endpoint: string, priceList: number): Promise<ListedPrice | undefined> => {
+  const findListed = async (endpoint: string, priceList: number, dollar?: Address) => {
     const list = await priceLists.listNumber(priceList)
-    const price = list?.prices.find((each) => each.endpoint === endpoint)
+    const price = list === undefined ? undefined : priceIn(list, endpoint, dollar)
     return price === undefined ? undefined : { ...price, priceList }
   }
   const limits = { ...sale, priceHoldMs: sale.quoteTtlMs + sale.quoteGraceMs }
   const payments = createSponsoredPayments(limits, {
     ...settling,
+    currentPrice: products.currentPrice,
+    dollars,
     feePayer,
     findListed,
     completeTransaction,
@@ -83,6 +89,7 @@ function openSponsoredRails(
   const offering = {
     clock,
     terms,
+    dollars,
     feePayer,
     serviceUrl,
     readPayerSigned,

@@ -37,9 +37,9 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
   )
   return {
     checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],
-    currentPrice(endpoint) {
+    currentPrice(endpoint, mint = terms.mint) {
       const inForce = job.inForce()
-      const price = inForce?.prices.find((listed) => listed.endpoint === endpoint)
+      const price = inForce?.prices.find((listed) => listed.endpoint === endpoint && listed.mint === mint)
       return inForce === undefined || price === undefined ? undefined : { ...price, priceList: inForce.priceList }
     },
     tokenPrice() {

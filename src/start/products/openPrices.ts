@@ -1,7 +1,10 @@
 import { Fault } from '@tollbook/core/fault'
+import type { Address } from '@tollbook/core/address'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { PriceConfig } from '../../config/priceConfig.ts'
 import { priceAll } from '../../pricing/currentPrice.ts'
+import { dollarPrices } from '../../pricing/dollarPrices.ts'
+import type { Dollar } from '../../payment/dollar.ts'
 import type { PricedProduct } from '../../pricing/priceList.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
 import type { TokenPriceAttoUsd } from '../../pricing/tokenPrice.ts'
@@ -13,6 +16,8 @@ export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split'> {
   readonly sold: readonly PricedProduct[]
   /** The shares of each payment. */
   readonly split: readonly SplitShare[]
+  /** Dollars in which the products are also sold. */
+  readonly dollars?: readonly Dollar[]
 }
 
 /** Opens prices by the operator's token price, or by the price on which the markets agree. */
@@ -24,9 +29,18 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
 }
 
 /** Returns the price lists at this token price. A text says why a request cannot be sold at it. */
-function pricesAt({ sold, split, terms: { mint, decimals } }: PricesDeps, tokenPriceAttoUsd: TokenPriceAttoUsd) {
-  const prices = priceAll(sold, { tokenPriceAttoUsd, decimals, split })
-  return typeof prices === 'string' ? prices : prices.map((price): Price => ({ ...price, mint }))
+function pricesAt(
+  { sold, split, dollars = [], terms: { mint, decimals } }: PricesDeps,
+  tokenPriceAttoUsd: TokenPriceAttoUsd,
+) {
+  const priced = priceAll(sold, { tokenPriceAttoUsd, decimals, split })
+  if (typeof priced === 'string') return priced
+  const inToken = priced.map((price): Price => ({ ...price, mint }))
+  // The token comes first: readers that know one mint take the first price of an endpoint.
+  const inDollars = dollars.flatMap(({ terms, minimumMicroUsd, burn }) =>
+    dollarPrices(inToken, { mint: terms.mint, decimals: terms.decimals, minimumMicroUsd, burn }, split),
+  )
+  return [...inToken, ...inDollars]
 }
 
 /** Opens fixed prices. They are published once, because the price changes only with the configuration. */
@@ -38,11 +52,20 @@ async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: Prici
       retryable: false,
     })
   const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split, prices })
-  const byEndpoint = new Map(prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList }]))
+  const listed = listedPrices(prices, priceList)
   return {
     checks: [],
-    currentPrice: (endpoint) => byEndpoint.get(endpoint),
+    currentPrice: (endpoint, mint = terms.mint) => listed(endpoint, mint),
     tokenPrice: () => shownPrice({ tokenPriceAttoUsd, source: 'fixed', asOfMs: clock.nowMs() }, terms),
     close: () => Promise.resolve(),
   }
+}
+
+/** Finds prices of one list by endpoint and mint. */
+function listedPrices(prices: readonly Price[], priceList: number) {
+  const keyOf = (endpoint: string, mint: Address) => `${mint} ${endpoint}`
+  const known = new Map(
+    prices.map((price): [string, ListedPrice] => [keyOf(price.endpoint, price.mint), { ...price, priceList }]),
+  )
+  return (endpoint: string, mint: Address) => known.get(keyOf(endpoint, mint))
 }

@@ -17,7 +17,10 @@ export interface ProductConfig {
 type GoodsDeps = Parameters<Goods['open']>[1]
 
 export interface ProductsDeps
-  extends UpstreamsDeps, Pick<PricesDeps, 'split' | 'terms'>, Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
+  extends
+    UpstreamsDeps,
+    Pick<PricesDeps, 'split' | 'terms' | 'dollars'>,
+    Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
   readonly goods: Goods | undefined
   readonly gateway: OpenRoutes
   readonly sold: BuiltinProducts

@@ -1,5 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
+import type { Address } from '@tollbook/core/address'
 import { displayNumber } from '@tollbook/core/money'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { ServiceCheck } from '../../jobs/healthJobs.ts'
@@ -13,7 +14,8 @@ import type { Upstreams } from '../upstreams/openUpstreams.ts'
 /** Prices of the endpoints in tokens, by the operator's token price or the markets' price. */
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
-  currentPrice(endpoint: string): ListedPrice | undefined
+  /** Returns the price in the service token, or in the dollar with this mint. */
+  currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
   /** Answer of `/api/token/price`. */
   tokenPrice(): Json | undefined
   close(): Promise<void>

@@ -101,6 +101,10 @@ function judgeSubmitted(event: z.output<typeof submitted>, { position, blame, le
   expectWhole(event.parts, burnBaseUnits, blame)
   const owed = -ledger.journal.balanceOf(mint, 'Liabilities:BurnOwed')
   if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
+  const undelivered = ledger.journal.balanceOf(mint, 'Assets:TokensToDeliver')
+  const delivered = owed - (undelivered > 0n ? undelivered : 0n)
+  if (burnBaseUnits <= owed && burnBaseUnits > delivered)
+    blame('tokens_not_delivered', `${burnBaseUnits} are to be burned, and the treasury lets ${delivered} be burned`)
   const parts = describeParts(event.parts)
   rounds.of(ledger.state).set(stream, { stream, mint, round, position, throughPosition, burnBaseUnits, parts })
 }

@@ -9,6 +9,7 @@ import { solanaId } from '../streamName.ts'
 const wallet = 'Assets:PaymentWallet'
 const unearned = 'Liabilities:Unearned'
 const burnOwed = 'Liabilities:BurnOwed'
+const toDeliver = 'Assets:TokensToDeliver'
 const burnedByCallers = 'Income:BurnedByCallers'
 const exposed = 'Memo:Exposed'
 const exposedContra = 'Memo:ExposedContra'
@@ -52,6 +53,13 @@ const received = eventOf(bodies.received, {
   onChain: ({ mint, slot, receivedBaseUnits }) => ({ is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits }),
 })
 
+// Tokens of the treasury for the burns of sales in dollars.
+const delivered = eventOf(bodies.delivered, {
+  postings: ({ receivedBaseUnits }) => [[wallet, toDeliver, receivedBaseUnits]],
+  judge: rules.judgeReceived,
+  onChain: ({ mint, slot, receivedBaseUnits }) => ({ is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits }),
+})
+
 /** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */
 export const payment: AuditedKind = {
   kind: 'payment',
@@ -68,7 +76,7 @@ export const payment: AuditedKind = {
       judge: rules.judgeBurn,
     }),
     eventOf(bodies.burnOwed, {
-      postings: ({ owedBaseUnits }) => [[unearned, burnOwed, owedBaseUnits]],
+      postings: ({ owedBaseUnits, source }) => [[source === undefined ? unearned : toDeliver, burnOwed, owedBaseUnits]],
       judge: rules.judgeBurnOwed,
     }),
     eventOf(bodies.claimed, {
@@ -90,10 +98,15 @@ export const payment: AuditedKind = {
       postings: ({ endpoint, burnedBaseUnits }) => [[burnedByCallers, burnedAt(endpoint), burnedBaseUnits]],
       judge: rules.judgeBurn,
     }),
+    eventOf(bodies.burnOwedReversed, {
+      postings: ({ owedBaseUnits }) => [[burnOwed, toDeliver, owedBaseUnits]],
+      judge: rules.judgeBurnOwedReversed,
+    }),
     eventOf(bodies.refundDue, {
       postings: (event) => [[unearned, `Liabilities:RefundsDue:${event.wallet}`, event.refundBaseUnits]],
       judge: rules.judgeRefundDue,
     }),
     received,
+    delivered,
   ]),
 }

@@ -16,12 +16,19 @@ export const submitted = bodyOf('PaymentSubmitted', {
   endpoint: text,
   quoteId: text.nullable(),
   // Absent on the native rail and in events of the first releases.
-  offer: z.strictObject({ priceList: z.int(), rail: text }).optional(),
+  offer: z.strictObject({ mint: text.optional(), priceList: z.int(), rail: text }).optional(),
   transactionBase64: text,
 })
 export const verified = bodyOf('PaymentVerified', { settlement })
 export const tokensBurned = bodyOf('TokensBurned', burn)
-export const burnOwed = bodyOf('BurnOwed', { mint: text, endpoint: text, owedBaseUnits: baseUnits })
+export const burnOwed = bodyOf('BurnOwed', {
+  mint: text,
+  endpoint: text,
+  owedBaseUnits: baseUnits,
+  // Present after a sale in dollars: the treasury delivers the tokens.
+  source: z.literal('treasury').optional(),
+})
+export const burnOwedReversed = bodyOf('BurnOwedReversed', { mint: text, endpoint: text, owedBaseUnits: baseUnits })
 export const claimed = bodyOf('ProofClaimed', {
   ...attempt,
   ...exposure,
@@ -57,6 +64,13 @@ export const refundDue = bodyOf('RefundDue', { wallet: text, mint: text, refundB
 export const received = bodyOf('TransferReceived', {
   // Null if the tokens were minted to the payment wallet.
   wallet: text.nullable(),
+  mint: text,
+  receivedBaseUnits: baseUnits,
+  slot: z.int(),
+})
+
+export const delivered = bodyOf('TokensDelivered', {
+  wallet: text,
   mint: text,
   receivedBaseUnits: baseUnits,
   slot: z.int(),

@@ -35,6 +35,8 @@ export function judgeVerified(event: Of<'verified'>, at: Judged): void {
     requiredBaseUnits: price.requiredBaseUnits,
     burnBaseUnits: price.burnBaseUnits,
     burnedBaseUnits: settlement.burnedBaseUnits,
+    tokenBurnMint: price.tokenBurn?.mint ?? '',
+    tokenBurnBaseUnits: price.tokenBurn?.baseUnits ?? 0n,
     overpaidBaseUnits: settlement.receivedBaseUnits - dueOf(settlement),
     isPaidWhole: isPaidWhole(settlement),
     blockTimeMs: evidence.blockTimeMs,
@@ -74,11 +76,37 @@ export function judgeBurn(event: Of<'tokensBurned'> | Of<'burnReversed'>, at: Ju
 }
 
 export function judgeBurnOwed(event: Of<'burnOwed'>, at: Judged): void {
-  const { owedBaseUnits, mint, endpoint, effectiveAt } = event
-  expectBurn(event, at, { foundBaseUnits: owedBaseUnits, rightBaseUnits: at.row.burnBaseUnits })
+  const { owedBaseUnits, mint, endpoint, effectiveAt, source } = event
+  if (owesToken(at.row)) expectTokenBurn(event, at)
+  else expectBurn(event, at, { foundBaseUnits: owedBaseUnits, rightBaseUnits: at.row.burnBaseUnits })
+  if ((source === 'treasury') !== owesToken(at.row))
+    at.blame('burn_owed_mismatch', 'the burn is not owed by the side that the price names')
   if (effectiveAt !== at.effectiveAtBefore)
     at.blame('burn_differs', 'it took effect at another time than the event that it belongs to')
   noteBurnOwed(at.ledger.state, { mint, endpoint }, owedBaseUnits)
+}
+
+export function judgeBurnOwedReversed(event: Of<'burnOwedReversed'>, at: Judged): void {
+  const { mint, endpoint, owedBaseUnits } = event
+  expectTokenBurn(event, at)
+  noteBurnOwed(at.ledger.state, { mint, endpoint }, -owedBaseUnits)
+}
+
+/** True for a payment in dollars whose price owes a burn in the service token. */
+export function owesToken({ tokenBurnMint }: AuditedStream): boolean {
+  return tokenBurnMint !== ''
+}
+
+/** The price list has the burn in the token for each price in dollars. */
+function expectTokenBurn(
+  { mint, endpoint, owedBaseUnits }: Of<'burnOwed'> | Of<'burnOwedReversed'>,
+  { row, blame }: Judged,
+): void {
+  const { tokenBurnMint, tokenBurnBaseUnits } = row
+  if (owedBaseUnits !== tokenBurnBaseUnits)
+    blame('burn_owed_mismatch', `a burn of ${owedBaseUnits} is owed, and the price owes ${tokenBurnBaseUnits}`)
+  if (mint !== tokenBurnMint) blame('burn_owed_mismatch', 'the burn is owed in another mint than the price says')
+  if (endpoint !== row.endpoint) blame('burn_owed_mismatch', `it was paid for ${row.endpoint}`)
 }
 
 function expectBurn(
@@ -208,7 +236,7 @@ export function judgeRefundDue(event: Of<'refundDue'>, at: Judged): void {
   expectOwner(event, at)
 }
 
-export function judgeReceived({ stream, slot }: Of<'received'>, { row, blame }: Judged): void {
+export function judgeReceived({ stream, slot }: Of<'received'> | Of<'delivered'>, { row, blame }: Judged): void {
   expectOwnName(stream, blame)
   row.slot = slot
 }

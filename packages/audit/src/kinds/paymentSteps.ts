@@ -16,6 +16,9 @@ function step(name: string, { states, ...given }: PaymentStep): DeclaredStep {
 
 const hasBurned = ({ isPaidWhole }: AuditedStream): boolean => !isPaidWhole
 const hasSentWhole = ({ isPaidWhole }: AuditedStream): boolean => isPaidWhole
+const hasPromised = ({ tokenBurnMint }: AuditedStream): boolean => tokenBurnMint !== ''
+/** True if the delivery owes a burn: of the price, or in the service token for a price in dollars. */
+const owesBurn = (row: AuditedStream): boolean => (row.isPaidWhole && row.burnBaseUnits > 0n) || hasPromised(row)
 
 /** Declares the step twice: before finality, and after it without moves of exposure. A final payment is not exposed. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
@@ -45,6 +48,9 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
     }),
     step('claim', { ...claim, events: withoutBurn, moves: received, when: hasSentWhole }),
     step('unmatch', unmatch),
+    ...(from === ''
+      ? [step('unmatch', { states: ['', 'unmatched'], events: ['TokensDelivered'], moves: ['wallet>to_deliver'] })]
+      : []),
   ]
 }
 
@@ -59,12 +65,12 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   const states = [from, 'fulfilled'] as const
   const moves = ['unearned>share']
   return [
-    ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves, when: hasBurned }),
+    ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves, when: (row) => !owesBurn(row) }),
     ...beforeAndAfterFinality('fulfil', {
       states,
       events: burnOwed,
-      moves: ['unearned>burn_owed', ...moves],
-      when: hasSentWhole,
+      moves: ['unearned>burn_owed', 'to_deliver>burn_owed', ...moves],
+      when: owesBurn,
     }),
   ]
 }
@@ -108,8 +114,18 @@ function reverse(from: string, own: readonly string[], ofOwedBurn: readonly stri
       states,
       events: ['PaymentReversed'],
       moves: [...moves, ...ofOwedBurn],
-      when: hasSentWhole,
+      when: (row) => hasSentWhole(row) && (from !== 'fulfilled' || !hasPromised(row)),
     }),
+    ...(from === 'fulfilled'
+      ? [
+          step('reverse', {
+            states,
+            events: ['PaymentReversed', 'BurnOwedReversed'],
+            moves: [...moves, 'burn_owed>to_deliver'],
+            when: hasPromised,
+          }),
+        ]
+      : []),
   ]
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { usd } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
-import { price } from '../price.ts'
-import { findShareProblem, findSplitProblem, split } from '../split.ts'
+import { type AuditedPrice, price } from '../price.ts'
+import { dollarSplit, findShareProblem, findSplitProblem, split } from '../split.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { countSetting, settingId } from './setting.ts'
 
@@ -44,10 +44,40 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   countSetting({ name: 'prices', number, validFromMs: event.effectiveAt }, at)
   const wrongSplit = findSplitProblem(event.split)
   if (wrongSplit !== undefined) blame('split_wrong', wrongSplit)
+  const [first] = event.prices
   for (const listed of event.prices) {
-    const problem = listed.problem ?? findShareProblem(listed, event.split)
+    const isDollar = listed.mint !== first?.mint
+    const shares = isDollar ? dollarSplit(event.split) : event.split
+    const problem =
+      listed.problem ??
+      findShareProblem(listed, shares) ??
+      (isDollar ? findDollarProblem(listed, event.prices) : findTokenProblem(listed))
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
   ledger.periods.noteSplit(event.split, at)
   ledger.prices.publish({ number, split: event.split, prices: event.prices.map(({ digest }) => digest), recordedAtMs })
+}
+
+function findTokenProblem({ tokenBurn }: AuditedPrice): string | undefined {
+  return tokenBurn === undefined ? undefined : 'a price in the service token owes no other burn'
+}
+
+const oneDollar = 10n ** 18n
+
+/**
+ * A price in dollars counts one dollar as one. Its sale owes the burn of the same request in the service token, whose
+ * prices come first in the list, or none.
+ */
+function findDollarProblem(
+  { endpoint, mint, tokenPriceAttoUsd, tokenBurn, priceMicroUsd }: AuditedPrice,
+  prices: readonly AuditedPrice[],
+): string | undefined {
+  if (tokenPriceAttoUsd !== oneDollar) return `a dollar counts as ${tokenPriceAttoUsd} of ${oneDollar}`
+  const inToken = prices.find((listed) => listed.endpoint === endpoint)
+  if (inToken === undefined || inToken.mint === mint) return 'no price in the service token comes before it'
+  if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`
+  if (tokenBurn === undefined) return undefined
+  if (tokenBurn.mint !== inToken.mint) return 'its burn is not in the service token'
+  const { burnBaseUnits: right } = inToken
+  return tokenBurn.baseUnits === right ? undefined : `it owes a burn of ${tokenBurn.baseUnits}, not ${right}`
 }

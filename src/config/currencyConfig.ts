@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { readAddress } from '@tollbook/core/address'
+import { type DollarSetting, isKnownDollar } from '../payment/dollar.ts'
+import { type ParsedList, parsedUnless } from '../pricing/commaList.ts'
+import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { integerFrom, parsedBy, solanaAddress, variable } from './variables.ts'
+
+const noCurrencies: readonly DollarSetting[] = []
+
+/** Dollars that are accepted beside the service token. The signer reads them too. */
+export const currencies = variable('CURRENCIES', parsedBy(parseCurrencies, noCurrencies))
+
+/** Dollars beside the service token, and the burns that the service may promise for them. */
+export const currencyConfig = z.object({
+  accepted: currencies,
+  /** Whole tokens that may be promised before the treasury delivers them. 0: the treasury delivers first. */
+  burnDebtMaxTokens: variable('BURN_DEBT_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),
+  /** Wallet whose transfers of tokens to the payment wallet are deliveries. */
+  treasuryWallet: variable('TREASURY_WALLET', solanaAddress),
+})
+
+export type CurrencyConfig = z.infer<typeof currencyConfig>
+
+const dollarRails = ['x402', 'mpp'] as const
+const minimumStandardMicroUsd = 10_000n
+const symbolPattern = /^[A-Z][A-Z0-9]{0,9}$/
+
+/**
+ * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:rails=x402+mpp`: dollars that are accepted
+ * beside the service token.
+ */
+export function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
+  const read = setting.split(',').map((entry) => currencyOf(entry.trim()))
+  const problems = read.filter((each) => typeof each === 'string')
+  const currencies = read.filter((each) => typeof each !== 'string')
+  const symbols = currencies.map(({ symbol }) => symbol)
+  for (const symbol of new Set(symbols.filter((each, at) => symbols.indexOf(each) !== at)))
+    problems.push(`names ${symbol} more than once; keep one of them`)
+  return parsedUnless(problems, currencies)
+}
+
+/** The dollar, or the problem of the entry. */
+function currencyOf(text: string): DollarSetting | string {
+  const [head = '', ...options] = text.split(':')
+  const [name = '', mintText] = head.split('=')
+  const symbol = name.trim().toUpperCase()
+  const mint = mintText === undefined ? undefined : readAddress(mintText.trim())
+  if (mintText === undefined ? !isKnownDollar(symbol) : mint === undefined || !symbolPattern.test(symbol))
+    return `has "${text}": write usdc or usdt, or SYMBOL=MINT with the address of the mint`
+  let currency: DollarSetting = {
+    symbol,
+    mint,
+    minimumMicroUsd: minimumStandardMicroUsd,
+    burn: 'token',
+    rails: dollarRails,
+  }
+  for (const option of options) {
+    const read = optionOf(option)
+    if (typeof read === 'string') return `has "${text}": ${read}`
+    currency = { ...currency, ...read }
+  }
+  return currency
+}
+
+function optionOf(option: string): Partial<DollarSetting> | string {
+  const [name = '', value = ''] = option.split('=').map((part) => part.trim())
+  if (name === 'minimum') {
+    const minimumMicroUsd = parsePriceMicroUsd(value)
+    return minimumMicroUsd === undefined ? `of minimum, ${priceRule}` : { minimumMicroUsd }
+  }
+  if (name === 'burn') return value === 'token' || value === 'none' ? { burn: value } : 'burn must be token or none'
+  if (name !== 'rails') return `"${name}" is not one of minimum, burn and rails`
+  const rails = value.split('+')
+  const isKnown = rails.every((rail) => dollarRails.some((known) => known === rail))
+  return isKnown ? { rails } : `rails must be ${dollarRails.join(' or ')}, joined by +`
+}

@@ -1,0 +1,57 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import type { PaymentTerms } from './settlement.ts'
+
+/** A dollar that the operator accepts beside the service token. */
+export interface DollarSetting {
+  readonly symbol: string
+  /** Undefined: the mint of a known symbol on the network of the chain. */
+  readonly mint: Address | undefined
+  /** Smallest price that is sold in it, in millionths of a US dollar. */
+  readonly minimumMicroUsd: bigint
+  /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
+  readonly burn: 'token' | 'none'
+  /** Names of the rails that offer it. */
+  readonly rails: readonly string[]
+}
+
+/** An accepted dollar, with its terms on this chain. */
+export interface Dollar extends Omit<DollarSetting, 'mint'> {
+  readonly terms: PaymentTerms
+}
+
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+
+/** Mints by symbol, of mainnet and of all other networks: Circle's and Tether's own lists, November 2026. */
+const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly others: string | undefined }> = new Map([
+  [
+    'USDC',
+    {
+      mainnet: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+      others: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+    },
+  ],
+  ['USDT', { mainnet: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', others: undefined }],
+])
+
+const mainnetMints: ReadonlySet<string> = new Set([...knownMints.values()].map(({ mainnet }) => mainnet))
+
+/** Returns the mint of a dollar on a network, or the problem of the setting there. */
+export function mintOn(network: string, { symbol, mint }: DollarSetting): { readonly mint: Address } | string {
+  const isMainnet = network === mainnet
+  if (mint !== undefined && !isMainnet && mainnetMints.has(mint))
+    return `CURRENCIES names ${mint}, which is a dollar of mainnet, and the chain is ${network}`
+  const known = knownMints.get(symbol)
+  const found = mint ?? readAddress((isMainnet ? known?.mainnet : known?.others) ?? '')
+  return found === undefined ? `CURRENCIES names ${symbol}, which has no known mint on ${network}` : { mint: found }
+}
+
+/** Mints of a dollar on every network, for the signer, which does not know its network. */
+export function possibleMints({ symbol, mint }: DollarSetting): readonly Address[] {
+  const known = knownMints.get(symbol)
+  return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
+}
+
+/** True for a symbol whose mints are known. */
+export function isKnownDollar(symbol: string): boolean {
+  return knownMints.has(symbol)
+}

@@ -1,0 +1,139 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm/exact/client'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { audit } from '@tollbook/audit'
+import { saleBody } from '@tollbook/core/wire'
+import { systemClock } from '@tollbook/core/clock'
+import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { ask, qrOrder } from '../support/ask.ts'
+import { mppFetch } from '../support/mppClient.ts'
+import { sampleDollar } from '../support/sampleDollar.ts'
+import { openTestService } from '../support/testService.ts'
+import { devnet, openX402Service, stockFetch, type X402Service } from '../support/x402Service.ts'
+
+const finalSlots = 40
+let x402: X402Service
+
+beforeAll(async () => {
+  x402 = await openX402Service({
+    env: { CURRENCIES: 'usdc:minimum=0.001', BURN_DEBT_MAX_TOKENS: '20' },
+    dollars: sampleDollar(),
+  })
+})
+
+const qr = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(qrOrder.body),
+}
+const urlOf = (path: string) => `${x402.service.baseUrl}${path}`
+
+const accept = z.looseObject({ asset: z.string(), amount: z.string() })
+const required = z.object({ accepts: z.array(accept) })
+
+async function assetsOffered(): Promise<readonly string[]> {
+  const { headers } = await fetch(urlOf(`/x402${qrOrder.path}`), qr)
+  const text = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()
+  return required.parse(JSON.parse(text)).accepts.map(({ asset }) => asset)
+}
+
+/** The builder of the README of `@x402/fetch`, with the address of this chain. */
+async function fetchOfReadme(): Promise<typeof fetch> {
+  const signer = await createKeyPairSignerFromBytes(x402.service.demoWallet.secretKey)
+  const client = new x402Client().register(
+    'solana:*',
+    new ExactSvmScheme(signer, { rpcUrl: x402.service.chain.rpcUrl }),
+  )
+  return wrapFetchWithPayment(fetch, client)
+}
+
+describe('a dollar beside the token', () => {
+  test('is offered after the token by x402, on the network that clients know', async () => {
+    expect(await assetsOffered()).toEqual([x402.tokenMint, sampleDollarMint])
+    expect(devnet).toBe('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')
+  })
+
+  test('is what a stock client of x402 without options pays with', async () => {
+    const response = await (await fetchOfReadme())(urlOf(`/x402${qrOrder.path}`), qr)
+    expect(response.status).toBe(200)
+    const { receipt } = saleBody.parse(await response.json())
+    // 0.005 USD; the same request costs 5 tokens, of which 1.5 are burned.
+    expect(receipt).toMatchObject({
+      requiredBaseUnits: '5000',
+      burned: '0',
+      currency: { mint: sampleDollarMint, decimals: 6 },
+      tokenBurn: { mint: x402.tokenMint, baseUnits: '1500000', source: 'treasury' },
+      distribution: { provider: '2500', holders: '750', treasury: '1750' },
+    })
+    expect(receipt).not.toHaveProperty('burnOwed')
+  })
+
+  test('is what a stock client of MPP without options pays with', async () => {
+    const { service } = x402
+    const paying = await mppFetch(service.demoWallet, { rpcUrl: service.chain.rpcUrl })
+    const response = await paying(urlOf(qrOrder.path), {
+      ...qr,
+      headers: { ...qr.headers, 'accept-payment': 'solana/charge' },
+    })
+    expect(response.status).toBe(200)
+    expect(saleBody.parse(await response.json()).receipt).toMatchObject({ currency: { mint: sampleDollarMint } })
+  })
+
+  test('leaves the token to clients that opted in', async () => {
+    const { service, tokenMint } = x402
+    const paying = await stockFetch(service.demoWallet, { rpcUrl: service.chain.rpcUrl, asset: tokenMint })
+    const response = await paying(urlOf(`/x402${qrOrder.path}`), qr)
+    const { receipt } = saleBody.parse(await response.json())
+    expect(receipt).toMatchObject({ requiredBaseUnits: '5000000', burnOwed: '1500000' })
+    expect(receipt).not.toHaveProperty('currency')
+  })
+
+  test('changes no byte of the body that a client of the token reads', async () => {
+    const { CURRENCIES: _currencies, ...env } = x402.env
+    const ofToken = await openTestService({ besides: x402.native, env })
+    const [withDollars, without] = await Promise.all([x402.service, ofToken].map((service) => ask(service, qrOrder)))
+    const plain = (body: object | undefined) => {
+      // Each answer has its own quote, and each instance its own price list.
+      return JSON.stringify(body)
+        .replaceAll(/"(id|memo|secret|expiresAt)":"[^"]*"/g, '"$1":""')
+        .replace(/"priceList":\d+/, '"priceList":0')
+    }
+    expect(plain(withDollars?.body)).toBe(plain(without?.body))
+  })
+})
+
+test('dollars are offered only while the treasury owes fewer tokens than is permitted', async () => {
+  const paying = await fetchOfReadme()
+  const buyUntilClosed = async () => {
+    for (let bought = 0; bought < 20; bought++) {
+      if (!(await assetsOffered()).includes(sampleDollarMint)) return bought
+      await paying(urlOf(`/x402${qrOrder.path}`), { ...qr, body: JSON.stringify({ data: `order ${bought}` }) })
+    }
+    return undefined
+  }
+  expect(await buyUntilClosed()).toBeLessThan(20)
+  const { rows } = await openPool(x402.service.database.adminUrl, 1).query<{ balance: string }>(
+    "select balance::text from ledger.accounts where name = 'Assets:TokensToDeliver'",
+  )
+  // Thirteen promises of 1.5 tokens fit below 20; readings are a second old at most.
+  expect(Number(rows[0]?.balance)).toBeGreaterThan(18_500_000)
+})
+
+test('the audit reads sales in dollars and finds nothing', async () => {
+  const { service } = x402
+  service.chain.advanceSlots(finalSlots)
+  const { findings, verdicts } = await audit({
+    source: { kind: 'database', url: service.database.adminUrl },
+    verifierKeys: [],
+    ownCheckpoints: [],
+    transactions: true,
+    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet: x402.paymentWallet, recordedWithinMs: 0 },
+    resumeFile: undefined,
+    clock: systemClock,
+  })
+  expect(findings).toEqual([])
+  expect(verdicts.chainTruth.status).toBe('holds')
+})
