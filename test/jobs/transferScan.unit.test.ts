@@ -142,3 +142,36 @@ test('a payment wallet that cannot be searched does not keep the others from it'
   )
   expect(scan.recorded).toHaveLength(3)
 })
+
+test("transfers of the treasury's wallet are deliveries, and those of another wallet or mint are not", async () => {
+  const kinds = async (delivery: TransferScanDeps['delivery']) => {
+    const scan: Scan = { recorded: [], place: undefined }
+    const seen: string[] = []
+    const deps = depsOf(scan, 0, () => Promise.reject(new Error('replaced')))
+    const movement = { kind: 'transfer', tokenProgram: mint, mint, authority: wallet, amountBaseUnits: 7n } as const
+    await scanTransfers({
+      ...deps,
+      delivery,
+      payments: {
+        append({ events }) {
+          seen.push(...events.map(({ kind }) => kind))
+          return Promise.resolve({ outcome: 'appended', after: unknownPayment, recordedAtMs: nowMs, leaves: [] })
+        },
+      },
+      chain: {
+        ...deps.chain,
+        findFinalized: (signature) =>
+          Promise.resolve({
+            ...recordOf(signature),
+            movements: [{ ...movement, source: wallet, destination: paymentTokenAccount }],
+          }),
+      },
+    })
+    return seen
+  }
+  expect(await kinds({ wallet, mint })).toEqual(['TokensDelivered', 'TokensDelivered', 'TokensDelivered'])
+  const unmatched = ['TransferReceived', 'TransferReceived', 'TransferReceived']
+  expect(await kinds({ wallet: mint, mint })).toEqual(unmatched)
+  expect(await kinds({ wallet, mint: wallet })).toEqual(unmatched)
+  expect(await kinds(undefined)).toEqual(unmatched)
+})

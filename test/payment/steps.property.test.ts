@@ -14,7 +14,13 @@ import {
   unknownBurn,
 } from '../../src/payment/burn.ts'
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
-import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
+import {
+  decideDelivery,
+  decideExpiry,
+  decideFinality,
+  decideRefund,
+  decideUnmatched,
+} from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import * as attempt from '../../src/payment/attempt.ts'
 import * as payment from '../../src/payment/payment.ts'
@@ -77,7 +83,7 @@ function note(walked: Walked, reached: Reached): void {
 const leaseMs = 1_000
 const commands = [
   ...(['submit', 'claim', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
-  ...(['finalize', 'reverse', 'refund', 'unmatch'] as const),
+  ...(['finalize', 'reverse', 'refund', 'unmatch', 'deliver'] as const),
 ]
 type Command = (typeof commands)[number]
 
@@ -117,6 +123,8 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
       return decideRefund(state)
     case 'unmatch':
       return decideUnmatched(state, { wallet, mint, receivedBaseUnits: 1n, slot: 1 })
+    case 'deliver':
+      return decideDelivery(state, { wallet, mint, receivedBaseUnits: 1n, slot: 1 }, { wallet, mint })
     default:
       return assertNever(kind)
   }

@@ -11,7 +11,7 @@ import type { Settlement, SettlementEvidence } from '../../src/payment/settlemen
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { readAddress } from '@tollbook/core/address'
-import { split } from '../../src/pricing/split.ts'
+import { dollarSplit, split } from '../../src/pricing/split.ts'
 import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 
 /* Any event that the types allow, within the ranges that the chain and the price list allow. */
@@ -53,14 +53,30 @@ export const anySplit: fc.Arbitrary<readonly SplitShare[]> = fc.oneof(
     ),
 )
 
-export const anyPrice: fc.Arbitrary<Price> = record({
+const undividedPrice = record({
   endpoint: anyText,
   priceMicroUsd: fc.bigInt({ min: 1n, max: 10n ** 12n }),
   tokenPriceAttoUsd: fc.bigInt({ min: 1n, max: 10n ** 30n }),
   mint: anyAddress,
   decimals: fc.nat(18),
   requiredBaseUnits: fc.oneof(fc.bigInt({ min: 1n, max: 9n }), fc.bigInt({ min: 1n, max: u64Max })),
-}).chain((price) => anySplit.map((policy) => ({ ...price, ...split(price.requiredBaseUnits, policy) })))
+})
+
+const anyTokenPrice: fc.Arbitrary<Price> = undividedPrice.chain((price) =>
+  anySplit.map((policy) => ({ ...price, ...split(price.requiredBaseUnits, policy) })),
+)
+
+/** A price in dollars, of which nothing is burned. Its sale owes a burn in the token, or none. */
+const anyDollarPrice: fc.Arbitrary<Price> = undividedPrice.chain((price) =>
+  fc
+    .tuple(anySplit, optional(record({ mint: anyAddress, baseUnits: fc.bigInt({ min: 1n, max: u64Max }) })))
+    .map(([policy, tokenBurn]) => {
+      const divided = { ...price, ...split(price.requiredBaseUnits, dollarSplit(policy)) }
+      return tokenBurn === undefined ? divided : { ...divided, tokenBurn }
+    }),
+)
+
+export const anyPrice = fc.oneof({ arbitrary: anyTokenPrice, weight: 3 }, { arbitrary: anyDollarPrice, weight: 1 })
 
 export const anySettlement: fc.Arbitrary<Settlement> = record({
   reference: anyReference,
@@ -79,11 +95,12 @@ export const anySettlement: fc.Arbitrary<Settlement> = record({
   }),
 }).map(({ burnedMore, overpaid, isPaidWhole, ...settlement }) => {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
+  const burnsNothing = isPaidWhole || burnBaseUnits === 0n
   const atMost = (amount: bigint): bigint => (amount > u64Max ? u64Max : amount)
   return {
     ...settlement,
-    burnedBaseUnits: isPaidWhole ? 0n : atMost(burnBaseUnits + burnedMore),
-    receivedBaseUnits: atMost(requiredBaseUnits - (isPaidWhole ? 0n : burnBaseUnits) + overpaid),
+    burnedBaseUnits: burnsNothing ? 0n : atMost(burnBaseUnits + burnedMore),
+    receivedBaseUnits: atMost(requiredBaseUnits - (burnsNothing ? 0n : burnBaseUnits) + overpaid),
   }
 })
 
@@ -154,6 +171,14 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({ kind: kind('TokensBurned'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
   record({ kind: kind('BurnReversed'), mint: anyAddress, endpoint: anyText, burnedBaseUnits: anyBaseUnits }),
   record({ kind: kind('BurnOwed'), mint: anyAddress, endpoint: anyText, owedBaseUnits: anyBaseUnits }),
+  record({ kind: kind('BurnOwedReversed'), mint: anyAddress, endpoint: anyText, owedBaseUnits: anyBaseUnits }),
+  record({
+    kind: kind('BurnOwed'),
+    mint: anyAddress,
+    endpoint: anyText,
+    owedBaseUnits: anyBaseUnits,
+    source: fc.constant('treasury' as const),
+  }),
   record({ kind: kind('AttemptsExhausted'), attempts: attempt }),
   record({ kind: kind('AnswerStarted'), attempt, attemptId: anyText }),
   record({
@@ -212,6 +237,13 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
   record({
     kind: kind('TransferReceived'),
     wallet: optional(anyAddress),
+    mint: anyAddress,
+    receivedBaseUnits: anyBaseUnits,
+    slot: fc.nat(),
+  }),
+  record({
+    kind: kind('TokensDelivered'),
+    wallet: anyAddress,
     mint: anyAddress,
     receivedBaseUnits: anyBaseUnits,
     slot: fc.nat(),

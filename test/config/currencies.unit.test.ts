@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { mintOn, possibleMints } from '../../src/payment/dollar.ts'
+import { mint, wallet } from '../payment/paymentStory.ts'
+
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+const usdcOfMainnet = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+const usdcOfDevnet = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'
+const acceptedOf = (CURRENCIES: string) => readConfig({ CURRENCIES }).currencies.accepted
+
+test('without CURRENCIES only the token is accepted, and no token may be promised ahead', () => {
+  const { accepted, burnDebtMaxTokens, treasuryWallet } = readConfig({}).currencies
+  expect([accepted, burnDebtMaxTokens, treasuryWallet]).toEqual([[], 0, undefined])
+})
+
+test('a known dollar has the mint of its network, and one of mainnet is refused on another chain', () => {
+  const [usdc] = acceptedOf('usdc')
+  if (usdc === undefined) throw new Error('usdc is accepted')
+  expect(usdc).toMatchObject({ symbol: 'USDC', minimumMicroUsd: 10_000n, burn: 'token', rails: ['x402', 'mpp'] })
+  expect(mintOn(mainnet, usdc)).toEqual({ mint: usdcOfMainnet })
+  expect(mintOn(devnet, usdc)).toEqual({ mint: usdcOfDevnet })
+  expect(possibleMints(usdc)).toEqual([usdcOfMainnet, usdcOfDevnet])
+  const [own] = acceptedOf(`XUSD=${usdcOfMainnet}`)
+  if (own === undefined) throw new Error('a dollar by its mint is accepted')
+  expect(mintOn(devnet, own)).toContain('is a dollar of mainnet')
+  const [usdt] = acceptedOf('usdt')
+  if (usdt === undefined) throw new Error('usdt is accepted')
+  expect(mintOn(devnet, usdt)).toContain('has no known mint')
+})
+
+test('options follow a dollar with colons', () => {
+  expect(acceptedOf(`usdc:minimum=0.005, XUSD=${mint}:burn=none:rails=mpp`)).toEqual([
+    { symbol: 'USDC', mint: undefined, minimumMicroUsd: 5_000n, burn: 'token', rails: ['x402', 'mpp'] },
+    { symbol: 'XUSD', mint, minimumMicroUsd: 10_000n, burn: 'none', rails: ['mpp'] },
+  ])
+})
+
+describe('a mistake is named at the start', () => {
+  test.each([
+    ['eurc', 'write usdc or usdt'],
+    ['XUSD=abc', 'write usdc or usdt'],
+    ['usdc,usdc', 'names USDC more than once'],
+    ['usdc:minimum=0', 'the price must be a decimal'],
+    ['usdc:burn=dollars', 'burn must be token or none'],
+    ['usdc:rails=native', 'rails must be x402 or mpp'],
+    ['usdc:split=1', 'is not one of minimum, burn and rails'],
+  ])('CURRENCIES=%s', (setting, problem) => {
+    expect(() => acceptedOf(setting)).toThrow(problem)
+  })
+
+  test('the token is not a dollar beside itself, and the payment wallet does not deliver to itself', () => {
+    const env = { SOLANA_RPC_URLS: 'http://127.0.0.1:1', TOKEN_MINT: mint, PAYMENT_WALLET: wallet }
+    expect(() => readConfig({ ...env, CURRENCIES: `XUSD=${mint}` })).toThrow('CURRENCIES names TOKEN_MINT')
+    expect(() => readConfig({ ...env, CURRENCIES: 'usdc', TREASURY_WALLET: wallet })).toThrow(
+      'TREASURY_WALLET is PAYMENT_WALLET',
+    )
+  })
+})

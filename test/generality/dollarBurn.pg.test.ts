@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { decideBurnConfirm, decideBurnSubmit, evolveBurn, planRound, unknownBurn } from '../../src/payment/burn.ts'
+import type { BurnEvent } from '../../src/payment/events.ts'
+import { decideDelivery, decideFinality } from '../../src/payment/finality.ts'
+import { unknownPayment } from '../../src/payment/payment.ts'
+import type { Settlement } from '../../src/payment/settlement.ts'
+import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { createBurnLedger } from '../../src/store/burnStore.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { silentLog } from '../../src/machine/log.ts'
+import { findBroken } from '../kernel/checkLedger.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { mustAppend, openInstance } from '../store/instance.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  sampleAddress,
+  samplePrice,
+  sampleReference,
+  sampleSettlement,
+} from '../store/samplePayment.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { ledgerFindings } from '../support/ledgerFindings.ts'
+
+/*
+ * Sales in dollars owe a burn in the token, which the treasury delivers. The database refuses to burn what has not
+ * arrived, and no account of one mint moves with the other.
+ */
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const ledger = await openInstance(serviceUrl)
+const admin = openPool(adminUrl, 2)
+const burner = openDatabase({ databaseUrl: adminUrl, applicationName: 'burn test', connectionsMax: 1, log: silentLog })
+afterFile(() => burner.destroy())
+const burns = createBurnLedger(burner)
+const dollar = sampleAddress()
+const treasury = sampleAddress()
+
+function saleInDollars(token: Address, requiredBaseUnits: bigint): Settlement {
+  const inToken = { ...samplePrice('/api/data/weather', requiredBaseUnits), mint: token }
+  const of = { mint: dollar, decimals: 6, minimumMicroUsd: 1n, burn: 'token' } as const
+  const price = assertPresent(dollarPrices([inToken], of, defaultSplit)[0], 'the price is above the minimum')
+  return sampleSettlement({ price, burnedBaseUnits: 0n, receivedBaseUnits: price.requiredBaseUnits })
+}
+
+async function sell(settlement: Settlement, end: 'finalized' | 'reversed' | undefined) {
+  const { attemptId, change } = claimOf(settlement)
+  const { after: claimed } = await mustAppend(ledger, change)
+  const fulfilled = await mustAppend(ledger, fulfilmentOf(settlement, { before: claimed, attemptId }))
+  if (end === undefined) return fulfilled
+  const reversed = { kind: 'reversed', reason: 'absent', finalizedSlot: 1 } as const
+  const verdict = end === 'finalized' ? ({ kind: 'finalized', slot: 1 } as const) : reversed
+  const decision = assertPresent(decideFinality(fulfilled.after, verdict), 'a served payment becomes final')
+  const { reference } = settlement
+  await mustAppend(ledger, { reference, before: fulfilled.after, ...decision, nowMs: 0 })
+  return fulfilled
+}
+
+async function deliver(token: Address, receivedBaseUnits: bigint) {
+  const transfer = { wallet: treasury, mint: token, receivedBaseUnits, slot: 1 }
+  const source = { wallet: treasury, mint: token }
+  const decision = assertPresent(decideDelivery(unknownPayment, transfer, source), 'the treasury delivers')
+  await mustAppend(ledger, { reference: sampleReference(), before: unknownPayment, ...decision, nowMs: 0 })
+}
+
+/** One round of all that may be burned, as `tollbook burn` makes it. Returns the amount. */
+async function burnAll(token: Address): Promise<bigint> {
+  while ((await ledger.lifecycle.followOpenWork()) > 0);
+  const { lastRound, burnedThroughPosition } = await burns.readRounds(token)
+  const round = planRound(token, lastRound, await burns.readDebts(token, burnedThroughPosition))
+  if (round === undefined) return 0n
+  const amount = round.parts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const rest = { lastValidHeight: 9, delegate: { allowanceBaseUnits: amount, lamports: 1n }, transactionBase64: 'AQ==' }
+  const submitted = assertPresent(decideBurnSubmit(unknownBurn, { ...round, ...rest }), 'a round is new').events
+  const state = submitted.reduce(evolveBurn, unknownBurn)
+  const confirmed = assertPresent(decideBurnConfirm(state, { burnedBaseUnits: amount, slot: 1 }), 'it lands').events
+  const signature = assertPresent(signatureOf(sampleReference()), 'a reference has a signature')
+  for (const event of [...submitted, ...confirmed]) expect(await record(signature, event)).toBe('recorded')
+  return amount
+}
+
+const record = (signature: Parameters<typeof burns.record>[0]['signature'], event: BurnEvent) =>
+  burns.record({ signature, event, effectiveAtMs: Date.parse('2026-11-26T10:00:00.000Z') })
+
+async function balances(mint: Address): Promise<Readonly<Record<string, bigint>>> {
+  const { rows } = await admin.query<{ name: string; balance: string }>(
+    'select name, balance from ledger.accounts where mint = $1 and balance <> 0',
+    [mint],
+  )
+  return Object.fromEntries(rows.map(({ name, balance }) => [name, BigInt(balance)]))
+}
+
+test('a sale in dollars owes the burn of the same request in the token, and moves no token', async () => {
+  const token = sampleAddress()
+  await sell(saleInDollars(token, 1_001n), 'finalized')
+  expect(await balances(token)).toEqual({ 'Assets:TokensToDeliver': 301n, 'Liabilities:BurnOwed': -301n })
+  expect(await balances(dollar)).toMatchObject({
+    'Assets:PaymentWallet': 10_000n,
+    'Liabilities:Share:provider': -5_000n,
+    'Liabilities:Share:holders': -1_500n,
+    'Liabilities:Share:treasury': -3_500n,
+  })
+})
+
+test('nothing is burned before the treasury has delivered, and the database refuses a burner who tries', async () => {
+  const token = sampleAddress()
+  await sell(saleInDollars(token, 1_000n), 'finalized')
+  expect(await burnAll(token)).toBe(0n)
+  const parts = [{ endpoint: '/api/data/weather', baseUnits: 300n }]
+  const bytes = { lastValidHeight: 9, delegate: { allowanceBaseUnits: 300n, lamports: 1n }, transactionBase64: 'AQ==' }
+  const submit = { round: 1, mint: token, throughPosition: 1, parts, ...bytes }
+  const [event] = assertPresent(decideBurnSubmit(unknownBurn, submit), 'a round is new').events
+  const signature = assertPresent(signatureOf(sampleReference()), 'a reference has a signature')
+  await expect(record(signature, event)).rejects.toThrow('more_than_owed')
+  await deliver(token, 300n)
+  expect(await burnAll(token)).toBe(300n)
+})
+
+const step = fc.oneof(
+  fc.record({
+    what: fc.constant('dollars' as const),
+    required: fc.bigInt({ min: 2n, max: 10n ** 12n }),
+    end: fc.constantFrom('finalized' as const, 'reversed' as const, undefined),
+  }),
+  fc.record({ what: fc.constant('tokens' as const), required: fc.bigInt({ min: 2n, max: 10n ** 12n }) }),
+  fc.record({ what: fc.constant('delivery' as const), amount: fc.bigInt({ min: 1n, max: 10n ** 12n }) }),
+  fc.record({ what: fc.constant('burn' as const) }),
+)
+
+test('whatever the order of sales, deliveries and burns, what is burned was delivered or received, and sums are exact', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+      const token = sampleAddress()
+      let [promised, received, delivered, burned] = [0n, 0n, 0n, 0n]
+      for (const each of steps) {
+        if (each.what === 'dollars') {
+          const settlement = saleInDollars(token, each.required)
+          await sell(settlement, each.end)
+          if (each.end !== 'reversed') promised += settlement.price.tokenBurn?.baseUnits ?? 0n
+        } else if (each.what === 'tokens') {
+          const price = { ...samplePrice('/api/data/stock', each.required), mint: token }
+          await sell(sampleSettlement({ price, burnedBaseUnits: 0n, receivedBaseUnits: each.required }), 'finalized')
+          received += price.burnBaseUnits
+        } else if (each.what === 'delivery') {
+          await deliver(token, each.amount)
+          delivered += each.amount
+        } else burned += await burnAll(token)
+        const found = await balances(token)
+        expect(-(found['Liabilities:BurnOwed'] ?? 0n)).toBe(promised + received - burned)
+        expect(found['Assets:TokensToDeliver'] ?? 0n).toBe(promised - delivered)
+        // No token of anyone else is burned: the rounds never exceed what came for burns.
+        expect(burned <= received + (delivered < promised ? delivered : promised)).toBe(true)
+      }
+    }),
+    { numRuns: 12, endOnFailure: true },
+  )
+  expect(await findBroken(admin)).toEqual([])
+})
+
+test('the audit reads promises, deliveries and rounds, and blames only the made-up transactions and prices', async () => {
+  const codes = new Set((await ledgerFindings(adminUrl)).map(({ code }) => code))
+  for (const code of [
+    'burn_owed_mismatch',
+    'burn_exceeds',
+    'burn_differs',
+    'tokens_not_delivered',
+    'account_differs',
+  ] as const)
+    expect(codes.has(code), code).toBe(false)
+})
