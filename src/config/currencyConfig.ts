@@ -47,19 +47,11 @@ function currencyOf(text: string): DollarSetting | string {
   const mint = mintText === undefined ? undefined : readAddress(mintText.trim())
   if (mintText === undefined ? !isKnownDollar(symbol) : mint === undefined || !symbolPattern.test(symbol))
     return `has "${text}": write usdc or usdt, or SYMBOL=MINT with the address of the mint`
-  let currency: DollarSetting = {
-    symbol,
-    mint,
-    minimumMicroUsd: minimumStandardMicroUsd,
-    burn: 'token',
-    rails: dollarRails,
-  }
-  for (const option of options) {
-    const read = optionOf(option)
-    if (typeof read === 'string') return `has "${text}": ${read}`
-    currency = { ...currency, ...read }
-  }
-  return currency
+  const read = options.map(optionOf)
+  const problem = read.find((option) => typeof option === 'string')
+  if (problem !== undefined) return `has "${text}": ${problem}`
+  const given = read.reduce<Partial<DollarSetting>>((all, option) => Object.assign(all, option), {})
+  return { symbol, mint, minimumMicroUsd: minimumStandardMicroUsd, burn: 'token', rails: dollarRails, ...given }
 }
 
 function optionOf(option: string): Partial<DollarSetting> | string {

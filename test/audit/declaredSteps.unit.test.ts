@@ -7,6 +7,7 @@ import {
   burn,
   burnOwed,
   claimed,
+  dollarPrice,
   exposed,
   failed,
   type Fields,
@@ -38,13 +39,17 @@ interface Walk {
   readonly attempt: number
   /** The payer sent the whole price. */
   readonly isPaidWhole: boolean
+  /** The price is in dollars, and its sale owes a burn in the token. */
+  readonly isInDollars: boolean
 }
 
-const { mint, endpoint } = price
-const start: Walk = { steps: [], state: '', attempt: 0, isPaidWhole: false }
+const { endpoint } = price
+const start: Walk = { steps: [], state: '', attempt: 0, isPaidWhole: false, isInDollars: false }
+const inDollars = settlement({ price: dollarPrice, burnedBaseUnits: '0', receivedBaseUnits: '10011' })
 
 function after(walk: Walk, step: DeclaredStep): Walk {
   return {
+    ...walk,
     steps: [...walk.steps, step],
     state: step.to,
     attempt: walk.attempt + Number(step.events.includes('ProofClaimed')),
@@ -57,50 +62,59 @@ function isFirstWithoutBurn({ events }: DeclaredStep): boolean {
 }
 
 function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
-  const { state, isPaidWhole } = before
-  const exposure = state.endsWith('.final') ? notExposed : exposed
+  const { state, isPaidWhole, isInDollars } = before
+  const { mint } = isInDollars ? dollarPrice : price
+  const [none, all] = isInDollars
+    ? [
+        { mint, exposedBaseUnits: '0' },
+        { mint, exposedBaseUnits: '10000' },
+      ]
+    : [notExposed, exposed]
+  const exposure = state.endsWith('.final') ? none : all
   const isServed = state.startsWith('fulfilled')
   const live = { attempt: before.attempt, attemptId: `attempt_${before.attempt}` }
   const next = { attempt: before.attempt + 1, attemptId: `attempt_${before.attempt + 1}` }
-  const held = isPaidWhole && !isServed ? required : owed
+  const held = isInDollars ? 10_000 : isPaidWhole && !isServed ? required : owed
   const isDead = state.startsWith('streaming') || step.isAfterLease
-  const all: Readonly<Record<string, Fields>> = {
+  const known: Readonly<Record<string, Fields>> = {
     PaymentSubmitted: { wallet, endpoint, quoteId: null, transactionBase64: 'AA==' },
-    PaymentVerified: isFirstWithoutBurn(step) ? wholePrice : settlement(),
+    PaymentVerified: isInDollars ? inDollars : isFirstWithoutBurn(step) ? wholePrice : settlement(),
     TokensBurned: tokensBurned,
-    BurnOwed: burnOwed,
+    BurnOwed: isInDollars ? { ...burnOwed, source: 'treasury' } : burnOwed,
+    BurnOwedReversed: burnOwed,
     ProofClaimed: { ...claimed, ...next, ...exposure },
     AnswerStarted: live,
     AnswerBroken: { ...live, ...exposure, bytes: 12, digest: 'ef' },
     RequestFailed: { ...failed, ...live, ...exposure, reason: isDead ? 'lease_expired' : 'no_data' },
     AttemptsExhausted: { attempts: before.attempt },
     RequestFulfilled: { ...fulfilled, ...live },
-    DistributionAllocated: allocated,
-    PaymentFinalized: { slot: 100, ...(isServed ? exposed : notExposed) },
+    DistributionAllocated: isInDollars ? { mint, parts: dollarPrice.shares } : allocated,
+    PaymentFinalized: { slot: 100, ...(isServed ? all : none) },
     PaymentReversed: {
       reason: 'absent',
       finalizedSlot: 500,
       wallet,
       endpoint,
-      ...(isServed ? exposed : notExposed),
+      ...(isServed ? all : none),
       unearnedBaseUnits: isServed ? '0' : String(held),
       lostBaseUnits: isServed ? String(held) : '0',
       overpaidBaseUnits: String(over),
-      burnOwedBaseUnits: isPaidWhole && isServed ? String(burn) : '0',
+      burnOwedBaseUnits: isPaidWhole && isServed && !isInDollars ? String(burn) : '0',
     },
     BurnReversed: tokensBurned,
     RefundDue: { wallet, mint, refundBaseUnits: String(held) },
+    TokensDelivered: { wallet, mint: price.mint, receivedBaseUnits: '400', slot: 700 },
     TransferReceived: { wallet, mint, receivedBaseUnits: '400', slot: 700 },
   }
-  return all[kind] ?? {}
+  return known[kind] ?? {}
 }
 
 /** Every lease has ended before the next step. */
 const longerThanLeaseMs = 120_000
 
-function replayOf({ steps }: Walk): ReplayedLedger {
+function replayOf({ steps, isInDollars }: Walk): ReplayedLedger {
   const ledger = listed()
-  let before = start
+  let before: Walk = { ...start, isInDollars }
   for (const step of steps) {
     const events = step.events.map((kind) => [kind, fieldsOf(kind, before, step)] as const)
     ledger.wait(longerThanLeaseMs).append(reference, ...events)
@@ -109,8 +123,10 @@ function replayOf({ steps }: Walk): ReplayedLedger {
   return ledger
 }
 
-function mayTake({ state, isPaidWhole }: Walk, { from, events }: DeclaredStep): boolean {
-  if (from !== state) return false
+function mayTake({ state, isPaidWhole, isInDollars }: Walk, { from, events }: DeclaredStep): boolean {
+  if (from !== state || (isInDollars && events.includes('TokensBurned'))) return false
+  const isPromised = isInDollars && state.startsWith('fulfilled')
+  if (events.includes('PaymentReversed') && events.includes('BurnOwedReversed') !== isPromised) return false
   if (events.includes('PaymentReversed')) return events.includes('BurnReversed') !== isPaidWhole
   if (events.includes('RequestFulfilled')) return events.includes('BurnOwed') === isPaidWhole
   return true
@@ -120,9 +136,9 @@ function mayTake({ state, isPaidWhole }: Walk, { from, events }: DeclaredStep): 
 function walkAll(): ReadonlyMap<DeclaredStep, readonly Walk[]> {
   const walks = new Map<DeclaredStep, Walk[]>()
   const seen = new Set<string>()
-  const open = [start]
+  const open = [start, { ...start, isInDollars: true }]
   for (let walk = open.shift(); walk !== undefined; walk = open.shift()) {
-    const key = `${walk.state} ${walk.isPaidWhole}`
+    const key = `${walk.state} ${walk.isPaidWhole} ${walk.isInDollars}`
     if (seen.has(key)) continue
     seen.add(key)
     for (const step of paymentSteps.filter((candidate) => walk !== undefined && mayTake(walk, candidate))) {

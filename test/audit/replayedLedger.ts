@@ -94,6 +94,21 @@ export const price = {
   shares,
 }
 
+/** The same request in dollars: 0.01 USD, whose burn is owed in the token. */
+export const dollarPrice = {
+  ...price,
+  tokenPriceAttoUsd: '1000000000000000000',
+  mint: sampleAddress(),
+  requiredBaseUnits: '10000',
+  burnBaseUnits: '0',
+  shares: [
+    { account: 'provider', baseUnits: '5000' },
+    { account: 'holders', baseUnits: '1500' },
+    { account: 'treasury', baseUnits: '3500' },
+  ],
+  tokenBurn: { mint: sampleMint, baseUnits: String(burn) },
+}
+
 export const split = [
   { account: 'burn', perMille: 300 },
   { account: 'provider', perMille: 500 },
@@ -109,7 +124,7 @@ const evidence = {
 }
 
 export function listed(list: Fields = {}): ReplayedLedger {
-  const fields = { source: 'market', split, prices: [price], evidence, ...list }
+  const fields = { source: 'market', split, prices: [price, dollarPrice], evidence, ...list }
   return new ReplayedLedger().append('prices#1', ['PriceListPublished', fields])
 }
 

@@ -13,6 +13,7 @@ import { namesStoredNonce } from './durableNonce.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import { type Faucet, createFaucet } from './faucet.ts'
 import type { History } from './history.ts'
+import type { PlacedAccount } from './givenAccount.ts'
 import type { Genesis } from './journalEntry.ts'
 import { Slots, slotsUntil } from './slots.ts'
 import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
@@ -64,13 +65,6 @@ interface BankOrigin {
   readonly snapshot: Uint8Array
   readonly older: AccountHistory
   readonly slotTimes: ReadonlyMap<number, number>
-}
-
-/** An account that exists without a transaction. */
-export interface PlacedAccount {
-  readonly address: Uint8Array
-  readonly owner: Uint8Array
-  readonly data: Uint8Array
 }
 
 /** Options for a dry run in the state of a slot. */

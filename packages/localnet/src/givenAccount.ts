@@ -6,6 +6,13 @@ export interface GivenAccount {
   readonly data: Uint8Array
 }
 
+/** An account that exists without a transaction. */
+export interface PlacedAccount {
+  readonly address: Uint8Array
+  readonly owner: Uint8Array
+  readonly data: Uint8Array
+}
+
 /** Writes an account for the command line. */
 export function writeAccount({ address, owner, data }: GivenAccount): string {
   return [address, owner, Buffer.from(data).toString('base64')].join(':')

@@ -44,22 +44,19 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   countSetting({ name: 'prices', number, validFromMs: event.effectiveAt }, at)
   const wrongSplit = findSplitProblem(event.split)
   if (wrongSplit !== undefined) blame('split_wrong', wrongSplit)
-  const [first] = event.prices
+  const burns = event.split.some(({ account }) => account === 'burn')
   for (const listed of event.prices) {
-    const isDollar = listed.mint !== first?.mint
+    // Of a price in dollars nothing is burned, and it may owe a burn in the token.
+    const isDollar = burns && (listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined)
     const shares = isDollar ? dollarSplit(event.split) : event.split
     const problem =
       listed.problem ??
       findShareProblem(listed, shares) ??
-      (isDollar ? findDollarProblem(listed, event.prices) : findTokenProblem(listed))
+      (isDollar ? findDollarProblem(listed, event.prices) : undefined)
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
   ledger.periods.noteSplit(event.split, at)
   ledger.prices.publish({ number, split: event.split, prices: event.prices.map(({ digest }) => digest), recordedAtMs })
-}
-
-function findTokenProblem({ tokenBurn }: AuditedPrice): string | undefined {
-  return tokenBurn === undefined ? undefined : 'a price in the service token owes no other burn'
 }
 
 const oneDollar = 10n ** 18n
