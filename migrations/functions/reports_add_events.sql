@@ -87,11 +87,11 @@ begin
       payments = known.payments + excluded.payments
   ),
   posting as materialized (
-    select e.seq, e.stream, e.day, e.is_late, e.kind, e.is_payment, e.endpoint, e.debit, e.credit, e.amount,
+    select e.seq, e.stream, e.day, e.is_late, e.kind, e.is_payment, e.mint, e.endpoint, e.debit, e.credit, e.amount,
       -- Computed for each posting, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
       coalesce(div(e.amount * e.price_micro_usd * 1000000, e.required), 0) as value
     from (
-      select e.seq, e.stream, e.day, e.is_late, p.kind, p.is_payment, case when p.is_payment then p.endpoint else '' end as endpoint,
+      select e.seq, e.stream, e.day, e.is_late, p.kind, p.is_payment, p.mint, case when p.is_payment then p.endpoint else '' end as endpoint,
         p.price_micro_usd, p.required, unnest(e.debits) as debit, unnest(e.credits) as credit, unnest(e.amounts) as amount
       from event e
       join known p on p.stream = e.stream
@@ -101,9 +101,9 @@ begin
   ),
   -- Few rows: the accounts of a range are few, and so the names of accounts are read once each.
   moved as materialized (
-    select p.day, p.kind, p.endpoint, p.debit, p.credit, sum(p.amount) as amount, sum(p.value) as value
+    select p.day, p.kind, p.mint as paid_mint, p.endpoint, p.debit, p.credit, sum(p.amount) as amount, sum(p.value) as value
     from posting p
-    group by p.day, p.kind, p.endpoint, p.debit, p.credit
+    group by p.day, p.kind, p.mint, p.endpoint, p.debit, p.credit
   ),
   -- Memo accounts are not money and are left out, as in reports.posted.
   chart as materialized (
@@ -124,11 +124,12 @@ begin
     select m.mint, coalesce(m.day, '-infinity'), m.kind, m.endpoint, m.line, sum(m.debits), sum(m.credits), sum(m.payments), sum(m.value)
     from (
       select a.mint, m.day, m.kind, coalesce(a.endpoint, m.endpoint) as endpoint, a.line, m.amount as debits, 0 as credits,
-        0 as payments, m.value
+        -- The burn in tokens that a sale in dollars owes has no value by the price of its payment.
+        0 as payments, case when a.mint = m.paid_mint then m.value else 0 end as value
       from moved m
       join chart a on a.account = m.debit
       union all
-      select a.mint, m.day, m.kind, coalesce(a.endpoint, m.endpoint), a.line, 0, m.amount, 0, -m.value
+      select a.mint, m.day, m.kind, coalesce(a.endpoint, m.endpoint), a.line, 0, m.amount, 0, case when a.mint = m.paid_mint then -m.value else 0 end
       from moved m
       join chart a on a.account = m.credit
       union all
@@ -145,22 +146,24 @@ begin
   ),
   note_late as (
     insert into reports.late_entries (seq, mint, day, kind, endpoint, account, debits, credits, value_pico_usd)
-    select p.seq, a.mint, p.day, p.kind, coalesce(a.endpoint, p.endpoint), a.line, sum(p.debits), sum(p.credits), sum(p.value)
+    select p.seq, a.mint, p.day, p.kind, coalesce(a.endpoint, p.endpoint), a.line, sum(p.debits), sum(p.credits),
+      sum(case when a.mint = p.mint then p.value else 0 end)
     from (
-      select p.seq, p.day, p.kind, p.endpoint, p.debit as account, p.amount as debits, 0 as credits, p.value from posting p where p.is_late
+      select p.seq, p.day, p.kind, p.mint, p.endpoint, p.debit as account, p.amount as debits, 0 as credits, p.value
+      from posting p where p.is_late
       union all
-      select p.seq, p.day, p.kind, p.endpoint, p.credit, 0, p.amount, -p.value from posting p where p.is_late
+      select p.seq, p.day, p.kind, p.mint, p.endpoint, p.credit, 0, p.amount, -p.value from posting p where p.is_late
     ) p
     join chart a on a.account = p.account
     group by p.seq, a.mint, p.day, p.kind, coalesce(a.endpoint, p.endpoint), a.line
   ),
-  -- The postings of payments, and a row for each payment that is counted.
+  -- The postings of payments in their own mint, and a row for each payment that is counted.
   part as materialized (
     select p.stream, p.day, d.line as debit, c.line as credit, d.share as debit_share, c.share as credit_share, p.amount, 0 as payments
     from posting p
     left join chart d on d.account = p.debit
     left join chart c on c.account = p.credit
-    where p.is_payment and (d.account is not null or c.account is not null)
+    where p.is_payment and coalesce(d.mint, c.mint) = p.mint
     union all
     select p.stream, p.paid_day, null, null, null, null, 0, p.payments from known p where p.payments is not null
   ),
