@@ -10,6 +10,7 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { rollUp } from '../../src/reports/rollUp.ts'
 import { createBurnLedger } from '../../src/store/burnStore.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -164,6 +165,17 @@ test('whatever the order of sales, deliveries and burns, what is burned was deli
 })
 
 test('the audit reads promises, deliveries and rounds, and blames only the made-up transactions and prices', async () => {
+  while ((await rollUp(burner)) > 0);
+  const { rows } = await admin.query<{ mint: string }>(
+    "select mint from reports.payments where mint <> $1 and endpoint = '/api/data/weather'",
+    [dollar],
+  )
+  expect(rows, 'each sale in dollars is a payment of its own mint').toEqual([])
+  const sums = await admin.query<{ owed: string }>(
+    'select sum(burn_owed) as owed from reports.payments where mint = $1',
+    [dollar],
+  )
+  expect(sums.rows[0]?.owed, 'no token is added to dollars').toBe('0')
   const codes = new Set((await ledgerFindings(adminUrl)).map(({ code }) => code))
   for (const code of [
     'burn_owed_mismatch',
