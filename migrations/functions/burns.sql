@@ -1,7 +1,7 @@
 -- For the burner role: the body of one BurnSubmitted, BurnConfirmed or BurnFailed. At most one round of a mint is open: its
 -- number is a key, and it begins only after the round before it has ended. So no two transactions of ours can burn one debt.
--- The ceiling of Liabilities:BurnOwed makes burning more than is owed impossible to record. What the treasury has not delivered
--- for sales in dollars stays: the tokens of the payment wallet belong to others until then.
+-- The ceiling of Liabilities:BurnOwed makes burning more than is owed impossible to record. Tokens that the treasury has not delivered
+-- for sales in dollars are not burned: the tokens of the payment wallet belong to others until then.
 create or replace function ledger.record_burn(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql

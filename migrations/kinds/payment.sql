@@ -113,7 +113,7 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
 
   -- Tokens that no request explains; those of a reversed payment count as never arrived.
   ('payment.unmatch', 'payment', '', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
-  -- Of the treasury's wallet: tokens for the burns of sales in dollars.
+  -- Tokens that the treasury's wallet delivers for the burns of sales in dollars.
   ('payment.unmatch', 'payment', '', 'unmatched', '{TokensDelivered}', 'none', false, '{wallet>to_deliver}'),
   ('payment.unmatch', 'payment', 'submitted', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}'),
   ('payment.unmatch', 'payment', 'reversed', 'unmatched', '{TransferReceived}', 'none', false, '{wallet>unmatched}')

@@ -22,7 +22,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Dollars that are accepted beside the token. */
+  /** Dollars that are accepted in addition to the token. */
   readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log
@@ -37,7 +37,7 @@ export interface Chain {
   readonly nodes: NodeRegistry
   /** Terms of the service token. */
   readonly terms: PaymentTerms
-  /** Dollars that are accepted beside the token, in the order of CURRENCIES. */
+  /** Dollars that are accepted in addition to the token, in the order of CURRENCIES. */
   readonly dollars: readonly Dollar[]
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>

@@ -80,19 +80,19 @@ export async function readPaymentTerms(
   rpc: RpcClient,
   { setting = 'TOKEN_MINT', ...question }: TermsQuestion,
 ): Promise<TermsReading> {
-  const named = `${setting} ${question.mint}`
+  const mintName = `${setting} ${question.mint}`
   const options = { encoding: 'base64', commitment: 'confirmed' }
   const { value } = await rpc.call('getAccountInfo', [question.mint, options], accountJson)
-  if (value === null) throw misconfigured(`${named} does not exist on this chain`)
+  if (value === null) throw misconfigured(`${mintName} does not exist on this chain`)
   if (!tokenPrograms.has(value.owner))
-    throw misconfigured(`${named} is not owned by a token program but by ${value.owner}`)
+    throw misconfigured(`${mintName} is not owned by a token program but by ${value.owner}`)
 
   const program = new PublicKey(value.owner)
-  const mint = readMint(question.mint, named, { owner: program, data: Buffer.from(value.data[0], 'base64') })
+  const mint = readMint(question.mint, mintName, { owner: program, data: Buffer.from(value.data[0], 'base64') })
   const [why = whyUnburnable(mint) ?? whyFrozen(mint)] = getExtensionTypes(mint.tlvData).flatMap(
     (extension) => whyRefused(extension) ?? [],
   )
-  if (why !== undefined) throw misconfigured(`${named} cannot be used: ${why}`)
+  if (why !== undefined) throw misconfigured(`${mintName} cannot be used: ${why}`)
   const wallet = new PublicKey(question.paymentWallet)
   const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
   const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
@@ -128,7 +128,7 @@ function whyFrozen(mint: Mint): string | undefined {
 
 function readMint(
   address: Address,
-  named: string,
+  mintName: string,
   account: { readonly owner: PublicKey; readonly data: Buffer },
 ): Mint {
   try {
@@ -138,7 +138,7 @@ function readMint(
     if (!mint.isInitialized) throw new Error('it is not initialized')
     return mint
   } catch (error) {
-    throw misconfigured(`${named} is not a mint`, error)
+    throw misconfigured(`${mintName} is not a mint`, error)
   }
 }
 

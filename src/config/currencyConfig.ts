@@ -7,10 +7,10 @@ import { integerFrom, parsedBy, solanaAddress, variable } from './variables.ts'
 
 const noCurrencies: readonly DollarSetting[] = []
 
-/** Dollars that are accepted beside the service token. The signer reads them too. */
+/** Dollars that are accepted in addition to the service token. The signer reads them too. */
 export const currencies = variable('CURRENCIES', parsedBy(parseCurrencies, noCurrencies))
 
-/** Dollars beside the service token, and the burns that the service may promise for them. */
+/** Dollars in addition to the service token, and the burns that the service may promise for them. */
 export const currencyConfig = z.object({
   accepted: currencies,
   /** Whole tokens that may be promised before the treasury delivers them. 0: the treasury delivers first. */
@@ -26,10 +26,10 @@ const minimumStandardMicroUsd = 10_000n
 const symbolPattern = /^[A-Z][A-Z0-9]{0,9}$/
 
 /**
- * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:rails=x402+mpp`: dollars that are accepted
- * beside the service token.
+ * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:rails=x402+mpp`: dollars that are accepted in
+ * addition to the service token.
  */
-export function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
+function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
   const read = setting.split(',').map((entry) => currencyOf(entry.trim()))
   const problems = read.filter((each) => typeof each === 'string')
   const currencies = read.filter((each) => typeof each !== 'string')

@@ -1,7 +1,7 @@
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { PaymentTerms } from './settlement.ts'
 
-/** A dollar that the operator accepts beside the service token. */
+/** A dollar that the operator accepts in addition to the service token. */
 export interface DollarSetting {
   readonly symbol: string
   /** Undefined: the mint of a known symbol on the network of the chain. */

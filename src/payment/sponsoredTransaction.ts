@@ -54,7 +54,7 @@ export interface SponsorPolicy {
   readonly feePayer: Address
   readonly mint: Address
   readonly paymentWallet: Address
-  /** Dollars that are accepted beside the mint. Only the signer knows several. */
+  /** Dollars that are accepted in addition to the mint. Only the signer knows several. */
   readonly otherMints?: readonly Address[]
   /** Other wallets that accept payments while the payment wallet changes. */
   readonly otherWallets?: readonly Address[]

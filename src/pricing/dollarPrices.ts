@@ -5,7 +5,7 @@ import { dollarSplit, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** A dollar in which endpoints are sold beside the service token. */
+/** A dollar in which endpoints are sold in addition to the service token. */
 export interface SoldDollar {
   readonly mint: Address
   readonly decimals: number

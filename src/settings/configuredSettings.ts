@@ -18,7 +18,7 @@ export interface ConfiguredSetting extends SettingValue {
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
-  /** Terms of the dollars that are accepted beside the token. */
+  /** Terms of the dollars that are accepted in addition to the token. */
   readonly dollars?: readonly PaymentTerms[]
   readonly split: readonly SplitPart[]
   /** Name of the log in its checkpoints. */

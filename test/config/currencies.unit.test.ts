@@ -49,7 +49,7 @@ describe('a mistake is named at the start', () => {
     expect(() => acceptedOf(setting)).toThrow(problem)
   })
 
-  test('the token is not a dollar beside itself, and the payment wallet does not deliver to itself', () => {
+  test('the token is not a dollar in addition to itself, and the payment wallet does not deliver to itself', () => {
     const env = { SOLANA_RPC_URLS: 'http://127.0.0.1:1', TOKEN_MINT: mint, PAYMENT_WALLET: wallet }
     expect(() => readConfig({ ...env, CURRENCIES: `XUSD=${mint}` })).toThrow('CURRENCIES names TOKEN_MINT')
     expect(() => readConfig({ ...env, CURRENCIES: 'usdc', TREASURY_WALLET: wallet })).toThrow(

@@ -50,7 +50,7 @@ async function fetchOfReadme(): Promise<typeof fetch> {
   return wrapFetchWithPayment(fetch, client)
 }
 
-describe('a dollar beside the token', () => {
+describe('a dollar in addition to the token', () => {
   test('is offered after the token by x402, on the network that clients know', async () => {
     expect(await assetsOffered()).toEqual([x402.tokenMint, sampleDollarMint])
     expect(devnet).toBe('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')

@@ -38,7 +38,7 @@ export async function openX402Service({
   log,
   dollars,
 }: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log'> & {
-  /** Dollars beside the token. Called before the service that offers them starts. */
+  /** Dollars in addition to the token. Called before the service that offers them starts. */
   readonly dollars?: {
     readonly mints: readonly string[]
     provision(native: TestService, paymentWallet: string): Promise<void>

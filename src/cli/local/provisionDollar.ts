@@ -16,8 +16,8 @@ const decimals = 6
 const demoBaseUnits = 1_000n * 10n ** BigInt(decimals)
 
 /**
- * Returns the account of the sample dollar. The chain starts with it, because nobody here has the key of its address.
- * Its authority is that of the token, so that the faucet can mint it.
+ * Returns the account of the sample dollar. The chain starts with it, because no process here has the key of its
+ * address. Its authority is that of the token, so that the faucet can mint it.
  */
 export function sampleDollarAccount(mintAuthority: Keypair) {
   const data = Buffer.alloc(MINT_SIZE)

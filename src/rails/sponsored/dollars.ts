@@ -3,7 +3,7 @@ import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Offer } from '../../paywall/rail.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 
-/** The dollars that sponsored rails accept beside the service token. */
+/** The dollars that sponsored rails accept in addition to the service token. */
 export interface Dollars {
   /** Returns the terms of a dollar, also while it is not offered. Undefined for any other mint. */
   termsOf(mint: Address): PaymentTerms | undefined

@@ -20,8 +20,8 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
 const debtAgeMaxMs = 1_000
 
 /**
- * Opens the dollars beside the token. A dollar is offered while the burn of the sale can be promised: the token has a
- * price, and the treasury owes no more tokens than the operator allows. Undefined if only the token is accepted.
+ * Opens the dollars in addition to the token. A dollar is offered while the burn of the sale can be promised: the token
+ * has a price, and the treasury owes no more tokens than the operator allows. Undefined if only the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
   const { clock, dollars, decimals, currentPrice, lifecycle } = deps

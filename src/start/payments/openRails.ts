@@ -30,7 +30,7 @@ export interface RailConfig {
 export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  /** Dollars beside the token. Undefined: only the token is accepted. */
+  /** Dollars in addition to the token. Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
   readonly serviceUrl: () => string
