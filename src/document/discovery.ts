@@ -64,7 +64,7 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
     resources: mounts.flatMap((mount) =>
       endpoints.map(({ path, example }) => `${baseUrl}${mount}${fillTemplate(path, example.order)}`),
     ),
-    instructions: `Prices, parameters and answers are in ${baseUrl}/openapi.json. A request without parameters answers 402 with the price.`,
+    instructions: `Prices, parameters and answers are in ${baseUrl}/openapi.json. A request without parameters answers 402 with the price. The same products are tools of MCP at ${baseUrl}/mcp.`,
   }
 }
 
@@ -87,6 +87,7 @@ export function llmsText({ endpoints, searches, rails, split, token, terms }: Di
     `The token is ${describeToken(token, terms.mint)}, on ${terms.network}. A wallet also needs about 0.00001 SOL for the network fee of each payment.`,
     ...protocols,
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
+    `An agent that speaks MCP (streamable HTTP) finds every paid endpoint as a tool at ${linkBase}/mcp, and pays in \`_meta\`.`,
     '## Paid endpoints',
     endpoints.map(lineOf).join('\n'),
     '## Documentation',

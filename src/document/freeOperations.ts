@@ -3,6 +3,7 @@ import { receiptBody } from '@tollbook/core/wire'
 import { type FreeSearch, resultsMax, searchParameters } from '../product/freeSearch.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { listedParameters } from './listedParameters.ts'
+import { serverCardType } from './serverCard.ts'
 
 export interface FreeOperation {
   readonly summary: string
@@ -159,6 +160,13 @@ const checkpointOperation = {
   answers: { 'text/plain': 'text' },
   errors: [404, 503],
 } as const
+const serverCardOperation = {
+  summary: 'Card of the MCP server: its identity and address',
+  description: 'The tools and their prices are in the list that `/mcp` returns.',
+  answers: {
+    [serverCardType]: z.looseObject({ name: z.string(), version: z.string(), remotes: z.array(z.looseObject({})) }),
+  },
+} as const
 const treeSize = {
   name: 'treeSize',
   in: 'query',
@@ -170,6 +178,12 @@ const model = z.object({ id: z.string(), object: z.literal('model'), created: z.
 
 /** The service's free routes by their path in the router. Unlisted routes are internal. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
+  '/mcp/server-card': serverCardOperation,
+  '/.well-known/mcp/server-card.json': serverCardOperation,
+  '/.well-known/mcp/catalog.json': {
+    summary: 'Catalog of the MCP servers of this host',
+    answers: json(z.object({ specVersion: z.string(), entries: z.array(z.looseObject({ url: z.string() })) }).loose()),
+  },
   '/.well-known/x402': {
     summary: 'Addresses that answer 402 to every caller',
     description: 'For indexers of x402. The list is empty while no rail has a mount.',

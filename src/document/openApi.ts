@@ -86,6 +86,7 @@ function linksFrom(linkBase: string): JsonObject {
     'x-service-info': {
       categories: ['data', 'tools'],
       docs: { llms, apiReference: `${linkBase}/docs`, homepage: `${linkBase}/` },
+      mcp: `${linkBase}/mcp`,
     },
   }
 }

@@ -3,6 +3,7 @@ import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
 import { referencePage } from '../document/referencePage.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
+import { serverCard, serverCardType, serverCatalog } from '../document/serverCard.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -39,7 +40,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const { currentPrice, whyClosed, rails } = deps.sales
   const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split, token, terms })
+  const discovery = createDiscoveryRoutes({ version, address, endpoints, searches, rails, split, token, terms })
   const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
@@ -84,12 +85,21 @@ function createText(version: () => string, render: () => string): () => Promise<
 }
 
 /** Documents for agents and indexers. They do not depend on the price of the token. */
-function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address'>): readonly FreeRoute[] {
-  const { address } = deps
+function createDiscoveryRoutes(
+  deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
+): readonly FreeRoute[] {
+  const { address, version } = deps
   const resources = createText(address.url, () => JSON.stringify(x402Resources(deps, address.url())))
+  const card = createText(address.url, () => JSON.stringify(serverCard(version, address.url())))
+  const catalog = createText(address.url, () => JSON.stringify(serverCatalog(address.url())))
+  const cardHeaders = { 'content-type': serverCardType, 'cache-control': 'public, max-age=3600' }
+  const serveCard = async () => publicAnswer(await card(), cardHeaders)
   const llms = createText(address.linkBase, () => llmsText(deps, address.linkBase()))
   const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
   return [
+    { path: '/mcp/server-card', serve: serveCard },
+    { path: '/.well-known/mcp/server-card.json', serve: serveCard },
+    { path: '/.well-known/mcp/catalog.json', serve: async () => publicJson(await catalog(), revalidated) },
     { path: '/.well-known/x402', serve: async () => publicJson(await resources(), revalidated) },
     { path: '/llms.txt', serve: async () => publicAnswer(await llms(), text) },
   ]
