@@ -570,15 +570,12 @@ news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modifi
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
 news.trust(provider text) returns integer search_path=""
 paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
-reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
-reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
-reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
+reports.add_events(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
-reports.list_prices(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=""
 reports.reset() returns void search_path=""
-reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
+reports.roll_up(events_max integer) returns bigint security definer search_path="" plan_cache_mode=force_custom_plan enable_seqscan=off enable_nestloop=off enable_mergejoin=off jit=off
 reports.roll_up_in_turn(events_max integer) returns bigint security definer search_path=""
 signer.find_signature(given_digest bytea, given_wallet text) returns TABLE(signature bytea, as_of timestamp with time zone) security definer search_path=""
 signer.landing_time() returns interval search_path=""

@@ -232,7 +232,9 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
   if (!isReceived) countFault(history, 'answer lost')
   if ('body' in answer) {
     answer.dispatch?.markSent()
-    return { status: answer.status, body: String(answer.body), isReceived, isStream: false }
+    // A repeated stream is a whole answer without an envelope.
+    const isStream = typeof answer.body !== 'string'
+    return { status: answer.status, body: String(answer.body), isReceived, isStream }
   }
   const chunks: Uint8Array[] = []
   let hasLeft = false

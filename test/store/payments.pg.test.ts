@@ -285,7 +285,7 @@ test('a stored answer is given back for 24 hours, after which its key is free ag
   expect((await other.payments.lookUp(question)).earlier).toEqual({
     reference: settlement.reference,
     orderDigest: idempotency.orderDigest,
-    answer: { answerJson, recordedAtMs, ...leaf },
+    answer: { answerJson, attemptId, recordedAtMs, ...leaf },
   })
   const key = idempotencyKeyBytes(settlement.wallet, 'answer')
   const age = (ms: number) =>
