@@ -8,6 +8,8 @@ import { canAsk, type Consent, wasAsked } from './consent.ts'
 import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
+// An answer without an end would hold the call. A payment that is signed by then stays open.
+const callTimeoutMs = 120_000
 const bodyCharactersMax = 256 * 1024
 const request = {
   url: z.string().max(8_192).describe('https URL of a host that the owner lists'),
@@ -65,7 +67,8 @@ export async function buy(
 ): Promise<CallToolResult | InputRequiredResult> {
   const agreed = consent.agreedTo(given.url, context)
   const order = { ...orderOf('pay', given), ...(agreed === undefined ? {} : { agreed }) }
-  const answer = await wallet.request(order, context.mcpReq.signal)
+  const signal = AbortSignal.any([context.mcpReq.signal, AbortSignal.timeout(callTimeoutMs)])
+  const answer = await wallet.request(order, signal)
   if (answer.kind === 'refusal') {
     const { code, quote } = readRefusal(answer)
     if (code === 'CONFIRMATION_NEEDED' && quote !== undefined && canAsk(server, context)) {

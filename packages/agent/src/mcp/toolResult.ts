@@ -1,5 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
+import { parseJson } from '@tollbook/core/json'
 import { readRefusal, type WholeAnswer } from '../client/walletClient.ts'
 import { quoteNote, type Refusal } from '../walletWire.ts'
 import { cleanText, markServiceText } from './serviceText.ts'
@@ -17,7 +19,7 @@ export function answerResult(host: string, answer: WholeAnswer): CallToolResult 
   }
   const { status, payment } = answer
   const paid = payment === undefined ? 'nothing was paid' : { usd: payment.usd, signature: payment.signature }
-  const body = markServiceText(host, utf8Text(answer.bytes))
+  const body = markServiceText(host, withoutReceipt(utf8Text(answer.bytes)))
   return {
     isError: status >= 400,
     content: [
@@ -25,6 +27,19 @@ export function answerResult(host: string, answer: WholeAnswer): CallToolResult 
       { type: 'text', text: body },
     ],
   }
+}
+
+const sale = z.object({
+  success: z.literal(true),
+  data: z.unknown(),
+  receipt: z.object({}),
+  meta: z.unknown().optional(),
+})
+
+/** Leaves out the receipt of a sale: it has 2,000 characters, and the tool `receipts` lists it. */
+function withoutReceipt(text: string): string {
+  const { data } = sale.safeParse(parseJson(text))
+  return data === undefined ? text : JSON.stringify({ data: data.data, meta: data.meta })
 }
 
 export function refusalResult(host: string, { code, message, details, quote, signature }: Refusal): CallToolResult {

@@ -62,6 +62,8 @@ function checkOffer({ order, host, policy }: PurchaseCall, offer: Offer): void {
     throw new WalletRefusal('PRICE_TOO_HIGH', `the price is ${quote.usd} USD, and the call allows ${order.maxUsd}`, {
       quote,
     })
+  // The SDK refuses a price above the limit of a request, so no person is asked for it.
+  if (attoUsd > readUsd(policy.limits.perRequestUsd)) return
   const above = policy.confirmAboveUsd
   if (above !== undefined && attoUsd > readUsd(above) && !isAgreed(order, quote))
     throw new WalletRefusal('CONFIRMATION_NEEDED', `a payment above ${above} USD needs the owner's consent`, { quote })
