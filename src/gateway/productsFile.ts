@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findPathProblem } from '../product/productPath.ts'
+import { type BuiltinChoice, builtinNames } from '../product/builtinName.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { isServicePath } from './servicePaths.ts'
 import { durationText, forwardedName, headerName, headerValue, pointerText, sizeText, statusCode } from './fileTexts.ts'
@@ -165,9 +166,31 @@ export const upstreamName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must be a name of lower-case letters, digits and hyphens')
 
+const builtinNameShape = z.enum(builtinNames, `must be one of ${builtinNames.join(', ')}`)
+
+/** A built-in product: its name alone, or with the operator's price. */
+export const builtinShape = z
+  .union(
+    [
+      builtinNameShape,
+      z.strictObject({
+        name: builtinNameShape,
+        price: priceText.optional().describe('Price of one request in US dollars. Default: the price of the product.'),
+        off: z.boolean().default(false).describe('Not sold now. Captures that were sold stay available.'),
+      }),
+    ],
+    `must be one of ${builtinNames.join(', ')}, or { name, price, off }`,
+  )
+  .transform((entry): BuiltinChoice =>
+    typeof entry === 'string'
+      ? { name: entry, isOff: false }
+      : { name: entry.name, priceMicroUsd: entry.price, isOff: entry.off },
+  )
+
 /** The file as a whole, for its published JSON Schema. A start checks its entries one by one. */
 export const productsFileShape = z.strictObject({
   version: z.literal(1, 'must be 1').describe('Version of this format.'),
+  builtin: z.array(builtinShape).default([]).describe('Built-in products that are sold. Default: none.'),
   upstreams: z.record(upstreamName, upstreamShape).default({}),
   routes: z.array(routeShape).default([]),
 })

@@ -2,15 +2,24 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { z } from 'zod'
+import type { BuiltinChoice } from '../product/builtinName.ts'
 import { checkRoute, type RouteContext } from './checkRoute.ts'
 import { type FileMistake, mistakesOf } from './fileMistake.ts'
 import { fillVariables, findWrittenSecrets, type ReadVariable } from './fileVariables.ts'
-import { productsFileShape, routeShape, type UpstreamEntry, upstreamName, upstreamShape } from './productsFile.ts'
+import {
+  builtinShape,
+  productsFileShape,
+  routeShape,
+  type UpstreamEntry,
+  upstreamName,
+  upstreamShape,
+} from './productsFile.ts'
 import { readYaml } from './readYaml.ts'
 import type { CheckedRoute } from './routeProduct.ts'
 
 /** A products file without a mistake. */
 export interface ProductsFile {
+  readonly builtin: readonly BuiltinChoice[]
   readonly upstreams: ReadonlyMap<string, UpstreamEntry>
   readonly routes: readonly CheckedRoute[]
 }
@@ -57,6 +66,7 @@ interface ReadEntries {
 
 // Entries are checked one by one, so that a mistake in one does not hide those of the others.
 const topShape = productsFileShape.extend({
+  builtin: z.array(z.unknown()).default([]),
   upstreams: z.record(z.string(), z.unknown()).default({}),
   routes: z.array(z.unknown()).default([]),
 })
@@ -67,8 +77,12 @@ function readEntries(
 ): ReadEntries {
   const top = topShape.safeParse(value)
   if (!top.success)
-    return { value: { upstreams: new Map(), routes: [] }, mistakes: mistakesOf(top.error, productsFileShape, []) }
-  const mistakes: FileMistake[] = []
+    return {
+      value: { builtin: [], upstreams: new Map(), routes: [] },
+      mistakes: mistakesOf(top.error, productsFileShape, []),
+    }
+  const { builtin, mistakes: builtinMistakes } = readBuiltin(top.data.builtin)
+  const mistakes = [...builtinMistakes]
   const upstreams = new Map<string, UpstreamEntry>()
   for (const [name, entry] of Object.entries(top.data.upstreams)) {
     const path = ['upstreams', name]
@@ -90,6 +104,21 @@ function readEntries(
     if ('mistakes' in checked) mistakes.push(...checked.mistakes)
     else routes.push(checked)
   }
-  if (top.data.routes.length === 0) mistakes.push({ path: ['routes'], message: 'sells nothing; add a route' })
-  return { value: { upstreams, routes }, mistakes }
+  if (top.data.routes.length === 0 && top.data.builtin.length === 0)
+    mistakes.push({ path: ['routes'], message: 'sells nothing; add a route' })
+  return { value: { builtin, upstreams, routes }, mistakes }
+}
+
+function readBuiltin(entries: readonly unknown[]) {
+  const mistakes: FileMistake[] = []
+  const builtin: BuiltinChoice[] = []
+  for (const [index, entry] of entries.entries()) {
+    const path = ['builtin', index]
+    const parsed = builtinShape.safeParse(entry)
+    if (!parsed.success) mistakes.push(...mistakesOf(parsed.error, builtinShape, path))
+    else if (builtin.some(({ name }) => name === parsed.data.name))
+      mistakes.push({ path, message: `${parsed.data.name} is listed twice; remove one entry` })
+    else builtin.push(parsed.data)
+  }
+  return { builtin, mistakes }
 }

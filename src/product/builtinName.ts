@@ -12,3 +12,12 @@ export const builtinNames = [
 ] as const
 
 export type BuiltinName = (typeof builtinNames)[number]
+
+/** A built-in product of a products file. */
+export interface BuiltinChoice {
+  readonly name: BuiltinName
+  /** Price that replaces the one of the definition. */
+  readonly priceMicroUsd?: bigint | undefined
+  /** True if it is not sold now. Captures that were sold before stay available. */
+  readonly isOff: boolean
+}

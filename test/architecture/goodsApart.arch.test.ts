@@ -22,7 +22,7 @@ async function loadedFor(names: readonly BuiltinName[]): Promise<readonly string
     const loaded = []
     registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
     const { loadGoods } = await import('./src/compose.ts')
-    await loadGoods(${JSON.stringify(names)})
+    await loadGoods(${JSON.stringify(names.map((name) => ({ name, isOff: false })))})
     process.stdout.write(JSON.stringify(loaded))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
   const root = `file://${process.cwd()}/`

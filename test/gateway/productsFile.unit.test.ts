@@ -64,11 +64,35 @@ routes:
   ])
 })
 
+test('built-in products are sold by their names, with the price of the file or without a sale', () => {
+  const { builtin } = read(`version: 1\nbuiltin: [weather, { name: qrcode, price: "0.5" }, { name: pdf, off: true }]\n`)
+  expect(builtin).toEqual([
+    { name: 'weather', isOff: false },
+    { name: 'qrcode', priceMicroUsd: 500_000n, isOff: false },
+    { name: 'pdf', priceMicroUsd: undefined, isOff: true },
+  ])
+})
+
 describe('a mistake', () => {
   const cases: readonly [string, string, string | RegExp][] = [
     ['a name that is written twice', `${head}${route()}version: 1\n`, /^5:1: Map keys must be unique/],
     ['an unknown name at the top', `${head}${route()}rutes: []\n`, '5:1: rutes: is not known; did you mean routes?'],
     ['no version', route().replace('  - ', 'routes:\n  - '), /version: must be 1/],
+    [
+      'a built-in product that does not exist',
+      'version: 1\nbuiltin: [wether]\n',
+      /^2:11: builtin\[0\]: must be one of crypto, .*, or { name, price, off }$/,
+    ],
+    [
+      'a built-in product with an unknown member',
+      'version: 1\nbuiltin: [{ name: pdf, prise: 1 }]\n',
+      '2:24: builtin[0].prise: is not known; did you mean price?',
+    ],
+    [
+      'a built-in product that is listed twice',
+      'version: 1\nbuiltin: [pdf, { name: pdf, price: 1 }]\n',
+      /^2:16: builtin\[1\]: pdf is listed twice; remove one entry$/,
+    ],
     ['no routes', 'version: 1\n', /^1:1: routes: sells nothing; add a route$/],
     [
       'an upstream that does not exist',

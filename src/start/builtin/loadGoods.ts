@@ -1,5 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
-import type { BuiltinName } from '../../product/builtinName.ts'
+import type { BuiltinChoice } from '../../product/builtinName.ts'
 
 /** The built-in products that are sold, and the function that opens them. */
 export type Goods = NonNullable<Awaited<ReturnType<typeof loadGoods>>>
@@ -11,15 +11,15 @@ export type BuiltinProducts = Goods['products']
  * Loads the goods, if any is sold. No other import of the till leads to them, so a service that sells only configured
  * products needs none of their packages.
  */
-export async function loadGoods(names: readonly BuiltinName[]) {
-  if (names.length === 0) return undefined
+export async function loadGoods(choices: readonly BuiltinChoice[]) {
+  if (choices.length === 0) return undefined
   try {
     const { chooseGoods } = await import('../goods/goods.ts')
-    return await chooseGoods(names)
+    return await chooseGoods(choices)
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('Cannot find package ')) throw error
     throw new Fault(
-      `the built-in products (${names.join(', ')}) need packages that are not installed: ${error.message}. Install @tollbook/goods, or list no built-in product in the products file`,
+      `the built-in products (${choices.map(({ name }) => name).join(', ')}) need packages that are not installed: ${error.message}. Install @tollbook/goods, or list no built-in product in the products file`,
       { cause: error, retryable: false },
     )
   }

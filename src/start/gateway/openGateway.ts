@@ -2,7 +2,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import { readVariable } from '../../config.ts'
 import { openRoutes, type OpenRoutes } from '../../gateway/openRoutes.ts'
 import { readProductsFile } from '../../gateway/readProductsFile.ts'
-import { type BuiltinName, builtinNames } from '../../product/builtinName.ts'
+import { type BuiltinChoice, builtinNames } from '../../product/builtinName.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface GatewayConfig {
@@ -15,7 +15,7 @@ export interface GatewayConfig {
 
 export interface OpenGateway extends OpenRoutes {
   /** The built-in products that are sold. */
-  readonly builtin: readonly BuiltinName[]
+  readonly builtin: readonly BuiltinChoice[]
 }
 
 /** Opens the products of the operator's file. Without a file, the built-in products are sold. */
@@ -24,8 +24,10 @@ export function openGateway(
   { clock, log, metrics }: PartDeps,
 ): OpenGateway {
   const deps = { clock, log, isProbed, version: packageJson.version, onCall: metrics.onUpstreamCall }
-  if (productsFile === undefined)
-    return { ...openRoutes({ upstreams: new Map(), routes: [] }, deps), builtin: builtinNames }
+  if (productsFile === undefined) {
+    const builtin = builtinNames.map((name) => ({ name, isOff: false }))
+    return { ...openRoutes({ builtin, upstreams: new Map(), routes: [] }, deps), builtin }
+  }
   const file = readProductsFile(productsFile, { readVariable, handlerTimeoutMs })
-  return { ...openRoutes(file, deps), builtin: [] }
+  return { ...openRoutes(file, deps), builtin: file.builtin }
 }

@@ -1,7 +1,7 @@
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import type { BuiltinName } from '../../product/builtinName.ts'
+import type { BuiltinChoice, BuiltinName } from '../../product/builtinName.ts'
 import { type BuiltinProduct, loadProducts, loadSearches, openCatalog, type Parts } from '../../products/catalog.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import { createSearchRoutes } from '../../routes/searchRoutes.ts'
@@ -25,10 +25,16 @@ export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Loads the built-in products with these names. */
-export async function chooseGoods(names: readonly BuiltinName[]) {
+/** Loads the chosen products. Those that are off are loaded and not sold. */
+export async function chooseGoods(choices: readonly BuiltinChoice[]) {
+  const names = choices.map(({ name }) => name)
+  const loaded = await loadProducts(names)
+  const products: readonly BuiltinProduct[] = loaded.flatMap((product, index) => {
+    const { isOff = true, priceMicroUsd = product.priceMicroUsd } = choices[index] ?? {}
+    return isOff ? [] : [{ ...product, priceMicroUsd }]
+  })
   return {
-    products: await loadProducts(names),
+    products,
     open: (config: GoodsConfig, deps: GoodsDeps) => openGoods(names, config, deps),
   }
 }

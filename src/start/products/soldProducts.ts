@@ -19,10 +19,14 @@ export function soldProducts<Product extends ProductFacts>(
   models: SoldModels,
 ): readonly Product[] {
   const selected = selectProducts(products, config)
+  const paths = products.map(({ path }) => path)
+  const twice = paths.filter((path, index) => paths.indexOf(path) !== index)
+  const pathProblems = twice.map((path) => `two products are sold at ${path}. Choose another path in the products file`)
   const modelProblems = findModelPriceProblems(models.aiModelPrices, modelsOf(models))
-  if (selected.ok && modelProblems.length === 0)
+  const problems = [...(selected.ok ? [] : selected.problems), ...pathProblems, ...modelProblems]
+  if (selected.ok && problems.length === 0)
     return selected.value.map((product) => withModels(product, models.aiModelPrices))
-  throw configFault([...(selected.ok ? [] : selected.problems), ...modelProblems])
+  throw configFault(problems)
 }
 
 function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
