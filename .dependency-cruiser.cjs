@@ -263,7 +263,7 @@ module.exports = {
       name: 'config-stands-alone',
       severity: 'error',
       from: { path: '^src/config(\\.ts$|/)' },
-      to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|machine/|pricing/|product/upstreamName\\.ts$|payment/(paymentAges|dollar)\\.ts$)' },
+      to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|machine/|pricing/|product/(upstreamName|seller)\\.ts$|payment/(paymentAges|dollar)\\.ts$)' },
     },
     {
       name: 'long-answers-are-light',

@@ -77,7 +77,7 @@ export async function createService(
   // The URL is set when the service listens. Parts read it only while they answer requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
-  const { split, token } = catalog
+  const { split, token, seller } = catalog
   const gateway = openGateway({ productsFile: catalog.productsFile, ...providers }, base)
   opened.defer(() => gateway.close())
   const goods = await loadGoods(gateway.builtin)
@@ -109,7 +109,7 @@ export async function createService(
 
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
   const withRails = seams.rails ?? ((rails) => rails)
-  const ways = { feePayer: signer.feePayer, fundWallet, withRails }
+  const ways = { feePayer: signer.feePayer, fundWallet, withRails, sellerName: seller.name }
   const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, health, serviceUrl }
   const { sales, wallets } = openPayments({ sale, x402, currencies }, paying)
 
@@ -120,7 +120,7 @@ export async function createService(
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
   const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes]
   const { tokenPrice, searches } = products
-  const offered = { terms, split, token, endpoints, searches, tokenPrice, sales, wallets }
+  const offered = { terms, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
   const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 

@@ -3,7 +3,20 @@ import { tokenSourceText, tokenSymbolText } from '@tollbook/core/wire'
 import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
 import { defaultTokenNames } from '../pricing/tokenNames.ts'
 import { defaultSplit, parseSplit } from '../pricing/splitSetting.ts'
-import { filePath, parsedBy, variable } from './variables.ts'
+import { defaultSeller } from '../product/seller.ts'
+import { filePath, httpUrl, parsedBy, variable } from './variables.ts'
+
+const line = (lengthMax: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${lengthMax}}$`, 'u'), `must be one line of 1 to ${lengthMax} characters`)
+const contact = z
+  .string()
+  .max(200)
+  .refine(
+    (text) => z.email().safeParse(text).success || /^https?:\/\/\S+$/.test(text),
+    'must be an e-mail address or an http(s) URL',
+  )
 
 /** Products for sale with their prices in US dollars, the split of each payment, and the names of the token. */
 export const catalogConfig = z.object({
@@ -13,6 +26,13 @@ export const catalogConfig = z.object({
   productsOff: variable('PRODUCTS_OFF', parsedBy(parseProductsOff, new Set())),
   /** The shares of each payment, of which `burn` is one. */
   split: variable('SPLIT', parsedBy(parseSplit, defaultSplit)),
+  /** The operator, as documents and pages name it. */
+  seller: z.object({
+    name: variable('SERVICE_NAME', line(60).default(defaultSeller.name)),
+    description: variable('SERVICE_DESCRIPTION', line(200).default(defaultSeller.description)),
+    contact: variable('SERVICE_CONTACT', contact.optional()),
+    termsUrl: variable('SERVICE_TERMS_URL', httpUrl),
+  }),
   token: z
     .object({
       symbol: variable('TOKEN_SYMBOL', tokenSymbolText.default(defaultTokenNames.symbol)),

@@ -3,6 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { fillTemplate } from '@tollbook/core/pathTemplate'
 import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
+import { describeSeller, type Seller } from '../product/seller.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
@@ -24,6 +25,7 @@ export interface DiscoveryDeps {
   readonly rails: readonly DescribedRail[]
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
+  readonly seller: Seller
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
@@ -56,11 +58,15 @@ export function paymentInfo(
 }
 
 /** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. Empty if no rail has a mount. */
-export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoints' | 'rails'>, baseUrl: string): Json {
+export function x402Resources(
+  { endpoints, rails, seller }: Pick<DiscoveryDeps, 'endpoints' | 'rails' | 'seller'>,
+  baseUrl: string,
+): Json {
   const mounts = descriptionsOf(rails).flatMap(({ mount }) => mount ?? [])
   return {
     version: 1,
     x402Version: 2,
+    service: describeSeller(seller),
     resources: mounts.flatMap((mount) =>
       endpoints.map(({ path, example }) => `${baseUrl}${mount}${fillTemplate(path, example.order)}`),
     ),
@@ -69,15 +75,18 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
 }
 
 /** Creates `/llms.txt`: the facts that a language model needs to buy an answer (llmstxt.org). */
-export function llmsText({ endpoints, searches, rails, split, token, terms }: DiscoveryDeps, linkBase: string): string {
+export function llmsText(
+  { endpoints, searches, rails, split, token, terms, seller }: DiscoveryDeps,
+  linkBase: string,
+): string {
   const { burn = '0%' } = distributionOf(split)
   const protocols = descriptionsOf(rails).map(
     ({ protocol, request }) =>
       `A client of ${protocol} needs no wallet header and no SOL: send the same request ${request}.`,
   )
   return [
-    '# Tollbook',
-    '> Data and tools by the request, paid with a token on Solana. No account and no API key.',
+    `# ${seller.name}`,
+    `> ${seller.description}. No account and no API key.`,
     [
       'To buy an answer:',
       '1. Send the request with `x-wallet-address`. The answer is a 402 with a quote.',
@@ -97,6 +106,8 @@ export function llmsText({ endpoints, searches, rails, split, token, terms }: Di
       ...searches.map(({ path, summary }) => `- [${summary}](${linkBase}${path}?query=): free`),
       `- [Burned tokens](${linkBase}/api/token/burn-stats)`,
       `- [Receipt keys](${linkBase}/.well-known/jwks.json)`,
+      ...(seller.contact === undefined ? [] : [`- Contact: ${seller.contact}`]),
+      ...(seller.termsUrl === undefined ? [] : [`- Terms: ${seller.termsUrl}`]),
       '',
     ].join('\n'),
   ].join('\n\n')

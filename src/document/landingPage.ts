@@ -1,4 +1,5 @@
 import type { Endpoint } from '../product/endpoint.ts'
+import { contactUrl, defaultSeller, type Seller } from '../product/seller.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
@@ -15,6 +16,7 @@ export interface LandingFacts extends BaseUrls {
   readonly catalog: PriceCatalog
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
+  readonly seller: Seller
   readonly rails: readonly DescribedRail[]
 }
 
@@ -23,15 +25,15 @@ export interface LandingFacts extends BaseUrls {
  * under a prefix.
  */
 export function landingPage(facts: LandingFacts): string {
-  const { split } = facts
+  const { split, seller } = facts
   const { burn = '0%' } = distributionOf(split)
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>Tollbook · data and tools by the request</title>
-        <meta name="description" content="${summary}" />
+        <title>${seller.name} · ${seller.description}</title>
+        <meta name="description" content="${seller.description}. No account and no API key." />
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="home/style.css" />
         <link rel="stylesheet" href="home/home.css" />
@@ -43,21 +45,19 @@ export function landingPage(facts: LandingFacts): string {
       <body>
         <a class="skip" href="#products">Skip to the prices</a>
         <header>
-          <strong>Tollbook</strong> <span>pay by the request</span>
+          <strong>${seller.name}</strong> <span>pay by the request</span>
           <nav aria-label="Pages">
             <a href="#products">prices</a> <a href="docs">API</a> <a href="burn">burned</a>
             <a href="api/health">health</a>
           </nav>
         </header>
         <main>${hero(facts, burn)} ${prices(facts)} ${steps(facts, burn)} ${commands(facts)} ${proofs}</main>
-        ${footer}
+        ${footer(seller)}
       </body>
     </html> `.markup
 }
 
-const summary = 'Prices, weather, news and tools by the request, paid with a Solana wallet. No account and no API key.'
-
-function hero({ endpoints }: LandingFacts, burn: string): Markup {
+function hero({ endpoints, seller }: LandingFacts, burn: string): Markup {
   const first = cheapestOf(endpoints)
   const buy =
     first === undefined
@@ -65,7 +65,7 @@ function hero({ endpoints }: LandingFacts, burn: string): Markup {
       : html`<a class="button main" href="${payPathOf(first.path).slice(1)}">Buy an answer</a>`
   return html`<section class="hero">
     <div>
-      <h1>Data and tools, paid by the request.</h1>
+      <h1>${seller.description}</h1>
       <p class="lead">
         No account and no API key. Your Solana wallet pays for one answer with one transaction, and a signed receipt
         proves what you paid for.
@@ -169,7 +169,7 @@ function steps({ rails }: LandingFacts, burn: string): Markup {
   </section>`
 }
 
-function commands({ baseUrl, endpoints }: LandingFacts): Markup {
+function commands({ baseUrl, endpoints, seller }: LandingFacts): Markup {
   const cheapest = cheapestOf(endpoints)
   if (cheapest === undefined) return html``
   const { curl, pay } = samplesOf(cheapest, baseUrl)
@@ -182,15 +182,19 @@ function commands({ baseUrl, endpoints }: LandingFacts): Markup {
         <pre tabindex="0"><code>${curl}</code></pre>
       </div>
       <div class="panel">
-        <h3>Pay on your own machine</h3>
-        <p>Local mode runs the service, a Solana chain and a funded wallet. No real money is involved.</p>
-        <pre tabindex="0"><code>npm ci
-npm start
-${pay ?? curl}</code></pre>
+        ${seller.name === defaultSeller.name ? inLocalMode : fromShell}
+        <pre
+          tabindex="0"
+        ><code>${seller.name === defaultSeller.name ? 'npm ci\nnpm start\n' : ''}${pay ?? curl}</code></pre>
       </div>
     </div>
   </section>`
 }
+
+const inLocalMode = html`<h3>Pay on your own machine</h3>
+  <p>Local mode runs the service, a Solana chain and a funded wallet. No real money is involved.</p>`
+const fromShell = html`<h3>Pay from a shell</h3>
+  <p>The command pays up to the price that you allow, and prints the answer and its receipt.</p>`
 
 function cheapestOf(endpoints: readonly Endpoint[]): Endpoint | undefined {
   return endpoints.toSorted((one, other) => Number(one.priceMicroUsd - other.priceMicroUsd))[0]
@@ -220,9 +224,13 @@ const proofs = html`<section aria-labelledby="trust-title">
   </ul>
 </section>`
 
-const footer = html`<footer>
-  <nav aria-label="More">
-    <a href="docs">API reference</a> <a href="openapi.json">openapi.json</a> <a href="api/catalog">price list</a>
-    <a href="burn">burned tokens</a> <a href=".well-known/jwks.json">receipt keys</a>
-  </nav>
-</footer>`
+function footer({ name, contact, termsUrl }: Seller): Markup {
+  return html`<footer>
+    <nav aria-label="More">
+      <a href="docs">API reference</a> <a href="openapi.json">openapi.json</a> <a href="api/catalog">price list</a>
+      <a href="burn">burned tokens</a> <a href=".well-known/jwks.json">receipt keys</a>
+      ${contact === undefined ? html`` : html`<a href="${contactUrl(contact)}">contact ${name}</a>`}
+      ${termsUrl === undefined ? html`` : html`<a href="${termsUrl}">terms</a>`}
+    </nav>
+  </footer>`
+}

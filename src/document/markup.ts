@@ -13,7 +13,7 @@ export function html(texts: readonly string[], ...values: readonly Value[]): Mar
 }
 
 function shown(value: Value): string {
-  if (typeof value === 'string') return escape(value)
+  if (typeof value === 'string') return escapeText(value)
   if (typeof value === 'number') return String(value)
   return 'markup' in value ? value.markup : value.map(({ markup }) => markup).join('')
 }
@@ -26,7 +26,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-function escape(text: string): string {
+/** Escapes a text for content and for quoted attributes. */
+export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
+import { isUrl, type Seller } from '../product/seller.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import type { DescribedRail, OfferedPrice } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
@@ -22,6 +23,7 @@ export interface OpenApiDeps {
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
   readonly rails: readonly DescribedRail[]
+  readonly seller: Seller
   readonly mint: string
 }
 
@@ -96,14 +98,16 @@ function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
-function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): JsonObject {
+function frameOf({ version, transportStatuses, split, rails, seller }: OpenApiDeps): JsonObject {
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Tollbook',
+      title: seller.name,
       version,
-      summary: 'Data and tools by the request, paid with a token on Solana',
+      summary: seller.description,
       description: introductionOf(verdictsOf(transportStatuses), split),
+      ...(seller.contact === undefined ? {} : { contact: contactOf(seller.contact) }),
+      ...(seller.termsUrl === undefined ? {} : { termsOfService: seller.termsUrl }),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -115,6 +119,10 @@ function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): Jso
     // Requests need no API key. Wallet and proof are parameters of each request.
     security: [],
   }
+}
+
+function contactOf(contact: string): JsonObject {
+  return isUrl(contact) ? { url: contact } : { email: contact }
 }
 
 function mountTag({ name, description }: DescribedRail): readonly JsonObject[] {

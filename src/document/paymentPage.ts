@@ -21,6 +21,7 @@ export interface PaymentPageFacts {
   /** Path of the page. Its links are relative to it. */
   readonly at: string
   readonly token: TokenNames
+  readonly sellerName: string
   readonly mint: string
   /** CAIP-2 name of the network. */
   readonly network: string
@@ -30,7 +31,7 @@ export interface PaymentPageFacts {
 
 /** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
-  const { endpoint, at, network, hasTestWallet, token, mint } = facts
+  const { endpoint, at, network, hasTestWallet, token, mint, sellerName } = facts
   const { path, method, summary, rawBody } = endpoint
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
@@ -39,7 +40,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${summary} · Tollbook</title>
+        <title>${summary} · ${sellerName}</title>
         <link rel="icon" href="${root}pay/file/icon.svg" />
         <link rel="stylesheet" href="${root}pay/file/style.css" />
         <link rel="stylesheet" href="${root}pay/file/pay.css" />
@@ -47,7 +48,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
       </head>
       <body>
         <header>
-          <strong>Tollbook</strong> <span>pay by the request</span>
+          <strong>${sellerName}</strong> <span>pay by the request</span>
           <nav aria-label="Pages">
             <a href="${root === '' ? './' : root}">prices</a> <a href="${root}docs">API</a>
             <a href="${root}burn">burned</a>

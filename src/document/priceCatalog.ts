@@ -8,6 +8,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../product/productFacts.ts'
+import { describeSeller, type Seller } from '../product/seller.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
@@ -17,6 +18,7 @@ export interface PriceCatalogDeps {
   readonly searches: readonly FreeSearch[]
   readonly terms: PaymentTerms
   readonly token: TokenNames
+  readonly seller: Seller
   readonly currentPrice: (endpoint: string) => Price | undefined
   /** Returns the reason if nothing is for sale at the moment. Undefined while the service sells. */
   readonly whyClosed: () => string | undefined
@@ -37,6 +39,8 @@ export interface PriceCatalog {
     readonly sourceUrl: string | null
   }
   readonly paymentWallet: string
+  /** The operator of the service. */
+  readonly service: ReturnType<typeof describeSeller>
   readonly asOf: string
 }
 
@@ -69,6 +73,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
         sourceUrl: deps.token.sourceUrl ?? null,
       },
       paymentWallet: terms.paymentWallet,
+      service: describeSeller(deps.seller),
       asOf: isoTime(clock.nowMs()),
     }
   }

@@ -23,7 +23,7 @@ const operationShape = z.object({
   'x-codeSamples': z.array(z.object({ label: z.string(), source: z.string() })).default([]),
 })
 const documentShape = z.object({
-  info: z.object({ version: z.string(), summary: z.string(), description: z.string() }),
+  info: z.object({ title: z.string(), version: z.string(), summary: z.string(), description: z.string() }),
   tags: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.record(z.string(), operationShape)),
 })
@@ -58,7 +58,7 @@ export function referencePage(openApi: JsonObject, endpoints: readonly Endpoint[
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>Tollbook API</title>
+        <title>${document.info.title} API</title>
         <link rel="icon" href="docs/icon.svg" />
         <link rel="stylesheet" href="docs/style.css" />
         <link rel="stylesheet" href="docs/docs.css" />
@@ -66,7 +66,7 @@ export function referencePage(openApi: JsonObject, endpoints: readonly Endpoint[
       <body>
         <a class="skip" href="#paid">Skip to the products</a>
         <header>
-          <strong>Tollbook</strong> <span>API reference</span>
+          <strong>${document.info.title}</strong> <span>API reference</span>
           <nav aria-label="Pages">
             <a href="./">prices</a> <a href="openapi.json">openapi.json</a> <a href="llms.txt">llms.txt</a>
             <a href="burn">burned</a>

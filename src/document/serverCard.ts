@@ -1,4 +1,5 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import type { Seller } from '../product/seller.ts'
 
 /* Descriptions of the MCP server for clients and directories that have not connected yet. */
 
@@ -6,16 +7,15 @@ import type { Json } from '@tollbook/core/canonicalJson'
 export const serverCardType = 'application/mcp-server-card+json'
 
 const name = 'io.github.tollbook/tollbook'
-const description = 'Data and tools by the request, paid with a token on Solana. No account and no API key.'
 
 /** Creates the server card: identity and address. Tools and prices are in the list that the server itself returns. */
-export function serverCard(version: string, baseUrl: string): Json {
+export function serverCard(version: string, baseUrl: string, seller: Seller): Json {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
     name,
-    title: 'Tollbook',
+    title: seller.name,
     version,
-    description,
+    description: `${seller.description}. No account and no API key.`,
     websiteUrl: `${baseUrl}/docs`,
     remotes: [
       {
@@ -28,18 +28,18 @@ export function serverCard(version: string, baseUrl: string): Json {
 }
 
 /** Creates the catalog of the host, whose only entry is the server card. */
-export function serverCatalog(baseUrl: string): Json {
+export function serverCatalog(baseUrl: string, seller: Seller): Json {
   const { hostname } = new URL(baseUrl)
   return {
     specVersion: '1.0',
-    host: { displayName: 'Tollbook' },
+    host: { displayName: seller.name },
     entries: [
       {
         identifier: `urn:air:${hostname}:mcp:tollbook`,
-        displayName: 'Tollbook',
+        displayName: seller.name,
         type: serverCardType,
         url: `${baseUrl}/.well-known/mcp/server-card.json`,
-        description,
+        description: `${seller.description}. No account and no API key.`,
       },
     ],
   }

@@ -1,19 +1,24 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import { contactUrl, type Seller } from '../product/seller.ts'
 import type { PriceCatalog } from './priceCatalog.ts'
 
 /** Describes the service and its offers in the vocabulary of schema.org, for search engines (JSON-LD). */
 export function serviceDescription({
   linkBase,
   catalog,
+  seller: { name, description, contact, termsUrl },
 }: {
   readonly linkBase: string
+  readonly seller: Seller
   readonly catalog: PriceCatalog
 }): Json {
   return {
     '@context': 'https://schema.org',
     '@type': 'WebAPI',
-    name: 'Tollbook',
-    description: 'Data and tools by the request, paid with a token on Solana',
+    name,
+    description,
+    ...(termsUrl === undefined ? {} : { termsOfService: termsUrl }),
+    ...(contact === undefined ? {} : { provider: { '@type': 'Organization', name, url: contactUrl(contact) } }),
     url: `${linkBase}/`,
     documentation: `${linkBase}/docs`,
     hasOfferCatalog: {

@@ -1,5 +1,6 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import type { Seller } from '../product/seller.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { FreeRoute } from '../transport/freeRoute.ts'
@@ -14,6 +15,7 @@ import { openTools, type Tools } from './tools.ts'
 
 export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
   readonly version: string
+  readonly seller: Pick<Seller, 'name'>
   readonly address: Pick<ServiceAddress, 'url'>
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
@@ -112,7 +114,7 @@ const listLifetimeMs = 60_000
 function createServer(deps: OpenMcp, tools: Tools, { call, carrier }: ArrivedCall): Server {
   const shared = { ttlMs: listLifetimeMs, cacheScope: 'public' } as const
   const server = new Server(
-    { name: 'tollbook', version: deps.version },
+    { name: 'tollbook', title: deps.seller.name, version: deps.version },
     {
       capabilities: { tools: {} },
       instructions: instructionsFor(deps.address.url()),

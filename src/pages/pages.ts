@@ -7,14 +7,17 @@ import { type PageName, readPageScripts } from './pageScripts.ts'
 
 const uPlotCss = ['uPlot.css', new URL(import.meta.resolve('uplot/dist/uPlot.min.css'))] as const
 
-/** Creates the page of the finance reports. The page contains no data: it fetches the reports with the reader's token. */
-export function createFinancePage(): Promise<readonly FreeRoute[]> {
-  return createPage('finance')
+/**
+ * Creates the page of the finance reports, under the seller's name in HTML. The page contains no data: it fetches the
+ * reports with the reader's token.
+ */
+export function createFinancePage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
+  return createPage('finance', sellerMarkup)
 }
 
-/** Creates the public page about burned tokens and how to check them. */
-export function createBurnPage(): Promise<readonly FreeRoute[]> {
-  return createPage('burn')
+/** Creates the public page about burned tokens and how to check them, under the seller's name in HTML. */
+export function createBurnPage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
+  return createPage('burn', sellerMarkup)
 }
 
 /** Returns the files of the page at `/`, which `documentRoutes.ts` renders. */
@@ -28,8 +31,12 @@ export async function createDocsPageFiles(): Promise<FreeRoute> {
 }
 
 /** Creates a page at `/<name>` with its files below that path. */
-async function createPage(name: 'finance' | 'burn'): Promise<readonly FreeRoute[]> {
-  const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
+async function createPage(name: 'finance' | 'burn', sellerMarkup: string): Promise<readonly FreeRoute[]> {
+  const page = await readFile(urlOf(`${name}.html`), 'utf8')
+  const html = createStaticFile(
+    'text/html',
+    page.replaceAll('Tollbook', () => sellerMarkup),
+  )
   const files = await readPageFiles(['style.css'], name, [uPlotCss])
   return [
     { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },

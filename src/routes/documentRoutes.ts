@@ -6,6 +6,7 @@ import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCata
 import { serverCard, serverCardType, serverCatalog } from '../document/serverCard.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
+import type { Seller } from '../product/seller.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { TokenNames } from '../pricing/tokenNames.ts'
@@ -30,17 +31,18 @@ export interface DocumentRouteDeps {
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
+  readonly seller: Seller
   /** All other free routes. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms } = deps
+  const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
-  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, currentPrice, whyClosed })
+  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, seller, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ version, address, endpoints, searches, rails, split, token, terms })
+  const discovery = createDiscoveryRoutes({ version, address, endpoints, searches, rails, split, token, terms, seller })
   const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
@@ -51,6 +53,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     currentPrice,
     split,
     rails,
+    seller,
     mint: terms.mint,
   })
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
@@ -60,7 +63,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))
   const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), endpoints))
   const home = createText(catalogVersion, () =>
-    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, rails }),
+    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, seller, rails }),
   )
   return [
     ...discovery,
@@ -88,10 +91,10 @@ function createText(version: () => string, render: () => string): () => Promise<
 function createDiscoveryRoutes(
   deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
 ): readonly FreeRoute[] {
-  const { address, version } = deps
+  const { address, version, seller } = deps
   const resources = createText(address.url, () => JSON.stringify(x402Resources(deps, address.url())))
-  const card = createText(address.url, () => JSON.stringify(serverCard(version, address.url())))
-  const catalog = createText(address.url, () => JSON.stringify(serverCatalog(address.url())))
+  const card = createText(address.url, () => JSON.stringify(serverCard(version, address.url(), seller)))
+  const catalog = createText(address.url, () => JSON.stringify(serverCatalog(address.url(), seller)))
   const cardHeaders = { 'content-type': serverCardType, 'cache-control': 'public, max-age=3600' }
   const serveCard = async () => publicAnswer(await card(), cardHeaders)
   const llms = createText(address.linkBase, () => llmsText(deps, address.linkBase()))

@@ -6,6 +6,7 @@ import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.t
 import type { FreeRoute } from '../transport/freeRoute.ts'
 import { collectMetrics, createFreeRoutes, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from '../transport/healthListener.ts'
+import { escapeText } from '../document/markup.ts'
 import { createBurnPage, createFinancePage, createHomePageFiles } from '../pages/pages.ts'
 import { createMcp } from '../mcp/mcpProtocol.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
@@ -30,6 +31,7 @@ export interface ServerDeps
   readonly terms: DocumentRouteDeps['terms']
   readonly split: DocumentRouteDeps['split']
   readonly token: DocumentRouteDeps['token']
+  readonly seller: DocumentRouteDeps['seller']
   readonly searches: DocumentRouteDeps['searches']
   /** Free routes in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
@@ -77,7 +79,8 @@ export interface OpenServer {
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
   const { admission, mayReadMetrics } = callers
-  const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
+  const sellerMarkup = escapeText(deps.seller.name)
+  const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage(sellerMarkup))]
   const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
   const pay = await createPayRoutes(deps)
   const otherRoutes = [
@@ -85,7 +88,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     receiptRoute(deps),
     burnRoute(deps),
     ...deps.moreRoutes,
-    ...(await createBurnPage()),
+    ...(await createBurnPage(sellerMarkup)),
     await createHomePageFiles(),
     ...pay.routes,
   ]

@@ -2,6 +2,7 @@ import { Fault } from '@tollbook/core/fault'
 import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { paymentPage, payMount, payPathOf } from '../document/paymentPage.ts'
+import type { Seller } from '../product/seller.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import QRCode from 'qrcode'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
@@ -34,6 +35,7 @@ export interface PayRouteDeps {
   readonly wallets: WalletPort
   readonly terms: { readonly mint: string; readonly network: string }
   readonly token: TokenNames
+  readonly seller: Pick<Seller, 'name'>
   readonly address: Pick<ServiceAddress, 'urlFor'>
 }
 
@@ -49,11 +51,14 @@ const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as con
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { endpoints, wallets, token } = deps
+  const { endpoints, wallets, token, seller } = deps
   const { mint, network } = deps.terms
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>
-    createStaticFile('text/html', paymentPage({ endpoint, at, token, mint, network, hasTestWallet })).prepared
+    createStaticFile(
+      'text/html',
+      paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet }),
+    ).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
   const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], 'pay', drawing)
   const fund = wallets.fund
@@ -94,7 +99,7 @@ async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: 
   const baseUrl = deps.address.urlFor(host)
   if (query !== 'qr') {
     const icon = `${baseUrl}${payMount}/file/icon.svg`
-    return jsonAnswer(200, JSON.stringify({ label: 'Tollbook', icon }))
+    return jsonAnswer(200, JSON.stringify({ label: deps.seller.name, icon }))
   }
   if (!/^[A-Za-z0-9_-]{43}$/.test(segment)) return pathNotFound()
   const address = `solana:${baseUrl}${payMount}${path}/${segment}`

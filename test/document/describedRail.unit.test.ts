@@ -5,6 +5,7 @@ import { createOpenApi } from '../../src/document/openApi.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { transportErrors } from '../../src/transport/transportError.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+import { defaultSeller, describeSeller } from '../../src/product/seller.ts'
 import { products } from '../support/builtinProducts.ts'
 
 /** A protocol that no document has heard of. */
@@ -29,7 +30,15 @@ const endpoints = products.slice(0, 1).map((product) => ({
 const baseUrl = 'https://api.example'
 const { mint } = settlementOf(referenceNumber(1)).price
 const token = { symbol: 'TOLL' }
-const facts = { endpoints, searches: [], rails: [parcel, { name: 'native' }], split: defaultSplit, token, mint }
+const facts = {
+  endpoints,
+  searches: [],
+  rails: [parcel, { name: 'native' }],
+  split: defaultSplit,
+  token,
+  mint,
+  seller: defaultSeller,
+}
 const urls = { baseUrl, linkBase: '' }
 
 test('a rail is described by every document in its own words', () => {
@@ -67,6 +76,7 @@ test('a rail is described by every document in its own words', () => {
     searches: [],
     paymentWallet: mint,
     token: { mint, symbol: 'TOLL', decimals: 6, priceUSD: null, network: 'solana:x', sourceUrl: null },
+    service: describeSeller(defaultSeller),
     asOf: '2026-11-21T12:00:00.000Z',
   }
   expect(landingPage({ ...facts, ...urls, catalog })).toContain('Stock clients of Parcel Post pay')

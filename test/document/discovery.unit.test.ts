@@ -1,6 +1,7 @@
 import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { type DescribedRail, llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
+import { defaultSeller } from '../../src/product/seller.ts'
 import { products, searches } from '../support/builtinProducts.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
@@ -22,7 +23,7 @@ const rails: readonly DescribedRail[] = [
 ]
 const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 const terms = { mint: price.mint, network: 'solana:x' }
-const deps = { endpoints, searches, rails, split: defaultSplit, token, terms }
+const deps = { endpoints, searches, rails, split: defaultSplit, token, terms, seller: defaultSeller }
 
 test('an indexer finds each product once below the mount, and none without a rail that has one', () => {
   const { resources } = JSON.parse(JSON.stringify(x402Resources(deps, 'https://api.example')))

@@ -17,7 +17,7 @@ const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 
 describe.each(endpoints)('the page of $path', (endpoint) => {
   const pageAt = (at: string) =>
-    paymentPage({ endpoint, at, token, mint: 'Mint', network: 'solana:x', hasTestWallet: false })
+    paymentPage({ endpoint, at, token, mint: 'Mint', network: 'solana:x', sellerName: 'Acme', hasTestWallet: false })
 
   test('has a field for each parameter, whatever its type', () => {
     const page = pageAt(endpoint.path)

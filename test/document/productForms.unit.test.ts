@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defaultSeller } from '../../src/product/seller.ts'
 import { z } from 'zod'
 import { x402Resources } from '../../src/document/discovery.ts'
 import { paidOperation, schemasOf } from '../../src/document/paidOperation.ts'
@@ -69,7 +70,7 @@ test('the samples are valid in a shell, whatever the example has', () => {
 })
 
 test('the list of x402 addresses has addresses that can be asked', () => {
-  expect(x402Resources({ endpoints: [pictures], rails: [mount] }, 'http://x')).toMatchObject({
+  expect(x402Resources({ endpoints: [pictures], rails: [mount], seller: defaultSeller }, 'http://x')).toMatchObject({
     resources: ['http://x/x402/toy/pictures/cat'],
   })
 })
@@ -77,7 +78,15 @@ test('the list of x402 addresses has addresses that can be asked', () => {
 test('the payment page has an exact address, and sells no product that takes a file', () => {
   const pageOf = (endpoint: typeof notes) => {
     const at = payPathOf(endpoint.path)
-    return paymentPage({ endpoint, at, token: { symbol: 'TOLL' }, mint: 'Mint', network: 'x', hasTestWallet: false })
+    return paymentPage({
+      endpoint,
+      at,
+      token: { symbol: 'TOLL' },
+      mint: 'Mint',
+      network: 'x',
+      hasTestWallet: false,
+      sellerName: 'Acme',
+    })
   }
   expect(payPathOf(notes.path)).toBe('/pay/toy/notes/~id/text')
   expect(pageOf(notes)).toMatch(/data-page="\/pay\/toy\/notes\/~id\/text"[^]*name="id"/)
@@ -108,6 +117,7 @@ test.each([
     paymentPage({
       endpoint: odd,
       at: '/pay/toy/odd',
+      sellerName: 'Acme',
       token: { symbol: 'T' },
       mint: 'M',
       network: 'x',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { defaultSeller } from '../../src/product/seller.ts'
 import { serverCard, serverCatalog } from '../../src/document/serverCard.ts'
 
 const read = async (file: string): Promise<unknown> =>
@@ -14,7 +15,7 @@ test('server.json, the package of the agent and the server card name one server'
     entry.parse(await read('server.json')),
     manifest.parse(await read('packages/agent/package.json')),
   ]
-  const card = described.parse(serverCard(server.version, 'https://api.example'))
+  const card = described.parse(serverCard(server.version, 'https://api.example', defaultSeller))
   expect(card).toEqual(described.parse(server))
   expect(agent.mcpName).toBe(server.name)
   expect(server.packages).toEqual([{ identifier: agent.name, version: agent.version }])
@@ -24,8 +25,10 @@ test('server.json, the package of the agent and the server card name one server'
 })
 
 test('the card and the catalog lead to the server', () => {
-  expect(serverCard('1.0.0', 'https://api.example')).toMatchObject({ remotes: [{ url: 'https://api.example/mcp' }] })
-  expect(serverCatalog('https://api.example:8443')).toMatchObject({
+  expect(serverCard('1.0.0', 'https://api.example', defaultSeller)).toMatchObject({
+    remotes: [{ url: 'https://api.example/mcp' }],
+  })
+  expect(serverCatalog('https://api.example:8443', defaultSeller)).toMatchObject({
     entries: [
       {
         identifier: 'urn:air:api.example:mcp:tollbook',

@@ -104,9 +104,10 @@ test.each([
   ['finance', createFinancePage],
   ['burn', createBurnPage],
 ])('the script of the %s page is one file, which needs no other', async (name, createPage) => {
-  const { port } = await openPlainServer({ freeRoutes: await createPage() })
+  const { port } = await openPlainServer({ freeRoutes: await createPage('Acme &amp; Sons') })
   const answer = await fetch(`http://127.0.0.1:${port}/${name}/${name}.js`)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  expect(await (await fetch(`http://127.0.0.1:${port}/${name}`)).text()).toContain('<strong>Acme &amp; Sons</strong>')
   expect(await answer.text()).not.toMatch(/\bimport\s*[{*"']|\bfrom\s*["']\.|process\.env|node:/)
   expect((await fetch(`http://127.0.0.1:${port}/${name}/${name}.ts`)).status).toBe(404)
 })

@@ -95,7 +95,7 @@ async function showRange(): Promise<void> {
 
 async function showClosing(): Promise<void> {
   one('#title').textContent = 'Month end'
-  document.title = 'Month end · Finance · Tollbook'
+  document.title = `Month end · ${document.title}`
   signedIn('#closing')
   await closing.show()
 }

@@ -21,6 +21,8 @@ export interface X402ChallengeDeps extends WithDollars {
   readonly network: string
   /** Origin of the service for callers. */
   readonly serviceUrl: () => string
+  /** Name of the operator, for clients and indexers. */
+  readonly sellerName: string
   /** Returns the product at a path, for clients and indexers. */
   readonly describe: (path: string) => ProductDescription | undefined
 }
@@ -92,7 +94,7 @@ function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, accepts }: Of
     resource: {
       url: `${deps.serviceUrl()}${mount}${request.path ?? product.path}`,
       ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
-      serviceName: 'Tollbook',
+      serviceName: deps.sellerName,
     },
     accepts,
     extensions: {

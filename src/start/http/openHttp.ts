@@ -14,7 +14,7 @@ export interface HttpConfig {
   readonly quoteTtlMs: number
 }
 
-type Offered = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | 'terms' | 'split' | 'token'
+type Offered = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | 'terms' | 'split' | 'token' | 'seller'
 
 export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRoutes' | 'finance'> {
   readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>

@@ -34,6 +34,8 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
   readonly serviceUrl: () => string
+  /** Name of the operator. */
+  readonly sellerName: string
   /** Undefined: x402 and MPP are not offered. */
   readonly feePayer: FeePayer | undefined
 }
@@ -66,7 +68,7 @@ interface SponsoredRailsDeps extends RailsDeps {
 /** Opens x402 and MPP. Standard clients need a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
   { sale, x402 }: RailConfig & { readonly x402: X402Config },
-  { settling, clock, feePayer, ledger, chain, dollars, products, serviceUrl }: SponsoredRailsDeps,
+  { settling, clock, feePayer, ledger, chain, dollars, products, serviceUrl, sellerName }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger
   const { terms } = chain
@@ -92,6 +94,7 @@ function openSponsoredRails(
     dollars,
     feePayer,
     serviceUrl,
+    sellerName,
     readPayerSigned,
     nowMs: () => clock.nowMs(),
     acceptedTerms: ledger.settings.acceptedTerms,

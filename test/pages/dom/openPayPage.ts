@@ -15,6 +15,7 @@ function htmlOf(path: string, hasTestWallet = false): string {
   const sold = { ...product, ...facts, read: () => ({ ok: false, issues: [] }) as const }
   const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
   return paymentPage({
+    sellerName: 'Acme',
     endpoint: sold,
     at: `/pay${path}`,
     token: { symbol: 'TOLL' },
