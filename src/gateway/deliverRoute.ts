@@ -78,9 +78,7 @@ async function readWhole({ clock, client, route, answer, bytesMax }: Reading): P
   for await (const chunk of bounded(response, bytesMax)) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)
   if (isJson(response)) judgeJson(route, parsedJson(bytes))
-  // Invalid JSON shows a cut. Other content needs a length, or an end of its chunks.
-  else if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
-  judgeEnd(route, bytes.subarray(-tailBytes).toString('utf8'))
+  else judgeOther(route, response, bytes)
   const meta = metaOf(client, clock)
   const enveloped = route.answer === 'envelope' ? dataOf(bytes) : undefined
   answer.end()
@@ -89,6 +87,13 @@ async function readWhole({ clock, client, route, answer, bytesMax }: Reading): P
 }
 
 const tailBytes = 1_024
+
+/** Judges content that is not JSON. Invalid JSON shows a cut; other content needs a length, or an end of its chunks. */
+function judgeOther(route: RouteEntry, response: IncomingMessage, bytes: Buffer): void {
+  if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
+  if (route.success.json !== undefined) throw new UpstreamFailure('bad_payload', 'the answer is not JSON')
+  judgeEnd(route, bytes.subarray(-tailBytes).toString('utf8'))
+}
 
 function parsedJson(bytes: Uint8Array): unknown {
   try {

@@ -87,7 +87,7 @@ const successShape = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('Text at the end of a complete answer, before white space, such as "data: [DONE]".'),
+    .describe('Text at the end of a complete answer that is not JSON, before white space, such as "data: [DONE]".'),
 })
 
 const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, 'must be the name of a parameter')

@@ -163,6 +163,7 @@ export const streamFaults: Readonly<Record<string, (socket: Socket) => void>> = 
 
 /** An answer that may be sold. */
 export const honest = jsonBody(whole)
+export const honestCsv = sends(message(ok, ['content-type: text/csv', 'content-length: 4'], 'a,b\n'))
 export const honestStream = sends(
   message(ok, stream, `${chunk('data: 1\n\n')}${chunk('data: [DONE]\n\n')}0${crlf}${crlf}`),
 )

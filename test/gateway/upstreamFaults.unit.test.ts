@@ -13,6 +13,7 @@ import {
   faults,
   honest,
   honestStream,
+  honestCsv,
   honestText,
   jsonBody,
   openFailingUpstream,
@@ -41,6 +42,7 @@ routes:
     success: { json: { pointer: /ok, equals: true } }
     stream: passthrough
     forward: { response: [etag] }
+  - { path: /table, summary: A table, upstream: a, to: /t, price: { usd: "0.01" }, content_types: [text/*] }
   - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
   - path: /stream
     summary: A stream
@@ -101,6 +103,12 @@ test.each(Object.entries(streamFaults))('%s breaks', async (_name, answer) => {
   upstream.answer(answer)
   const outcome = await open.ask('/stream')
   await expect(textOf(outcome)).rejects.toThrow()
+})
+
+test('a text is sold if it has an end, and not where the rule needs JSON', async () => {
+  upstream.answer(honestCsv)
+  expect(await textOf(await open.ask('/table'))).toBe('a,b\n')
+  expect(await open.ask('/item')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
 })
 
 describe('an honest answer', () => {
