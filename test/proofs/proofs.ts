@@ -79,6 +79,11 @@ export const proofs: Readonly<Record<string, Proof>> = {
       'three windows and a proxy on one agent wallet: `kill -9` of wallet and front ends, the limit exact, nothing paid twice',
     programs: { agent: 'agent.ts' },
   },
+  gateway: {
+    about:
+      '1,000 failures of 46 kinds of an upstream are not charged, the same proof buys, and other routes sell meanwhile',
+    programs: { gateway: 'gateway.ts' },
+  },
   goods: {
     about: "faulty providers sell no wrong answer, and OpenAI's client library buys whole and streamed chats",
     programs: { data: 'data.ts', chat: 'chat.ts' },
