@@ -11,6 +11,7 @@ import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
 import { flood } from './flood.ts'
 import { hostile } from './hostile.ts'
+import { tools } from './tools.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
@@ -38,6 +39,7 @@ const benches: readonly Bench[] = [
   auditBench,
   exportBench,
   hostile,
+  tools,
   attacks,
   memory,
   render,

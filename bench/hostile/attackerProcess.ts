@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os'
 import { z } from 'zod'
 import { allAttacks } from './allAttacks.ts'
+import { toolFlood } from './toolFlood.ts'
 
 /* Attacks in a separate process: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports. */
 const target = z
@@ -16,7 +17,8 @@ const target = z
   .parse(JSON.parse(process.argv[2] ?? ''))
 setPriority(target.nice)
 
-const attacks = allAttacks.filter(({ name }) => target.only === undefined || name === target.only)
+const attacks =
+  target.only === undefined ? allAttacks : [...allAttacks, toolFlood].filter(({ name }) => name === target.only)
 const running = attacks.map(({ name, start }) => ({ name, read: start(target) }))
 process.stdin.resume().once('end', () => {
   process.stdout.write(`${JSON.stringify(Object.fromEntries(running.map(({ name, read }) => [name, read()])))}\n`, () =>

@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http'
 import type { Keypair } from '@solana/web3.js'
 import { createPayingFetch, keypairWallet, type PayingFetch } from '@tollbook/client'
 import { systemClock } from '@tollbook/core/clock'
+import { fetchOverMcp } from './toolCalls.ts'
 
 export interface Purchase {
   readonly endedAtMs: number
@@ -21,21 +22,24 @@ export interface PayerOptions {
   readonly wallet: Keypair
   /** Each payer has its own client address. */
   readonly addresses: readonly string[]
+  /** True: buy by calls of the tool. */
+  readonly overMcp?: boolean
 }
 
 const pauseMs = 1_000
 
 /** Callers who buy one answer after the other, each from its own address. */
-export function startPayers({ baseUrl, rpcUrl, wallet, addresses }: PayerOptions): Payers {
+export function startPayers({ baseUrl, rpcUrl, wallet, addresses, overMcp = false }: PayerOptions): Payers {
   const purchases: Purchase[] = []
   const failures = new Map<string, number>()
   const stopping = new AbortController()
   const buyAsLongAs = async (address: string): Promise<void> => {
+    const fetchAlone = fetchFrom(address, baseUrl)
     const payingFetch = createPayingFetch({
       wallet: keypairWallet(wallet),
       rpcUrl,
       spendingLimit: { perRequest: { usd: '1' } },
-      fetch: fetchFrom(address, baseUrl),
+      fetch: overMcp ? fetchOverMcp(fetchAlone, baseUrl) : fetchAlone,
       retry: { attemptTimeoutMs: 10_000, totalTimeMs: 30_000 },
     })
     while (!stopping.signal.aborted) {
@@ -83,8 +87,9 @@ function fetchFrom(localAddress: string, baseUrl: string): typeof fetch {
     const url = input instanceof Request ? input.url : String(input)
     if (!url.startsWith(baseUrl)) return fetch(input, init)
     const headers = Object.fromEntries(new Headers(init?.headers))
+    const { method = 'GET', signal, body } = init ?? {}
     return new Promise((resolve, reject) => {
-      const outgoing = request(url, { agent, headers, ...(init?.signal && { signal: init.signal }) }, (response) => {
+      const outgoing = request(url, { agent, method, headers, ...(signal && { signal }) }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.once('error', reject)
@@ -97,7 +102,7 @@ function fetchFrom(localAddress: string, baseUrl: string): typeof fetch {
         })
       })
       outgoing.once('error', reject)
-      outgoing.end()
+      outgoing.end(typeof body === 'string' ? body : undefined)
     })
   }
 }

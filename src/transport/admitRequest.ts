@@ -50,15 +50,23 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 
 /**
  * Requests with a proof of any rail have priority over requests for a price. Anyone can send the header of a proof, so
- * unverified proofs have their own share. A request with its payment in the body counts as a proof until the body is
- * read.
+ * unverified proofs have their own share. A message whose body has room for a payment counts as a proof until the body
+ * is read.
  */
 function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
   const path = pathOf(request)
-  if (messages.some((message) => message.path === path)) return 'proof'
+  if (messages.some((message) => message.path === path)) return hasRoomForPayment(request) ? 'proof' : 'quote'
   return findSold(path) === undefined ? 'read' : 'quote'
+}
+
+// A call with a payment of x402 or MPP has 2 kB or more, and one without has 300 to 600 bytes. A flood of unpaid calls
+// is therefore refused before its bodies are read.
+const paymentBytesMin = 1_000
+
+function hasRoomForPayment({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length'] ?? paymentBytesMin) >= paymentBytesMin
 }
 
 /**

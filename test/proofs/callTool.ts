@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { refusalStatuses } from '../../src/paywall/answer.ts'
 import type { EveryRail } from '../support/mppClient.ts'
-import { toolResult } from '../support/mcpClient.ts'
+import { toolResult } from '../support/toolResult.ts'
 
 const version = '2026-07-28'
 const envelope = {
@@ -12,7 +12,7 @@ const envelope = {
 const codes = Object.keys(refusalStatuses)
 const answered = z.object({ result: toolResult })
 const refusal = z.looseObject({
-  code: z.enum(codes).optional(),
+  code: z.enum([...codes, 'PAYMENT_REQUIRED']).optional(),
   reason: z.string().optional(),
   error: z.string().optional(),
   data: z.unknown().optional(),
@@ -24,10 +24,11 @@ export interface BareCall {
   readonly meta: Readonly<Record<string, unknown>>
 }
 
-/** One call of a tool without a client, with the status that the same answer has over HTTP. */
-export async function callTool(baseUrl: string, { name, meta, arguments: values }: BareCall) {
-  const response = await fetch(`${baseUrl}/mcp`, {
+/** The request of one call without a client. */
+export function toolRequest({ name, meta, arguments: values }: BareCall) {
+  return {
     method: 'POST',
+    path: '/mcp',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
@@ -41,11 +42,22 @@ export async function callTool(baseUrl: string, { name, meta, arguments: values 
       method: 'tools/call',
       params: { name, arguments: values, _meta: { ...envelope, ...meta } },
     }),
-  })
-  const { result } = answered.parse(await response.json())
+  } as const
+}
+
+/** The result of a call, with the status that the same answer has over HTTP. */
+export function readToolAnswer(answer: unknown) {
+  const { result } = answered.parse(answer)
   const body = refusal.parse(result.structuredContent)
   const refused = Object.entries(refusalStatuses).find(([code]) => code === body.code)?.[1] ?? 402
-  return { ...body, status: result.isError ? refused : 200, isReplay: result._meta['tollbook/replay'] === true }
+  return { ...body, status: result.isError ? refused : 200, meta: result._meta }
+}
+
+/** One call of a tool without a client. */
+export async function callTool(baseUrl: string, call: BareCall) {
+  const { path, ...request } = toolRequest(call)
+  const answer = readToolAnswer(await (await fetch(`${baseUrl}${path}`, request)).json())
+  return { ...answer, isReplay: answer.meta['tollbook/replay'] === true }
 }
 
 const credentialShape = z.looseObject({ challenge: z.looseObject({ request: z.string() }) })

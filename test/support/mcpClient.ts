@@ -6,20 +6,9 @@ import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { decodePaymentRequiredHeader } from '@x402/core/http'
 import { McpClient } from 'mppx/mcp/client'
-import { z } from 'zod'
 import { afterFile } from './afterFile.ts'
+import { type CalledTool, toolResult } from './toolResult.ts'
 import { stockClient } from './x402Service.ts'
-
-const record = z.record(z.string(), z.unknown())
-
-export const toolResult = z.looseObject({
-  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
-  structuredContent: record.default({}),
-  isError: z.boolean().default(false),
-  _meta: record.default({}),
-})
-
-export type CalledTool = z.infer<typeof toolResult>
 
 export interface Call {
   readonly name: string
