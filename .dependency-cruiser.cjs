@@ -164,6 +164,7 @@ const packageHomes = {
   qrcode: ['^src/products/qrcode/', '^src/routes/'],
   jose: ['^src/paywall/', '^packages/client/', '^src/financeApi/', '^src/routes/', '^src/cli/local/'],
   yaml: ['^src/gateway/'],
+  '@scalar/openapi-parser': ['^src/gateway/'],
   ajv: ['^src/gateway/'],
   'ajv-formats': ['^src/gateway/'],
   pino: ['^src/machine/'],

@@ -14,6 +14,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { printOutcome } from './productOutcome.ts'
+import { importCommand } from './productsImport.ts'
 import { exitCodeOf, printResult } from './runCommand.ts'
 
 /** `tollbook products`: checks and tries the products of a file before they are sold. */
@@ -34,6 +35,7 @@ export function productsCommand(deps: CommandDeps): Command {
     .action((path: string, parameters: string[], { file }: { readonly file?: string }) =>
       run(() => tryRoute(deps, read(file), { path, parameters })),
     )
+  products.addCommand(importCommand(deps, run))
   products
     .command('schema')
     .description('print the JSON Schema of the file, for editors')

@@ -187,10 +187,24 @@ export const builtinShape = z
       : { name: entry.name, priceMicroUsd: entry.price, isOff: entry.off },
   )
 
+/** Operations of an OpenAPI document that are sold as they are described there. */
+export const openApiShape = z.strictObject({
+  document: z.string().min(1).describe('OpenAPI 3.0 or 3.1 in JSON or YAML, relative to this file.'),
+  upstream: z.string().describe('Name of an entry of `upstreams`.'),
+  prefix: z
+    .string()
+    .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/, 'must be a path such as /pets, or empty')
+    .optional()
+    .describe('Start of the paths. Default: a slash and the name of the upstream.'),
+  operations: z.array(z.string()).min(1).describe('Operations to sell, such as GET /pets/{id}.'),
+  price: priceShape,
+})
+
 /** The file as a whole, for its published JSON Schema. A start checks its entries one by one. */
 export const productsFileShape = z.strictObject({
   version: z.literal(1, 'must be 1').describe('Version of this format.'),
   builtin: z.array(builtinShape).default([]).describe('Built-in products that are sold. Default: none.'),
   upstreams: z.record(upstreamName, upstreamShape).default({}),
   routes: z.array(routeShape).default([]),
+  openapi: z.array(openApiShape).default([]),
 })

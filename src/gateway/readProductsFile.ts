@@ -6,6 +6,7 @@ import type { BuiltinChoice } from '../product/builtinName.ts'
 import { checkRoute, type RouteContext } from './checkRoute.ts'
 import { type FileMistake, mistakesOf } from './fileMistake.ts'
 import { fillVariables, findWrittenSecrets, type ReadVariable } from './fileVariables.ts'
+import { expandOpenApi } from './openApiEntries.ts'
 import {
   builtinShape,
   productsFileShape,
@@ -69,6 +70,7 @@ const topShape = productsFileShape.extend({
   builtin: z.array(z.unknown()).default([]),
   upstreams: z.record(z.string(), z.unknown()).default({}),
   routes: z.array(z.unknown()).default([]),
+  openapi: z.array(z.unknown()).default([]),
 })
 
 function readEntries(
@@ -95,8 +97,10 @@ function readEntries(
   }
   const context = { file, handlerTimeoutMs, upstreams, upstreamNames: Object.keys(top.data.upstreams) }
   const routes: CheckedRoute[] = []
-  for (const [index, entry] of top.data.routes.entries()) {
-    const at = ['routes', index]
+  const imported = expandOpenApi(top.data.openapi, file)
+  mistakes.push(...imported.mistakes)
+  const written = top.data.routes.map((entry, index) => ({ at: ['routes', index], entry }))
+  for (const { at, entry } of [...written, ...imported.routes]) {
     const parsed = routeShape.safeParse(entry)
     if (!parsed.success) mistakes.push(...mistakesOf(parsed.error, routeShape, at))
     const checked = parsed.success ? checkRoute(parsed.data, { ...context, at, earlier: routes }) : undefined
@@ -104,7 +108,7 @@ function readEntries(
     if ('mistakes' in checked) mistakes.push(...checked.mistakes)
     else routes.push(checked)
   }
-  if (top.data.routes.length === 0 && top.data.builtin.length === 0)
+  if (top.data.routes.length + top.data.openapi.length + top.data.builtin.length === 0)
     mistakes.push({ path: ['routes'], message: 'sells nothing; add a route' })
   return { value: { builtin, upstreams, routes }, mistakes }
 }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { loadCommands } from '../../src/cli/loadCommands.ts'
 import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
@@ -65,6 +65,35 @@ test('check lists what the file sells', async () => {
       ],
     },
   ])
+})
+
+test('import prints entries that the check accepts, and its remarks on stderr', async () => {
+  const imported = join(dirname(file), 'imported.yaml')
+  const document = join(dirname(file), 'api.json')
+  const parameters = [
+    { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+    { name: 'X-Tenant', in: 'header', required: true, schema: { type: 'string' } },
+  ]
+  const api = {
+    openapi: '3.1.0',
+    info: { title: 'Acme' },
+    servers: [{ url: 'https://{host}/v1', variables: { host: { default: 'acme.example' } } }],
+  }
+  writeFileSync(
+    document,
+    JSON.stringify({ ...api, paths: { '/items/{id}': { get: { summary: 'One ${item}', parameters } } } }),
+  )
+  const order = ['import', document, '--operation', 'GET /items/{id}', '--price', '0.01']
+  const { stdout, stderr, code } = await run(...order)
+  expect([code, stdout]).toEqual([0, expect.stringContaining('url: https://acme.example/v1')])
+  expect(stderr).toContain('GET /items/{id}: needs the header "X-Tenant"')
+  writeFileSync(imported, stdout)
+  expect(await run('check', imported)).toMatchObject({ code: 0 })
+  expect(await run('import', document, '--operation', 'GET /item', '--price', '1')).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('is not known; use GET /items/{id}'),
+  })
 })
 
 test('check reports a mistake with its line, and ends with 4', async () => {

@@ -1,0 +1,50 @@
+import { stringify } from 'yaml'
+import { readOpenApi } from './openApiDocument.ts'
+import { type ImportedRoute, routeOf } from './openApiRoute.ts'
+import { SchemaProblem } from './parameterSchema.ts'
+
+/** Operations of a document to sell, as an operator names them. */
+export interface ImportOrder {
+  readonly document: string
+  /** Such as `GET /pets/{id}`. */
+  readonly operations: readonly string[]
+  /** Price of one request in US dollars. */
+  readonly priceUsd: string
+  /** Default: made from the title of the document. */
+  readonly upstream?: string | undefined
+  /** Default: a slash and the name of the upstream. */
+  readonly prefix?: string | undefined
+  /** Default: the first server of the document. */
+  readonly url?: string | undefined
+}
+
+/** Entries of a products file. */
+export interface ImportedEntries {
+  readonly text: string
+  /** Remarks about what the operator has to decide. */
+  readonly remarks: readonly string[]
+}
+
+/** Writes the entries of a products file that sell operations of an OpenAPI document. */
+export function importOpenApi(order: ImportOrder): ImportedEntries {
+  const { operations, priceUsd } = order
+  const document = readOpenApi(order.document)
+  const upstream = order.upstream ?? nameOf(document.title)
+  const prefix = order.prefix ?? `/${upstream}`
+  const url = order.url ?? document.serverUrl
+  if (url === undefined) throw new SchemaProblem('names no server; give its address with --url')
+  const facts = { upstream, prefix, price: { usd: priceUsd } }
+  const routes: readonly ImportedRoute[] = operations.map((name) => routeOf(document.operation(name), facts))
+  const entries = { version: 1, upstreams: { [upstream]: { url } }, routes: routes.map(({ entry }) => entry) }
+  return { text: stringify(entries, { lineWidth: 120 }), remarks: routes.flatMap(({ remarks }) => remarks) }
+}
+
+function nameOf(title: string): string {
+  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const name = words
+    .join('-')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, 32)
+    .replace(/-+$/, '')
+  return name === '' ? 'api' : name
+}

@@ -1,0 +1,153 @@
+import { isSchema, type Schema } from './parameterSchema.ts'
+import { patternLengthMax } from './patternCost.ts'
+
+/* Schemas of OpenAPI documents in the part of JSON Schema 2020-12 that a products file accepts. */
+
+const keywords = new Set([
+  'type',
+  'enum',
+  'const',
+  'multipleOf',
+  'maximum',
+  'minimum',
+  'maxLength',
+  'minLength',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'contains',
+  'maxContains',
+  'minContains',
+  'maxProperties',
+  'minProperties',
+  'required',
+  'dependentRequired',
+  'title',
+  'description',
+  'default',
+  'deprecated',
+  'format',
+])
+const schemaKeywords = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'if',
+  'then',
+  'else',
+  'propertyNames',
+  'unevaluatedProperties',
+])
+const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const mapKeywords = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+
+// Formats that are checked. Others are names that only the API knows.
+const formats = new Set([
+  'date',
+  'time',
+  'date-time',
+  'duration',
+  'uri',
+  'uri-reference',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+  'int32',
+  'int64',
+  'float',
+  'double',
+  'byte',
+])
+
+const textLengthMax = 300
+
+/** Keeps the keywords that check a value or describe it, and drops members that only answers have. */
+export function plainSchema(schema: unknown): unknown {
+  if (!isSchema(schema)) return typeof schema === 'boolean' ? schema : {}
+  const entries = Object.entries(schema).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (name === 'description' || name === 'title') return typeof value === 'string' ? [[name, shortText(value)]] : []
+    // A pattern that callers could make expensive is refused by the file.
+    if (name === 'pattern') return typeof patternLengthMax(String(value)) === 'number' ? [[name, value]] : []
+    // Booleans are those of OpenAPI 3.0, which some documents of 3.1 still have.
+    if (name.startsWith('exclusiveM')) return typeof value === 'number' ? [[name, value]] : []
+    if (name === 'format') return formats.has(String(value)) ? [[name, value]] : []
+    if (keywords.has(name)) return [[name, value]]
+    if (schemaKeywords.has(name)) return [[name, plainSchema(value)]]
+    if (listKeywords.has(name) && Array.isArray(value)) return [[name, value.map(plainSchema)]]
+    if (mapKeywords.has(name) && isSchema(value)) return [[name, plainMembers(value)]]
+    return []
+  })
+  return withoutUnknownRequired(Object.fromEntries(entries), schema)
+}
+
+function plainMembers(members: Schema): Schema {
+  const sent = Object.entries(members).filter(([, member]) => !isReadOnly(member))
+  return Object.fromEntries(sent.map(([name, member]) => [name, plainSchema(member)]))
+}
+
+const isReadOnly = (member: unknown) => isSchema(member) && member['readOnly'] === true
+
+/** A member that only answers have is not required of a request. */
+function withoutUnknownRequired(plain: Schema, { properties }: Schema): Schema {
+  const { required } = plain
+  if (!Array.isArray(required) || !isSchema(properties)) return plain
+  return { ...plain, required: required.filter((name) => !isReadOnly(properties[String(name)])) }
+}
+
+/** Writes text in one line, cut at a word. */
+export function shortText(text: string, lengthMax = textLengthMax): string {
+  // In a products file, ${NAME} is a variable.
+  const line = text.replaceAll('${', '$ {').replaceAll(/\s+/g, ' ').trim()
+  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 2).replace(/ \S*$/, '')} …`
+}
+
+/** Returns a value that the schema probably allows: its own example, or the simplest one. */
+export function exampleOf(schema: unknown, isSimple = false, depth = 0): unknown {
+  if (!isSchema(schema) || depth > depthMax) return null
+  const { example, examples, default: standard, enum: values } = schema
+  const given = isSimple ? [] : [example, firstOf(examples), standard]
+  const known = [...given, 'const' in schema ? schema['const'] : undefined, firstOf(values)]
+  const found = known.find((value) => value !== undefined)
+  if (found !== undefined) return found
+  const inner = firstOf(schema['allOf']) ?? firstOf(schema['oneOf']) ?? firstOf(schema['anyOf'])
+  if (inner !== undefined && schema['properties'] === undefined) return exampleOf(inner, isSimple, depth + 1)
+  return simplestOf(schema, isSimple, depth)
+}
+
+const depthMax = 8
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined)
+
+function simplestOf(schema: Schema, isSimple: boolean, depth: number): unknown {
+  const type = Array.isArray(schema['type']) ? schema['type'][0] : schema['type']
+  const { minimum, minItems, minLength, format, items, properties } = schema
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return typeof minimum === 'number' ? minimum : 1
+    case 'boolean':
+      return true
+    case 'array':
+      return Array.from({ length: Math.max(1, Number(minItems ?? 1)) }, () => exampleOf(items, isSimple, depth + 1))
+    case 'object': {
+      const required = Array.isArray(schema['required']) ? schema['required'].map(String) : []
+      const members = isSchema(properties) ? properties : {}
+      const sent = required.filter((name) => !isReadOnly(members[name]))
+      return Object.fromEntries(sent.map((name) => [name, exampleOf(members[name], isSimple, depth + 1)]))
+    }
+    default:
+      return texts[String(format)] ?? 'text'.padEnd(Number(minLength ?? 0), 'x')
+  }
+}
+
+const texts: Readonly<Record<string, string>> = {
+  date: '2026-01-01',
+  time: '12:00:00Z',
+  'date-time': '2026-01-01T12:00:00Z',
+  email: 'name@example.com',
+  uri: 'https://example.com/',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  uuid: '123e4567-e89b-12d3-a456-426614174000',
+}
