@@ -26,3 +26,7 @@ test('a proof that the machine has no tools for says so in one line, names them,
 test('I4: a server that is killed before the claim or before the answer loses no payment', async () => {
   expect(await lastWords('serverCrash.ts', ['--runs', '1', '--every', '6'])).toContain('VERDICT: holds')
 })
+
+test('three windows and a proxy on one agent wallet pay once and stay within the limit, although they are killed', async () => {
+  expect(await lastWords('agent.ts', ['--purchases', '12', '--every-ms', '1000'])).toContain('VERDICT: holds')
+})
