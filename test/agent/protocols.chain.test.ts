@@ -55,7 +55,7 @@ test.each(sponsoredProtocols)(
     expect([isError, JSON.parse(texts[0] ?? '')]).toMatchObject([false, { paid: { usd: '0.04' } }])
     const second = await call('pay_and_fetch', { url: `${url}?again` })
     expect(JSON.parse(second.texts[0] ?? '')).toMatchObject({ refused: 'LIMIT_REACHED' })
-    // Base units of one mint do not count for another, and a limit of the mint holds beside the dollars.
+    // Base units of one mint do not count for another, and a limit of the mint holds in addition to the dollars.
     const rule = { name: 'TOLL', usdPerToken: '0.002', perDayBaseUnits: '39999999' }
     await writePolicy(folder, { ...policy, mints: { [token.mint.toBase58()]: rule }, limits: { perDayUsd: '10' } })
     expect(JSON.parse((await call('pay_and_fetch', { url: `${url}?again` })).texts[0] ?? '')).toMatchObject({

@@ -93,14 +93,14 @@ console.log(response.status, verdict.valid, (await store.pending()).length, JSON
     needs: ['core', 'client'],
     program: `
 const { execFileSync } = await load('node:child_process')
-const { copyFileSync, mkdirSync, readFileSync } = await load('node:fs')
-mkdirSync('wallet', { mode: 0o700 })
-copyFileSync(local.demoWallet.keypairPath, 'wallet/wallet.json')
+const { copyFileSync, mkdtempSync, readFileSync } = await load('node:fs')
+const wallet = mkdtempSync('wallet-')
+copyFileSync(local.demoWallet.keypairPath, wallet + '/wallet.json')
 const run = (...words) =>
-  execFileSync('node_modules/.bin/tollbook-agent', [...words, '--folder', 'wallet'], { encoding: 'utf8', stdio: 'pipe' })
+  execFileSync('node_modules/.bin/tollbook-agent', [...words, '--folder', wallet], { encoding: 'utf8', stdio: 'pipe' })
 const printed = run('mcp', 'init', '--service', local.baseUrl, '--rpc-url', local.rpcUrl)
 const answer = JSON.parse(run('pay', 'POST', local.baseUrl + '/api/tools/qrcode', '--json', '{"data":"hello"}'))
-process.kill(JSON.parse(readFileSync('wallet/wallet.lock', 'utf8')).pid)
+process.kill(JSON.parse(readFileSync(wallet + '/wallet.lock', 'utf8')).pid)
 console.log(printed.includes('@tollbook/agent'), answer.data.originalData)`,
     prints: 'true hello',
     nodes: allNodes,
