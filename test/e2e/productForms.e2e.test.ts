@@ -141,6 +141,31 @@ describe('an order', () => {
   })
 })
 
+test('a tool whose argument spells the path of another product is refused, and has no price', async () => {
+  const version = '2025-11-25'
+  const call = async (method: string, params: object) => {
+    const response = await fetch(`${x402.service.baseUrl}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': version,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    return (await response.text()).replace(/^event: message\ndata: /, '')
+  }
+  const shape = z.object({
+    result: z.object({ tools: z.array(z.object({ name: z.string(), description: z.string() })) }),
+  })
+  const { tools } = shape.parse(JSON.parse(await call('tools/list', {}))).result
+  const name = tools.find(({ description }) => description.includes('GET /toy/items/{id}'))?.name
+  expect(await call('tools/call', { name, arguments: { id: 'old' } })).toContain('PAYMENT_REQUIRED')
+  const refused = await call('tools/call', { name, arguments: { id: 'new' } })
+  expect(refused).toContain('NOT_FOUND')
+  expect(refused).not.toContain('PAYMENT_REQUIRED')
+})
+
 async function sha256Of(response: Response): Promise<string> {
   expect(response.status).toBe(200)
   return createHash('sha256')

@@ -1,9 +1,9 @@
-import { createLocalJWKSet, compactVerify } from 'jose'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
 import { sha256Hex } from '@tollbook/core/digest'
 import { Fault } from '@tollbook/core/fault'
+import { readReceiptHeader } from '@tollbook/client/receiptHeader'
+import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import type { Raw } from '../../src/product/product.ts'
 import { ask, askForQuote } from '../support/ask.ts'
@@ -66,11 +66,10 @@ test('is sent as it is, with its length, its receipt in a header, and its digest
   expect(fulfilled?.body).toMatchObject({ answerDigest: sha256Hex(bytes) })
   expect(events.map(({ kind }) => kind)).not.toContain('AnswerStarted')
 
-  const keys = z.object({ keys: z.array(z.record(z.string(), z.string())) })
-  const jwks = createLocalJWKSet(keys.parse((await ask(service, { path: '/.well-known/jwks.json' })).body))
-  const { payload } = await compactVerify(String(headers['tollbook-receipt']), jwks)
-  const receipt: unknown = JSON.parse(Buffer.from(payload).toString())
-  expect(receipt).toMatchObject({ signature, wallet: service.payer.address })
+  const receipt = readReceiptHeader(new Headers({ 'tollbook-receipt': String(headers['tollbook-receipt']) }))
+  const keys = (await ask(service, { path: '/.well-known/jwks.json' })).body
+  const expected = { wallet: service.payer.address, endpoint: '/api/data/crypto' }
+  expect(await verifyReceipt({ receipt, keys, expected })).toMatchObject({ valid: true, receipt: { signature } })
   const found = await ask(service, { path: String(headers['receipt-location']) })
   expect(found.body).toMatchObject({ data: { receipt } })
 })

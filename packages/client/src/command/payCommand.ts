@@ -29,7 +29,7 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
 
 async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
   const { interrupted, clock } = deps
-  const { status, headers, body, verdict } = await purchase(order, {
+  const { status, headers, body, bytes, verdict } = await purchase(order, {
     interrupted,
     ...(clock === undefined ? {} : { clock }),
     async onEvent(event) {
@@ -39,7 +39,7 @@ async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayme
     },
   })
   const { output } = order
-  if (output !== undefined) await writeFile(output, `${JSON.stringify(body, null, 2)}\n`)
+  if (output !== undefined) await writeFile(output, bytes ?? `${JSON.stringify(body, null, 2)}\n`)
   reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
   // Forget the payment only now: the payer has received the answer.
   await stored.forget()

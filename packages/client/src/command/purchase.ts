@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import { utf8Text } from '@tollbook/core/bytes'
+import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
 import { createPayingFetch } from '../payingFetch.ts'
 import type { PaymentProgress } from '../paymentProgress.ts'
 import type { RetryLimits } from '../presentPayment.ts'
 import { parseJson, readBody } from '../readBody.ts'
+import { readReceiptHeader } from '../receiptHeader.ts'
 import { type ReceiptVerdict, verifyReceipt } from '../verifyReceipt.ts'
 import type { PayOrder } from './payOrder.ts'
 
@@ -19,8 +20,10 @@ export interface PurchaseDeps {
 export interface Purchase {
   readonly status: number
   readonly headers: Headers
-  /** Parsed if it was JSON, text otherwise. */
+  /** Parsed if it was JSON, text otherwise. An answer without an envelope is the member `data`, next to its receipt. */
   readonly body: unknown
+  /** Bytes of the answer, if the service sent it without an envelope. */
+  readonly bytes: Uint8Array | undefined
   /** Undefined without a receipt, or without a key to verify it. */
   readonly verdict: ReceiptVerdict | undefined
 }
@@ -37,9 +40,15 @@ export async function purchase(order: PayOrder, { interrupted: signal, ...deps }
       ? await payingFetch(task.request.input, { ...task.request.init, signal })
       : await payingFetch.resume(task.payment, { signal, ...(task.instead && { instead: task.instead }) })
   const bytes = await readBody(response, answerBytesMax)
-  // Return text that is not JSON as it came; the service sends JSON only.
-  const body = parseJson(bytes) ?? utf8Text(bytes)
+  const { status, headers } = response
+  const content = parseJson(bytes) ?? utf8Text(bytes)
+  const inHeader = status === 200 ? readReceiptHeader(headers) : undefined
+  const body = inHeader === undefined ? content : { data: content, receipt: inHeader, meta: metaOf(headers) }
   const receipt = paidBody.safeParse(body).data?.receipt
   const verdict = receipt === undefined || keys === undefined ? undefined : await verifyReceipt({ receipt, keys })
-  return { status: response.status, headers: response.headers, body, verdict }
+  return { status, headers, body, bytes: inHeader === undefined ? undefined : bytes, verdict }
+}
+
+function metaOf(headers: Headers): unknown {
+  return parseJson(utf8Bytes(headers.get('x-answer-meta') ?? 'null'))
 }
