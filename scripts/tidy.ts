@@ -52,8 +52,11 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
       /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|packages\/agent\/src\/setUp\/|src\/pages\/browser\/(api|burnStats|pay)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
-/** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */
-const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch)$/i
+/**
+ * A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. A
+ * `number` counts.
+ */
+const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch|^number)$/i
 /** Files whose bigints are not money, or money of any unit. */
 const otherBigints =
   /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/

@@ -21,6 +21,7 @@ import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
+import { openTabs } from './start/tabs/openTabs.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts } from './start/products/soldProducts.ts'
@@ -80,9 +81,10 @@ export async function createService(
   const { split, token, seller } = catalog
   const gateway = openGateway({ productsFile: catalog.productsFile, ...providers }, base)
   opened.defer(() => gateway.close())
+  const tabs = openTabs(config.tabs, base)
   const goods = await loadGoods(gateway.builtin)
   const builtin = goods?.products ?? []
-  const offers = [...(seams.products?.(builtin) ?? builtin), ...gateway.products]
+  const offers = [...(seams.products?.(builtin) ?? builtin), ...gateway.products, ...tabs.products]
   const sold = soldProducts(offers, catalog, { ...providers, samples })
 
   const chain = await openChain({
@@ -95,7 +97,8 @@ export async function createService(
   const { terms, dollars } = chain
   const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms, dollars }), closePart)
 
-  const selling = { ...base, terms, dollars, ledger, goods, gateway, sold, split, lookups, samples, serviceUrl }
+  tabs.connect(ledger)
+  const selling = { ...base, terms, dollars, ledger, goods, gateway, tabs, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams

@@ -14,6 +14,7 @@ import { providerConfig } from './config/providerConfig.ts'
 import { saleConfig } from './config/saleConfig.ts'
 import { sealConfig, signingKey } from './config/sealConfig.ts'
 import { limitConfig, serverConfig } from './config/serverConfig.ts'
+import { tabConfig } from './config/tabConfig.ts'
 import { signerConfig, x402Config } from './config/signerConfig.ts'
 import { findStartMistakes, type StartMode } from './config/startMode.ts'
 import { fileSuffix, readVariables } from './config/variableFiles.ts'
@@ -53,6 +54,7 @@ const configSchema = z.object({
   catalog: catalogConfig,
   products: deliveryConfig,
   sale: saleConfig,
+  tabs: tabConfig,
   x402: x402Config,
   signer: signerConfig,
   finance: financeConfig,

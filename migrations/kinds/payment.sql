@@ -67,6 +67,12 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
     '{unearned>burn_owed,to_deliver>burn_owed,unearned>share}'),
 
+  -- A deposit: all of it is prepaid, and nothing is earned until a request of the tab spends it.
+  ('payment.fulfil', 'payment', 'claimed', 'fulfilled', '{RequestFulfilled,TabOpened}', 'none', false, '{unearned>prepaid}'),
+  ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,TabOpened}', 'none', false, '{unearned>prepaid}'),
+  ('payment.fulfil', 'payment', 'claimed', 'fulfilled', '{RequestFulfilled,TabToppedUp}', 'none', false, '{unearned>prepaid}'),
+  ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,TabToppedUp}', 'none', false, '{unearned>prepaid}'),
+
   ('payment.release', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
   ('payment.release', 'payment', 'streaming', 'released', '{AnswerBroken}', 'none', false, '{exposed_contra>exposed}'),
@@ -107,6 +113,9 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
     '{lost>wallet,overpaid>wallet,burn_owed>wallet,exposed_contra>exposed}'),
   ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,BurnOwedReversed}', 'none', false,
     '{lost>wallet,overpaid>wallet,burn_owed>to_deliver,exposed_contra>exposed}'),
+  -- A dropped deposit: what the tab still has is taken back, and what it has spent is lost.
+  ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,DepositReversed}', 'none', false,
+    '{lost>wallet,overpaid>wallet,prepaid>lost,exposed_contra>exposed}'),
 
   -- Only a final payment is owed back.
   ('payment.refund', 'payment', 'released.final', 'refund_due', '{RefundDue}', 'none', false, '{unearned>refund}'),

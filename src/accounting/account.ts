@@ -54,6 +54,11 @@ export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
+/** Deposited on a tab and not spent. Owed to the wallet that paid, until the tab spends it. */
+export function prepaidOn(tab: string): Account {
+  return `Liabilities:Prepaid:${tab}`
+}
+
 /** Arrived without a request. `unknown` has no sender, because the tokens were minted to the wallet. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)

@@ -21,6 +21,7 @@ export const besideChain = [
 
 const companions: readonly Companion[] = [
   ...besideChain.map(([name, why]): Companion => ['SOLANA_RPC_URLS', name, why]),
+  ['TAB_WALLET', 'PAYMENT_WALLET', 'the wallet that receives what tabs spend'],
   ['AI_BASE_URL', 'AI_MODEL', 'the model to ask for at the server of AI_BASE_URL'],
   ['AI_FALLBACK_BASE_URL', 'AI_FALLBACK_MODEL', 'the model to ask for at the server of AI_FALLBACK_BASE_URL'],
   ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
@@ -45,6 +46,9 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
     ...twice.map((name) => `SIGNER_SOCKET and ${name} are both set: remove one of them`),
     ...burnsMoney(given),
     ...dollarConflicts(given),
+    ...(given['TAB_WALLET'] !== undefined && given['TAB_WALLET'] === given['PAYMENT_WALLET']
+      ? ['TAB_WALLET is PAYMENT_WALLET: set it to another wallet, so that deposits are held apart']
+      : []),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
   ]
 }

@@ -30,6 +30,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ],
   ['INSUFFICIENT_BALANCE', 'The wallet holds too few tokens.'],
   ['IDEMPOTENCY_KEY_REUSED', 'The key belongs to another request or payment. Send a new key with the same proof.'],
+  ['TAB_NUMBER_USED', 'The number of the debit belongs to another request. Sign a new debit with another number.'],
   ['PAYMENT_IN_PROGRESS', 'Another request with this proof is in progress. Repeat with the same proof.'],
   [
     'PAYMENT_PENDING',

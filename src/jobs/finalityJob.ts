@@ -214,12 +214,22 @@ function findReversal(deps: FinalityDeps, signature: Signature, settlement: Sett
   return chain.findReversal({ signature, slot, transaction, isPaidBy: isPaidBy(deps, settlement) })
 }
 
+/** Adds what the tab of a dropped deposit still has. */
+async function withPrepaid(
+  { lifecycle }: FinalityDeps,
+  before: PaymentState,
+  verdict: FinalVerdict,
+): Promise<FinalVerdict> {
+  if (verdict.kind !== 'reversed' || !('tab' in before) || before.tab === undefined) return verdict
+  return { ...verdict, prepaidBaseUnits: await lifecycle.prepaidBaseUnits(before.tab, before.settlement.price.mint) }
+}
+
 async function conclude(
   deps: FinalityDeps,
   memory: FinalityMemory,
   { signature, before, verdict }: Judged & { readonly verdict: FinalVerdict },
 ): Promise<void> {
-  const decision = decideFinality(before, verdict)
+  const decision = decideFinality(before, await withPrepaid(deps, before, verdict))
   const reference = solanaReference(signature)
   const isRecorded = await recordStep(deps, { kind: verdict.kind, reference, before, decision })
   if (!isRecorded || verdict.kind !== 'reversed') return

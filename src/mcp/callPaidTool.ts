@@ -50,6 +50,8 @@ export async function callPaidTool(
     ...railRequestOf(sales.rails, meta),
     ...carrier.facts,
     path,
+    method: endpoint.method,
+    target: path,
     // Like a request by HTTP, a call of a product without a body has no digest.
     bodyDigest: () =>
       hasNoBody(endpoint.method) ? undefined : sha256(Buffer.from(canonicalJson(bodyOf(endpoint, call.arguments)))),

@@ -1,10 +1,15 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
-import type { Refusal } from '@tollbook/core/refusal'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
+import type { Price } from '@tollbook/core/quote'
+import type { TabDeposit } from '@tollbook/core/tab'
+import type { PaymentEvent } from './events.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState, Verified } from './payment.ts'
 import { inProgressRetryMaxSeconds, mayUse, refuseInProgress } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
-import { isPaidWhole, type Settlement } from './settlement.ts'
+import { isBound, isPaidWhole, type Settlement } from './settlement.ts'
+import { decideDebit, returnedBy } from './tabDebit.ts'
+import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
  * The steps of an attempt: it claims a payment, may stream its answer, and ends with or without a delivery. The
@@ -31,6 +36,8 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): Payment
   assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
   const refusal = mayUse(state, command.order, command.nowMs)
   if (refusal !== undefined) return refusal
+  const { settlement } = command
+  if (isDebit(settlement)) return decideDebit(state, { ...command, settlement })
   switch (state.phase) {
     case 'unknown':
     case 'submitted':
@@ -54,10 +61,12 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): Payment
   }
 }
 
-function firstClaim(command: ClaimCommand): PaymentDecision {
+function firstClaim(command: ClaimCommand): PaymentDecision | Refusal {
   const { settlement } = command
   const { price, burnedBaseUnits } = settlement
   const { mint, endpoint } = price
+  // A plain deposit is public on chain, so a stranger could present it with another session key.
+  if (isDepositPrice(price) && !isBound(settlement)) return refuseProof('deposit_not_bound')
   const burned = { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits } as const
   return {
     step: 'payment.claim',
@@ -65,7 +74,7 @@ function firstClaim(command: ClaimCommand): PaymentDecision {
       { kind: 'PaymentVerified', settlement },
       // If the service makes the burn, it owes the burn only from the delivery. Until then the whole price is held for
       // the caller.
-      ...(isPaidWhole(settlement) ? [] : [burned]),
+      ...(isPaidWhole(settlement) || isDepositPrice(price) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
   }
@@ -112,7 +121,7 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
   const started: AnswerStarted = { kind: 'AnswerStarted', attempt: live.attempt, attemptId }
-  return { step: 'payment.start', events: [started] }
+  return { step: isDebit(live.settlement) ? 'tab_request.start' : 'payment.start', events: [started] }
 }
 
 /** Records a delivery. Digests are SHA-256 in hex: of the order, and of the answer as sent. */
@@ -120,37 +129,58 @@ export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
   readonly answerDigest: string
+  /** Present if the answer is a tab: the deposit opens it, or tops it up. */
+  readonly deposit?: TabDeposit
+  /** The part of a debit's hold that was used. Default: all of it. No other payment is charged less than its price. */
+  readonly charged?: Charge
 }
+
+/** A charge with its division by the split of the price. */
+export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares'>
 
 /**
  * Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has
  * taken over.
  */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
-  const live = findLive(state, command.attemptId)
+  const { deposit, charged, ...delivery } = command
+  const live = findLive(state, delivery.attemptId)
   if (live === undefined) return undefined
-  const { mint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
+  const { settlement } = live
+  const { price } = settlement
+  const { mint } = price
+  const fulfilled = { kind: 'RequestFulfilled', attempt: live.attempt, ...delivery } as const
+  if (isDepositPrice(price)) return { step: 'payment.fulfil', events: [fulfilled, depositEvent(settlement, deposit)] }
+  const { shares, requiredBaseUnits, burnBaseUnits } = isDebit(settlement) ? (charged ?? price) : price
   const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
   assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
   return {
-    step: 'payment.fulfil',
+    step: isDebit(settlement) ? 'tab_request.capture' : 'payment.fulfil',
     events: [
-      { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
-      ...owedBurnOf(live.settlement),
+      fulfilled,
+      ...owedBurnOf(settlement, burnBaseUnits),
       { kind: 'DistributionAllocated', mint, parts: shares },
+      ...returnedBy(live, requiredBaseUnits),
     ],
   }
 }
 
 /** Returns the burn that a delivery owes: of a price that was sent whole, or in the token of a price in dollars. */
-function owedBurnOf(settlement: Settlement) {
-  const { mint, endpoint, burnBaseUnits, tokenBurn } = settlement.price
+function owedBurnOf(settlement: Settlement, burnBaseUnits: bigint) {
+  const { mint, endpoint, tokenBurn } = settlement.price
   if (tokenBurn !== undefined) {
     const { mint: token, baseUnits: owedBaseUnits } = tokenBurn
     return [{ kind: 'BurnOwed', mint: token, endpoint, owedBaseUnits, source: 'treasury' } as const]
   }
   const isOwed = burnBaseUnits > 0n && isPaidWhole(settlement)
   return isOwed ? [{ kind: 'BurnOwed', mint, endpoint, owedBaseUnits: burnBaseUnits } as const] : []
+}
+
+function depositEvent({ wallet, price }: Settlement, deposit: TabDeposit | undefined): PaymentEvent {
+  assert(deposit !== undefined, 'the answer to a deposit is a tab')
+  const { tab, terms } = deposit
+  const facts = { tab, mint: price.mint, wallet, depositBaseUnits: price.requiredBaseUnits }
+  return terms === undefined ? { kind: 'TabToppedUp', ...facts } : { kind: 'TabOpened', ...facts, terms }
 }
 
 /** Ends an attempt so that the same proof can be used again. */
@@ -193,6 +223,8 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
 
 /** Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
+  // The whole hold is on the tab again, so nothing is owed back however often the attempts fail.
+  if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live, 0n)] }
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
   const refund = live.isFinal ? [refundEvent(live)] : []

@@ -7,6 +7,7 @@ import { mayTakeOver } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
 import type { Price } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
+import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
  * Steps of a payment after its answer, decided on its state like the commands of `payment.ts`. Undefined means that the
@@ -16,7 +17,13 @@ import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 /** The finalized chain's answer about a payment. */
 export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
-  | { readonly kind: 'reversed'; readonly reason: ReversalReason; readonly finalizedSlot: number }
+  | {
+      readonly kind: 'reversed'
+      readonly reason: ReversalReason
+      readonly finalizedSlot: number
+      /** Present for a deposit: what its tab still has. The append refuses more than that. */
+      readonly prepaidBaseUnits?: bigint
+    }
 
 type Resting = Exclude<PaymentState, { phase: 'unknown' | 'submitted' | 'claimed' | 'streaming' | 'unmatched' }>
 
@@ -48,7 +55,7 @@ function stillExposed(resting: Resting) {
 
 function reversal(
   resting: Resting,
-  { reason, finalizedSlot }: Extract<FinalVerdict, { kind: 'reversed' }>,
+  { reason, finalizedSlot, prepaidBaseUnits = 0n }: Extract<FinalVerdict, { kind: 'reversed' }>,
 ): PaymentDecision {
   const { settlement, phase } = resting
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
@@ -70,6 +77,13 @@ function reversal(
     overpaidBaseUnits,
     burnOwedBaseUnits,
     ...stillExposed(resting),
+  }
+  if (isDepositPrice(price)) {
+    const { tab } = resting
+    if (tab === undefined) return { step: 'payment.reverse', events: [reversed] }
+    const takenBackBaseUnits = prepaidBaseUnits < heldBaseUnits ? prepaidBaseUnits : heldBaseUnits
+    const taken = { takenBackBaseUnits, spentBaseUnits: heldBaseUnits - takenBackBaseUnits }
+    return { step: 'payment.reverse', events: [reversed, { kind: 'DepositReversed', tab, mint, ...taken }] }
   }
   const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
   const ofBurn = isPaidWhole(settlement) ? (isDelivered ? cancelledBurnOf(price) : []) : [burn]
@@ -98,12 +112,13 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   if (state.phase !== 'claimed' && state.phase !== 'streaming') return undefined
   if (!mayTakeOver(state, nowMs)) return undefined
   const { events } = endAttempt(state, failureEvent(state, 'lease_expired'), attemptsMax)
-  return { step: 'payment.expire', events }
+  return { step: isDebit(state.settlement) ? 'tab_request.expire' : 'payment.expire', events }
 }
 
 /** Decides a refund. Only a payment that can no longer be dropped is owed back. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
-  if (state.phase !== 'released' || !state.isFinal) return undefined
+  // The hold of a debit is on its tab again.
+  if (state.phase !== 'released' || !state.isFinal || isDebit(state.settlement)) return undefined
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 

@@ -1,8 +1,11 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import type { Price } from '@tollbook/core/quote'
+import type { TabId } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
 import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
+import { settlementOfDebit } from './tabSettlement.ts'
 
 /*
  * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a
@@ -27,7 +30,8 @@ import type { Settlement } from './settlement.ts'
 
 /** State of a payment, folded from its events. `version` is the number of events and guards the next append. */
 export type PaymentState =
-  | { readonly phase: 'unknown'; readonly version: 0 }
+  /** Final for a debit of a tab whose deposits are final. */
+  | { readonly phase: 'unknown'; readonly version: 0; readonly isFinal?: boolean }
   | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })
   | LiveAttempt
@@ -54,6 +58,8 @@ export interface Verified {
   readonly endpoint: string
   /** True if the chain can no longer drop the payment. */
   readonly isFinal: boolean
+  /** The tab of a delivered deposit. */
+  readonly tab?: TabId
 }
 
 /** A payment that an attempt has claimed. */
@@ -69,14 +75,21 @@ export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 /** Returns the name of the state as the ledger stores it. Empty for a payment that is not in the ledger. */
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
+  if ('settlement' in state && state.settlement.debit !== undefined) return tabStates[state.phase] ?? state.phase
   assert(state.phase !== 'verified', 'no append ends between verification and claim')
   assert(state.phase !== 'exhausted' || !state.isFinal, 'a final payment is owed back when its attempts are exhausted')
   return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
+// A debit has no finality, so its states have other names.
+const tabStates: Readonly<Partial<Record<PaymentState['phase'], string>>> = {
+  claimed: 'debited',
+  fulfilled: 'captured',
+}
+
 /** True if the chain can no longer drop the payment, so that serving it has no risk. */
 export function isFinal(state: PaymentState): boolean {
-  return 'isFinal' in state && state.isFinal
+  return 'isFinal' in state && (state.isFinal ?? false)
 }
 
 /** A step of migrations/kinds/payment.sql with exactly the events that it accepts. */
@@ -97,6 +110,11 @@ export type PaymentStep =
   | 'payment.reverse'
   | 'payment.refund'
   | 'payment.unmatch'
+  | 'tab_request.debit'
+  | 'tab_request.start'
+  | 'tab_request.capture'
+  | 'tab_request.release'
+  | 'tab_request.expire'
 
 /** A wallet's order for the payment. */
 export interface Order {
@@ -123,12 +141,26 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       const { endpoint } = settlement.price
       return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
     }
-    case 'TokensBurned':
     case 'BurnOwed':
+      return { ...chargedAs(afterVerification(state), { burnBaseUnits: event.owedBaseUnits }), version }
     case 'DistributionAllocated':
+      return { ...chargedAs(afterVerification(state), { shares: event.parts }), version }
+    case 'TokensBurned':
     case 'BurnReversed':
     case 'BurnOwedReversed':
+    case 'DepositReversed':
+    case 'TabReturned':
       return { ...afterVerification(state), version }
+    case 'TabOpened':
+    case 'TabToppedUp':
+      return { ...afterVerification(state), version, tab: event.tab }
+    case 'TabDebited': {
+      const { attempt, attemptId, leaseMs, price } = event
+      const lease = { attemptId, leaseMs, leaseUntilMs: recordedAtMs + leaseMs }
+      const settlement = settlementOfDebit(event)
+      // The tab has the tokens, so the chain drops its deposit and not the debit.
+      return { phase: 'claimed', version, settlement, attempt, endpoint: price.endpoint, isFinal: true, ...lease }
+    }
     case 'ProofClaimed': {
       const { attempt, attemptId, endpoint, leaseMs } = event
       const lease = { attemptId, leaseMs, leaseUntilMs: recordedAtMs + leaseMs }
@@ -174,7 +206,19 @@ function afterVerification(state: PaymentState): AfterVerification {
   return state
 }
 
+/** The price of a debit becomes its charge, which may be less than its hold. Any other payment is charged its price. */
+function chargedAs(
+  state: AfterVerification,
+  charge: Partial<Pick<Price, 'burnBaseUnits' | 'shares'>>,
+): AfterVerification {
+  const { settlement } = state
+  if (settlement.debit === undefined) return state
+  const price = { ...settlement.price, ...charge }
+  const requiredBaseUnits = price.shares.reduce((sum, { baseUnits }) => sum + baseUnits, price.burnBaseUnits)
+  return { ...state, settlement: { ...settlement, price: { ...price, requiredBaseUnits } } }
+}
+
 function verifiedOf(state: PaymentState): Omit<Verified, 'version'> {
-  const { settlement, attempt, endpoint, isFinal: final } = afterVerification(state)
-  return { settlement, attempt, endpoint, isFinal: final }
+  const { settlement, attempt, endpoint, isFinal: final, tab } = afterVerification(state)
+  return { settlement, attempt, endpoint, isFinal: final, ...(tab === undefined ? {} : { tab }) }
 }

@@ -3,6 +3,7 @@ import type { PaymentDecision, PaymentState } from './payment.ts'
 import type { MessageReference, PaymentReference, PresentedReference } from './paymentReference.ts'
 import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
+import type { Refusal } from '@tollbook/core/refusal'
 
 /**
  * The ledger's interface for the paywall. Only the ledger decides who is first, never the memory of a process. Every
@@ -158,6 +159,8 @@ export type AppendOutcome =
   /** Another writer was first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
+  /** The tab cannot pay: it is closed, has other keys, or holds too little. */
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 /** One event's place in the ledger. */
 export interface Leaf {

@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import type { TabId } from '@tollbook/core/tab'
 import type { PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
 import type { Signature } from '@tollbook/core/signature'
@@ -20,6 +21,8 @@ export interface PaymentLifecycle {
   exposureBaseUnits(mint: Address): Promise<bigint>
   /** Returns the tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
+  /** Returns the balance of a tab. */
+  prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
   /** Updates the table of open work from the log. Returns the number of events that remain. */
   followOpenWork(): Promise<number>
   /**

@@ -1,12 +1,13 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { readTabId, type TabId, tabIdBytes, tabIdOf } from '@tollbook/core/tab'
 
 declare const referenceBrand: unique symbol
 
 /**
  * Single-use key of a payment: the space of a rail and the bytes that are unique in it. Text and bytes correspond one
- * to one, for example `solana:<base58 of 64 bytes>`. A Solana signature is one kind of reference.
+ * to one: `solana:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab.
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
 
@@ -27,11 +28,26 @@ export const solanaSpace = 1
 const messageSpace = 255
 const solanaPrefix = 'solana:'
 const messagePrefix = 'message:'
+const tabRequestSpace = 7
+const tabPrefix = 'tab:'
+const tabForm = /^tab:([1-9A-HJ-NP-Za-km-z]{16,22}):([1-9]\d{0,19})$/
+const numberMax = 2n ** 64n
 const digestBytes = 32
 const signatureBytes = 64
 
 export function solanaReference(signature: Signature): PaymentReference {
   return brand(solanaPrefix + signature)
+}
+
+/** The reference of one debit of a tab. */
+export function tabRequestReference(tab: TabId, number: bigint): PaymentReference {
+  return brand(`${tabPrefix}${tab}:${number}`)
+}
+
+/** The tab of a reference and its number there. Undefined for a payment on the chain. */
+export function tabRequestOf(reference: string): { readonly tab: TabId; readonly number: bigint } | undefined {
+  const [, tab = '', number = ''] = tabForm.exec(reference) ?? []
+  return tab === '' ? undefined : { tab, number: BigInt(number) }
 }
 
 /** Creates the reference of a message. `digest` is its SHA-256 in hex. */
@@ -51,6 +67,9 @@ export function isMessage(reference: PresentedReference): reference is MessageRe
 
 /** Parses a reference. Undefined for text that is not in the canonical spelling. */
 export function readReference(text: string): PaymentReference | undefined {
+  const request = tabRequestOf(text)
+  if (request !== undefined)
+    return readTabId(request.tab) === undefined || request.number >= numberMax ? undefined : brand(text)
   if (!text.startsWith(solanaPrefix)) return undefined
   const signature = readSignature(text.slice(solanaPrefix.length))
   const reference = signature === undefined ? undefined : solanaReference(signature)
@@ -69,7 +88,9 @@ export function requireSignature(reference: PaymentReference): Signature {
 
 /** Returns the id of the payment's stream: space byte and key. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
-  assert(reference.startsWith(solanaPrefix), 'a payment reference is a Solana signature')
+  const request = tabRequestOf(reference)
+  if (request !== undefined) return tabRequestId(request.tab, request.number)
+  assert(reference.startsWith(solanaPrefix), 'a payment reference is a Solana signature or a debit of a tab')
   // The text was validated when it was read. A second check took a seventh of a claim's processor time.
   const key = assertPresent(
     decodeBase58(reference.slice(solanaPrefix.length), signatureBytes),
@@ -78,6 +99,15 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   const id = new Uint8Array(1 + signatureBytes)
   id[0] = solanaSpace
   id.set(key, 1)
+  return id
+}
+
+/** Space 7, the bytes of the tab and the number, so that the debits of one tab are a range of ids. */
+function tabRequestId(tab: TabId, number: bigint): Uint8Array {
+  const id = new Uint8Array(1 + tabIdBytes + 8)
+  id[0] = tabRequestSpace
+  id.set(assertPresent(readTabId(tab), 'a debit names a tab'), 1)
+  new DataView(id.buffer).setBigUint64(1 + tabIdBytes, number)
   return id
 }
 
@@ -90,6 +120,10 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
 /** Returns the reference of a stream. Undefined if the stream is not one of a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
+  if (id[0] === tabRequestSpace) {
+    const number = new DataView(id.buffer, id.byteOffset).getBigUint64(1 + tabIdBytes)
+    return tabRequestReference(tabIdOf(id.subarray(1)), number)
+  }
   if (id[0] !== solanaSpace) return undefined
   const signature = signatureOfBytes(id.subarray(1))
   return signature === undefined ? undefined : solanaReference(signature)

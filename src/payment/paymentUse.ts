@@ -1,8 +1,9 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
-import type { Order, PaymentState } from './payment.ts'
+import { type Refusal, refuse, refuseNumberUsed, refuseProof } from '@tollbook/core/refusal'
+import type { Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
+import { isDebit } from './tabSettlement.ts'
 
 /*
  * The use of a recorded payment: by its own order while no other attempt has claimed it, and by a further order of its
@@ -14,6 +15,8 @@ import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
  * by the claim.
  */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
+  const debited = 'settlement' in state ? checkDebit(state, order, nowMs) : undefined
+  if (debited !== undefined) return debited
   switch (state.phase) {
     case 'unknown':
       return undefined
@@ -36,6 +39,15 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
     default:
       return assertNever(state)
   }
+}
+
+/** A number of a tab stays with the order that its debit was signed for, and is tried again in its time only. */
+function checkDebit({ phase, settlement }: Verified & Pick<PaymentState, 'phase'>, order: Order, nowMs: number) {
+  if (!isDebit(settlement) || settlement.wallet !== order.wallet) return undefined
+  const { orderDigest, signed } = settlement.debit
+  if (orderDigest !== order.digest) return refuseNumberUsed()
+  const isLate = phase === 'released' && signed !== undefined && nowMs > signed.validUntilMs
+  return isLate ? refuseProof('tab_debit_expired') : undefined
 }
 
 const endReasons = {

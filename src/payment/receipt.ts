@@ -27,6 +27,8 @@ export interface Receipt {
   readonly currency?: { readonly mint: string; readonly decimals: number }
   /** Present if the payment in dollars owes a burn in the service token. The treasury delivers the tokens. */
   readonly tokenBurn?: { readonly mint: string; readonly baseUnits: string; readonly source: 'treasury' }
+  /** Present if a tab paid. `signature`, `slot` and `blockTime` are then those of the deposit that opened it. */
+  readonly tab?: ReceiptTab
   /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
@@ -38,6 +40,15 @@ export interface Receipt {
   readonly issuedAt: string
   /** Present if the key of `issuedAt` was replaced before this receipt was sent. It is the time of this signature. */
   readonly reissuedAt?: string
+}
+
+/** The debit of a receipt. The part of the hold that was not charged is on the tab again. */
+export type ReceiptTab = {
+  readonly id: string
+  readonly number: string
+  /** `signed`: the session key signed this request. `bearer`: the caller had the bearer key, which proves nothing later. */
+  readonly authorization: 'signed' | 'bearer'
+  readonly heldBaseUnits: string
 }
 
 /** The receipt with a compact EdDSA JWS over it. */
@@ -69,13 +80,14 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     wallet: settlement.wallet,
     endpoint,
     quoteId: settlement.quoteId ?? null,
-    signature: requireSignature(settlement.reference),
+    signature: requireSignature(settlement.debit?.deposit ?? settlement.reference),
     slot: evidence.slot,
     blockTime: isoTime(evidence.blockTimeMs),
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
     ...burnFactsOf(settlement),
+    ...tabOf(settlement),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
     ledger: { position, leafHash },
@@ -92,4 +104,11 @@ function burnFactsOf(settlement: Settlement): Pick<Receipt, 'burnOwed' | 'curren
   const currency = { mint, decimals }
   if (tokenBurn === undefined) return { currency }
   return { currency, tokenBurn: { ...tokenBurn, baseUnits: tokenBurn.baseUnits.toString(), source: 'treasury' } }
+}
+
+function tabOf({ debit, receivedBaseUnits }: Settlement): Pick<Receipt, 'tab'> {
+  if (debit === undefined) return {}
+  const authorization = debit.signed === undefined ? 'bearer' : 'signed'
+  const heldBaseUnits = receivedBaseUnits.toString()
+  return { tab: { id: debit.tab, number: debit.number.toString(), authorization, heldBaseUnits } }
 }

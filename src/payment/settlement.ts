@@ -4,6 +4,7 @@ import type { PaymentReference } from './paymentReference.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import type { TabId } from '@tollbook/core/tab'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
 /**
@@ -44,7 +45,10 @@ export interface Settlement {
    */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
+  /** A debit has the evidence of the deposit that opened its tab. */
   readonly evidence: SettlementEvidence
+  /** Present if a tab pays. */
+  readonly debit?: DebitFacts
 }
 
 /** Proof that the payment happened, in the rail's own form. */
@@ -60,9 +64,38 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
-/** True if a secret that only the payer has belongs to the payment. All other facts about a payment are public on chain. */
-export function isBound({ memo }: Pick<Settlement, 'memo'>): boolean {
-  return memo !== undefined
+/** A debit of a tab. */
+export interface DebitFacts {
+  readonly tab: TabId
+  readonly number: bigint
+  /** The deposit that opened the tab. */
+  readonly deposit: PaymentReference
+  /** The statement of the session key. Undefined for a debit by the bearer key. */
+  readonly signed: DebitStatement | undefined
+  /** SHA-256 in hex of the secret of the bearer key. Undefined for a signed debit. */
+  readonly bearerHash: string | undefined
+  /** Version of the tab's lifecycle on which the debit was decided. The append refuses it on another version. */
+  readonly lifecycle: number
+  readonly orderDigest: string
+}
+
+/** The signed part of a debit besides its tab and number. */
+export interface DebitStatement {
+  readonly sessionKey: Address
+  readonly maxBaseUnits: bigint
+  readonly validUntilMs: number
+  /** SHA-256 in hex of the request as sent. */
+  readonly requestDigest: string
+  /** Base64url. */
+  readonly signature: string
+}
+
+/**
+ * True if a secret that only the payer has belongs to the payment: the secret of its memo, or the key of its tab. All
+ * other facts about a payment are public.
+ */
+export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): boolean {
+  return memo !== undefined || debit !== undefined
 }
 
 /**

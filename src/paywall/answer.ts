@@ -60,6 +60,7 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   PAYMENT_IN_PROGRESS: 409,
   PAYMENT_PENDING: 503,
   IDEMPOTENCY_KEY_REUSED: 422,
+  TAB_NUMBER_USED: 409,
   NO_DATA: 404,
   UPSTREAM_FAILED: 502,
   UPSTREAM_TIMEOUT: 504,

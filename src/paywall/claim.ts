@@ -5,6 +5,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
+import type { TabDeposit } from '@tollbook/core/tab'
 import type { Log } from '../machine/log.ts'
 import { decideClaim, decideFulfil, decideRelease } from '../payment/attempt.ts'
 import type { FailureReason } from '../payment/events/attemptEvents.ts'
@@ -76,6 +77,8 @@ export async function claimPayment(
         return { order, settlement, attemptId, payment: appended.after, ...keyed }
       case 'idempotency_key_reused':
         return refuseReusedKey()
+      case 'refused':
+        return appended.refusal
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
         // Another attempt for the same order was first. It stores its answer, and the next request gets that answer. A
@@ -119,6 +122,7 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
   const fulfilment = await fulfil(deps, claim, {
     answerDigest: sha256Hex(raw?.bytes ?? answerJson),
     storedAnswer: isStored ? answerJson : undefined,
+    ...(answer.kind === 'delivered' ? { deposit: answer.deposit } : {}),
   })
   return isRefusal(fulfilment)
     ? fulfilment
@@ -131,6 +135,8 @@ export interface Delivery {
   readonly answerDigest: string
   /** Text for a replay. Undefined if the answer is too large to store. */
   readonly storedAnswer: string | undefined
+  /** Present if the answer is a tab. */
+  readonly deposit?: TabDeposit | undefined
 }
 
 /**
@@ -141,13 +147,15 @@ export interface Delivery {
 export async function fulfil(
   { ledger, clock }: ClaimDeps,
   claim: Claim,
-  { answerDigest, storedAnswer: answerJson }: Delivery,
+  { answerDigest, storedAnswer: answerJson, deposit }: Delivery,
 ): Promise<Fulfilment | Refusal> {
-  const { order, attemptId, payment: before, settlement, idempotency } = claim
-  const decision = decideFulfil(before, { attemptId, orderDigest: order.digest, answerDigest })
+  const { order, attemptId, payment: before, settlement: held, idempotency } = claim
+  const { reference } = held
+  const delivery = { attemptId, orderDigest: order.digest, answerDigest }
+  const decision = decideFulfil(before, deposit === undefined ? delivery : { ...delivery, deposit })
   if (decision === undefined) return refuseOvertaken()
   const appended = await ledger.append({
-    reference: settlement.reference,
+    reference,
     before,
     ...decision,
     nowMs: clock.nowMs(),
@@ -156,7 +164,10 @@ export async function fulfil(
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
-  return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs: appended.recordedAtMs, ...leaf }
+  const { after, recordedAtMs } = appended
+  // A debit may be charged less than it held.
+  const settlement = 'settlement' in after ? after.settlement : held
+  return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf }
 }
 
 // Data answers have some kilobytes, and a large QR code has 200. Documents and images are artifacts with a URL.

@@ -103,6 +103,9 @@ export interface RailRequest {
 
 /** A request whose parameters have been read. */
 export interface OrderRequest extends RailRequest {
+  readonly method: string
+  /** Path and query as sent. Over MCP: the path. */
+  readonly target: string
   /** The path of the order as sent, without its mount. Undefined: the path of the product. */
   readonly path?: string
   /** SHA-256 of the body as sent. Undefined for a request without a body. */

@@ -28,7 +28,7 @@ export type AttemptOutcome =
 /** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId' | 'header'> {
   readonly order: Pick<Order, 'wallet'>
-  readonly settlement: Pick<Settlement, 'reference'>
+  readonly settlement: Pick<Settlement, 'reference'> & Partial<Pick<Settlement, 'price'>>
 }
 
 /** Runs the handler up to its deadline. It always returns an outcome, so that no claim stays open. */
@@ -43,8 +43,9 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   )
   try {
     const { requestId, header, order, settlement } = run
-    const heard = header === undefined ? {} : { header }
-    const job = { ...heard, requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
+    const { reference: payment, price } = settlement
+    const paid = { payer: order.wallet, payment, ...(price === undefined ? {} : { price }) }
+    const job = { ...(header === undefined ? {} : { header }), requestId, ...paid, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     if (outcome.kind === 'raw') return checkRaw(outcome)

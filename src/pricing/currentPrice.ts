@@ -27,17 +27,22 @@ export function priceAll(
 ): readonly PricedEndpoint[] | string {
   const smallest = smallestSplit(policy)
   const prices: PricedEndpoint[] = []
-  for (const { endpoint, priceMicroUsd } of priceEntries(products)) {
+  for (const { endpoint, priceMicroUsd, isDeposit } of priceEntries(products)) {
     const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
     if (required > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
     if (required < smallest) {
       const usd = formatDecimal(usdOf(smallest, { tokenPriceAttoUsd, decimals }), usdDecimals)
       return `${endpoint} costs ${required} base units, and the burn would take all of it. The smallest price that splits is ${smallest} base units, ${usd} USD at this token price`
     }
-    const shares = split(required, policy)
+    const shares = isDeposit === true ? wholeDeposit(required) : split(required, policy)
     prices.push({ endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares })
   }
   return prices
+}
+
+/** All of a deposit is prepaid. The name is that of `isDepositPrice` in src/payment. */
+function wholeDeposit(baseUnits: bigint): DividedPrice {
+  return { burnBaseUnits: 0n, shares: [{ account: 'prepaid', baseUnits }] }
 }
 
 /** Value in millionths of a dollar, rounded up. */

@@ -28,7 +28,8 @@ export function dollarPrices(
   policy: readonly SplitShare[],
 ): readonly Price[] {
   return tokenPrices
-    .filter(({ priceMicroUsd }) => priceMicroUsd >= minimumMicroUsd)
+    // A deposit on a tab, of which nothing is burned yet, is sold in the service token only.
+    .filter(({ priceMicroUsd, burnBaseUnits }) => priceMicroUsd >= minimumMicroUsd && burnBaseUnits > 0n)
     .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
       assert(token !== mint && burnBaseUnits > 0n, 'a price in dollars is made from one in the service token')
       const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })

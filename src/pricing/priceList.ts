@@ -9,6 +9,8 @@ export interface PricedProduct {
   readonly priceMicroUsd: bigint
   /** Variants of the product with separate prices. */
   readonly variants?: readonly PricedVariant[]
+  /** Present if the price is a deposit: none of it is burned or shared before it is spent. */
+  readonly isDeposit?: true
 }
 
 /** A variant of a product with its own price, such as a model of a chat. */
@@ -21,14 +23,18 @@ export interface PricedVariant {
 export interface PriceEntry {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
+  readonly isDeposit?: true
 }
 
 /** The entries of a price list: each product, then its variants. */
 export function priceEntries(products: readonly PricedProduct[]): readonly PriceEntry[] {
-  return products.flatMap(({ path, priceMicroUsd, variants = [] }) => [
-    { endpoint: path, priceMicroUsd },
-    ...variants.map(({ name, priceMicroUsd: own }) => ({ endpoint: endpointOf(path, name), priceMicroUsd: own })),
-  ])
+  return products.flatMap(({ path, priceMicroUsd, variants = [], isDeposit }) => {
+    const kind = isDeposit === undefined ? {} : { isDeposit }
+    return [
+      { endpoint: path, priceMicroUsd, ...kind },
+      ...variants.map((own) => ({ endpoint: endpointOf(path, own.name), priceMicroUsd: own.priceMicroUsd, ...kind })),
+    ]
+  })
 }
 
 /** Decimals of a price in the list: 1 US dollar is 1,000,000. */

@@ -1,4 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import type { Price } from '@tollbook/core/quote'
+import type { TabDeposit } from '@tollbook/core/tab'
 
 /** GET and DELETE take their parameters from query and path, the others from body and path. */
 export type ProductMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -48,6 +50,8 @@ export interface Job {
   readonly payment: string
   /** Returns a header of the caller's request. Absent where a request has no headers. */
   readonly header?: (name: string) => string | undefined
+  /** The price that was paid, for products that sell a balance. */
+  readonly price?: Price
   /** The body of a product with a raw body, as sent. */
   readonly body?: RawBody
 }
@@ -72,6 +76,8 @@ export interface Value {
   readonly kind: 'delivered'
   readonly data: Json
   readonly meta: Meta
+  /** Present if the order was a deposit on a tab. */
+  readonly deposit?: TabDeposit
 }
 
 /**

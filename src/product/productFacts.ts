@@ -17,6 +17,8 @@ export interface ProductFacts {
   readonly priceMicroUsd: bigint
   /** Variants for which the operator set prices, such as models. */
   readonly variants?: readonly PricedVariant[]
+  /** Present if the product is a deposit, which goes to the wallet for tabs. */
+  readonly isDeposit?: true
   /** Validates and documents requests. Values of query and path are texts. */
   readonly parameters: z.ZodType
   /** The shape of `data`, as the specification names it. For a streamed answer: the shape of its whole text. */

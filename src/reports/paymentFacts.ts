@@ -9,7 +9,7 @@ import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { findAccounted } from '../store/lifecycleStore.ts'
 import { reportPosition } from './rollUp.ts'
-import { foldPayment } from '../store/paymentStore.ts'
+import { foldPayment } from '../store/foldPayment.ts'
 
 /** Facts of the database about one payment, for people who explain it to callers. */
 export interface PaymentFacts {

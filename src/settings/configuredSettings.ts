@@ -20,6 +20,8 @@ export interface SettingSources {
   readonly terms: PaymentTerms
   /** Terms of the dollars that are accepted in addition to the token. */
   readonly dollars?: readonly PaymentTerms[]
+  /** Undefined if no tabs are sold. */
+  readonly tabWallet: string | undefined
   readonly split: readonly SplitPart[]
   /** Name of the log in its checkpoints. */
   readonly origin: string
@@ -27,9 +29,12 @@ export interface SettingSources {
 
 const wholePerMille = 1_000
 
+/** Setting of the wallet that holds the deposits of tabs. */
+export const tabWalletName = 'tab-wallet'
+
 /** Settings that determine the meaning of the ledger besides its events. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
-  const { receiptKey, terms, dollars = [], split, origin } = sources
+  const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
   assert(
@@ -50,6 +55,7 @@ export function configuredSettings(sources: SettingSources): readonly Configured
       value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
       variable: 'CURRENCIES',
     })),
+    ...(tabWallet === undefined ? [] : [{ name: tabWalletName, value: tabWallet, variable: 'TAB_WALLET' }]),
   ]
 }
 

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { LedgerKernel } from '@tollbook/ledger/port'
-import { type Account, accounts } from '../accounting/account.ts'
+import { type Account, accounts, prepaidOn } from '../accounting/account.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import type { Election, Lease } from './election.ts'
-import { foldPayment } from './paymentStore.ts'
+import { foldPayment } from './foldPayment.ts'
 import { moveScanPlace, readScanPlace } from './transferScan.ts'
 
 export interface LifecycleDeps {
@@ -32,6 +32,7 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
       return exposed
     },
     undeliveredBaseUnits: (mint) => balanceOf(database, mint, accounts.tokensToDeliver),
+    prepaidBaseUnits: async (tab, mint) => -(await balanceOf(database, mint, prepaidOn(tab))),
     followOpenWork: () => followOpenWork(database),
     async runElected(name, work) {
       const ran = await election.run(name, async (taken) => {

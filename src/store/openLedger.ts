@@ -7,6 +7,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { TabLedger } from '../payment/tabLedger.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../machine/log.ts'
 import { type Database, databaseOn, isDenied } from './database.ts'
@@ -24,6 +25,7 @@ import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 import { type RateCountReport, type RateCountTotal, shareRates } from './rateCounts.ts'
 import { createSentAnswers } from './sentAnswers.ts'
+import { createTabStore } from './tabStore.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
@@ -40,6 +42,7 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
 /** The ledger of the service, as ports for its callers. */
 export interface Ledger {
   readonly payments: PaymentLedger
+  readonly tabs: TabLedger
   /** The steps of payments after their answers. */
   readonly lifecycle: PaymentLifecycle
   readonly presentations: Presentations
@@ -117,8 +120,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const quotes = createQuoteQueue(strangerPool)
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
+  const tabs = createTabStore({ database, kernel, clock })
   return {
-    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers, repeatMs }),
+    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers, tabs, repeatMs }),
+    tabs,
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,

@@ -1,13 +1,14 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { sha256 } from '@tollbook/core/digest'
-import type { Item, ItemEvent, ItemKey } from '@tollbook/ledger/item'
+import type { Guard, Item, ItemEvent, ItemKey } from '@tollbook/ledger/item'
 import { type EventCodec, type EventHeader, schemaVersion } from '../payment/eventCodec.ts'
 import type { AnyEvent } from '../payment/events/eventDefinition.ts'
 import { paymentCodec, type PaymentEvent } from '../payment/events.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentChange, SponsoredOrder } from '../payment/paymentLedger.ts'
 import { messageDigestOf, streamIdOf } from '../payment/paymentReference.ts'
+import { depositKey, depositSpace, lifecycleStreamId } from './tabKeys.ts'
 
 /** Encodes an event of any codec for the ledger. */
 export function itemEvent<Event extends AnyEvent>(
@@ -24,6 +25,7 @@ export function itemEvent<Event extends AnyEvent>(
 export function paymentItem(change: PaymentChange): Item {
   const { reference, before, step, events, answerJson } = change
   const keys = keysOf(change)
+  const guards = guardsOf(change)
   assert(events.length > 0, 'a change has at least one event')
   const leaseMs = leaseOf(change)
   return {
@@ -39,6 +41,7 @@ export function paymentItem(change: PaymentChange): Item {
     ),
     ...(leaseMs === undefined ? {} : { leaseMs }),
     ...(keys.length === 0 ? {} : { keys }),
+    ...(guards.length === 0 ? {} : { guards }),
     ...(answerJson === undefined ? {} : { note: Buffer.from(answerJson, 'utf8') }),
   }
 }
@@ -62,11 +65,11 @@ function settlementOf(state: PaymentState) {
 
 function leaseOf({ before, events }: PaymentChange): number | undefined {
   const last = events.at(-1)
-  if (last?.kind === 'ProofClaimed') return last.leaseMs
+  if (last?.kind === 'ProofClaimed' || last?.kind === 'TabDebited') return last.leaseMs
   return last?.kind === 'AnswerStarted' && before.phase === 'claimed' ? before.leaseMs : undefined
 }
 
-// Key spaces of ledger.keys. Burns use 11.
+// Key spaces of ledger.keys. Burns use 11, deposits on tabs 14.
 export const idempotencySpace = 10
 export const messageSpace = 12
 export const sponsoredOrderSpace = 13
@@ -76,8 +79,16 @@ const idempotencySeconds = 24 * 60 * 60
 const messageSeconds = 30 * 24 * 60 * 60
 export const sponsoredOrderSeconds = 24 * 60 * 60
 
-function keysOf({ idempotency, sponsored }: PaymentChange): readonly ItemKey[] {
+/** A debit holds only while the tab is open and has the keys on which it was decided. */
+function guardsOf({ events }: PaymentChange): readonly Guard[] {
+  const debited = events.find((event) => event.kind === 'TabDebited')
+  return debited === undefined ? [] : [{ stream: lifecycleStreamId(debited.tab), version: debited.lifecycle }]
+}
+
+function keysOf({ reference, events, idempotency, sponsored }: PaymentChange): readonly ItemKey[] {
+  const deposited = events.find((event) => event.kind === 'TabOpened' || event.kind === 'TabToppedUp')
   return [
+    ...(deposited === undefined ? [] : [{ space: depositSpace, key: depositKey(deposited.tab, reference) }]),
     ...(idempotency === undefined ? [] : [idempotencyKey(idempotency)]),
     ...(sponsored === undefined ? [] : sponsoredKeys(sponsored)),
   ]

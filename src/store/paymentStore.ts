@@ -1,10 +1,15 @@
 import type { QueryResultRow } from 'pg'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
 import { paymentCodec } from '../payment/events.ts'
-import { evolve, evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
+import { foldPayment } from './foldPayment.ts'
+import { evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
+import type { TabDebited } from '../payment/events/tabEvents.ts'
+import { isTabFinal } from '../payment/tab.ts'
+import { refuseEmptyTab } from '../payment/tabRefusal.ts'
 import type {
   AppendOutcome,
   DeliveryQuestion,
@@ -27,6 +32,7 @@ import {
   type PresentedReference,
   referenceOfStream,
   streamIdOf,
+  tabRequestOf,
 } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import {
@@ -43,6 +49,7 @@ import type { PriceListStore } from './priceListStore.ts'
 import { secondsOf, type SentAnswers } from './sentAnswers.ts'
 import { findBoundQuote, findOpenQuote, type QuoteQueue } from './quoteStore.ts'
 import { createRecentQuotes } from './recentQuotes.ts'
+import type { TabStore } from './tabStore.ts'
 
 export interface PaymentStoreDeps {
   /** Connections for requests without a verified payment. */
@@ -53,6 +60,7 @@ export interface PaymentStoreDeps {
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
+  readonly tabs: Pick<TabStore, 'find' | 'forget' | 'balanceBaseUnits'>
   /** Time after the first sending during which an answer may be sent again. */
   readonly repeatMs: number
 }
@@ -68,7 +76,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   return {
     lookUp: (question) => lookUp(deps, question),
     listUnreceived: (question) => listUnreceived(deps, question),
-    append: (change) => append(kernel, change),
+    append: (change) => append(deps, change),
     markSent: (answer) => deps.sentAnswers.add(answer),
     findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote, { sharesMemo } = {}) {
@@ -89,11 +97,18 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   const reference = await resolve(deps, question.reference)
   const recorded = reference === undefined ? [] : await deps.kernel.read(streamIdOf(reference))
   return {
-    payment: foldPayment(recorded),
+    payment: recorded.length === 0 ? await unrecorded(deps, question) : foldPayment(recorded),
     reference,
     earlier: await loadEarlierUse(deps, question),
     stored: reference === undefined ? undefined : await loadStored(deps, { ...question, reference }, recorded),
   }
+}
+
+/** A debit that is not in the ledger is final if the deposits of its tab are. */
+async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
+  const request = tabRequestOf(reference)
+  const tab = request === undefined ? undefined : await tabs.find(request.tab)
+  return tab === undefined ? unknownPayment : { phase: 'unknown', version: 0, isFinal: isTabFinal(tab) }
 }
 
 interface Question {
@@ -159,7 +174,7 @@ async function listUnreceived(
   })
 }
 
-async function append(kernel: LedgerKernel, change: PaymentChange): Promise<AppendOutcome> {
+async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await kernel.append(paymentItem(change))
   if (result.outcome === 'appended') {
@@ -168,11 +183,28 @@ async function append(kernel: LedgerKernel, change: PaymentChange): Promise<Appe
   }
   const { reason } = result.refusal
   if (reason === 'conflict') return { outcome: 'conflict' }
+  const debited = change.events.find((event) => event.kind === 'TabDebited')
+  // A debit came between the reading of the tab and the reversal of its deposit: read it again.
+  if (reason === 'limit' && change.step === 'payment.reverse') return { outcome: 'conflict' }
+  if (debited !== undefined && (reason === 'guard' || reason === 'limit'))
+    return { outcome: 'refused', refusal: await refuseDebit(tabs, debited) }
   assert(
     reason === 'key_used',
     `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
   )
   return { outcome: 'idempotency_key_reused' }
+}
+
+/** Returns why the ledger refused a debit: the lifecycle of the tab changed, or it holds less than the price. */
+async function refuseDebit(
+  tabs: PaymentStoreDeps['tabs'],
+  { tab: id, price, lifecycle }: TabDebited,
+): Promise<Refusal> {
+  tabs.forget(id)
+  const tab = assertPresent(await tabs.find(id), 'a tab that was debited is on record')
+  if (tab.lifecycle.isClosed) return refuseProof('tab_closed')
+  if (tab.lifecycle.version !== lifecycle) return refuseProof('tab_key_replaced')
+  return refuseEmptyTab({ tab, price, balanceBaseUnits: await tabs.balanceBaseUnits(tab) })
 }
 
 async function findDelivery(
@@ -188,19 +220,6 @@ async function findDelivery(
   const { settlement, endpoint } = payment
   const { position, leafHash, recordedAtMs } = found
   return { settlement, endpoint, attemptId, position, leafHash, recordedAtMs }
-}
-
-const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
-
-/** Folds the stream of one signature. A signature that a payout or a burn has used buys nothing. */
-export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
-  if (recorded.some(({ kind }) => !paymentKinds.has(kind)))
-    return { phase: 'unmatched', version: recorded.length, wallet: undefined }
-  return recorded.reduce<PaymentState>((state, { body, recordedAtMs }) => {
-    const { event, version } = paymentCodec.decode(textOf(body))
-    assert(version === state.version + 1, 'the events of a payment are numbered without a gap')
-    return evolve(state, event, recordedAtMs)
-  }, unknownPayment)
 }
 
 const selectKey = {

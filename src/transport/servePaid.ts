@@ -91,6 +91,8 @@ async function servePaid(
   const request: PaidRequest = {
     ...railRequest(context, mount),
     path: pathOf(context.req).slice(mount?.length ?? 0),
+    method: context.method,
+    target: context.req.url ?? '',
     bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     ...visit.facts,
     async readParameters() {

@@ -301,7 +301,7 @@ const tamperedDeclaration: readonly Tampering[] = [
     'the space of a kind, so that a signature could be two streams',
     `update ledger.kinds set space = 9 where kind = 'payout'`,
   ),
-  // A kind alone is `kind_unknown`, which breaks nothing: test/generality/tab/tabAudit.pg.test.ts.
+  // A kind alone is `kind_unknown`, which breaks nothing: test/generality/purse/purseAudit.pg.test.ts.
   onDeclaration(
     'a step of a known kind added, with a kind that this auditor does not know',
     `insert into ledger.kinds (kind, space) values ('gift', 1);

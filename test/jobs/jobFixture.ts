@@ -17,6 +17,7 @@ export function lifecycleWith(given: Partial<PaymentLifecycle>): PaymentLifecycl
     moveScanPlace: unused,
     exposureBaseUnits: unused,
     undeliveredBaseUnits: unused,
+    prepaidBaseUnits: unused,
     followOpenWork: unused,
     runElected: unused,
     ...given,

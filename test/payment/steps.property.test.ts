@@ -37,7 +37,19 @@ import { decideFirstSetting, decidePriceList } from '../../src/settings/settings
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
-import { mint, order } from './paymentStory.ts'
+import { split } from '../../src/pricing/split.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { tabRequestReference } from '../../src/payment/paymentReference.ts'
+import {
+  decideClose,
+  decideKeys,
+  decideReturn,
+  evolveLifecycle,
+  lifecycleName,
+  newLifecycle,
+  type TabLifecycle,
+} from '../../src/payment/tab.ts'
+import { mint, order, referenceNumber, settlementOf } from './paymentStory.ts'
 
 /*
  * Two state machines that were written apart: the deciders, and the rows of migrations/kinds that the ledger enforces.
@@ -91,9 +103,11 @@ interface Moment {
   readonly settlement: Settlement
   readonly nowMs: number
   readonly attemptsMax: number
+  /** The tab of a deposit, or a charge below the hold. */
+  readonly more?: Pick<attempt.FulfilCommand, 'deposit' | 'charged'>
 }
 
-function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs, attemptsMax }: Moment) {
+function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs, attemptsMax, more }: Moment) {
   const { wallet, price } = settlement
   const { endpoint } = price
   const attemptId = 'attemptId' in state ? state.attemptId : 'attempt'
@@ -110,7 +124,7 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
     case 'break':
       return attempt.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
     case 'fulfil':
-      return attempt.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
+      return attempt.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '', ...more })
     case 'release':
       return attempt.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
     case 'expire':
@@ -118,7 +132,7 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
     case 'finalize':
       return decideFinality(state, { kind: 'finalized', slot: 1 })
     case 'reverse':
-      return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1 })
+      return decideFinality(state, { kind: 'reversed', reason: 'absent', finalizedSlot: 1, prepaidBaseUnits: 1n })
     case 'refund':
       return decideRefund(state)
     case 'unmatch':
@@ -136,13 +150,18 @@ function variants(kind: Command) {
 }
 
 /** Every command in every state that commands lead to. */
-function walkFrom(settlement: Settlement, walked: Walked): void {
+function walkFrom(
+  settlement: Settlement,
+  walked: Walked,
+  { except = [], ...more }: Moment['more'] & { readonly except?: readonly Command[] } = {},
+): void {
+  const taken = commands.filter((command) => !except.includes(command))
   const known = new Set<string>()
   const open: payment.PaymentState[] = [payment.unknownPayment]
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     const from = payment.stateName(state)
-    for (const [kind, nowMs, attemptsMax] of commands.flatMap(variants)) {
-      const decision = decide(state, kind, { settlement, nowMs, attemptsMax })
+    for (const [kind, nowMs, attemptsMax] of taken.flatMap(variants)) {
+      const decision = decide(state, kind, { settlement, nowMs, attemptsMax, more })
       if (decision === undefined) continue
       const after = payment.evolveAll(state, decision.events, 0)
       const to = payment.stateName(after)
@@ -156,6 +175,75 @@ function walkFrom(settlement: Settlement, walked: Walked): void {
 function walkPayments(): Walked {
   const walked: Walked = new Map()
   fc.assert(fc.property(anySettlement, (settlement) => walkFrom(settlement, walked)))
+  for (const tab of [
+    { tab: tabId, terms: tabTerms },
+    { tab: tabId, terms: undefined },
+  ])
+    // The answer to a deposit is never streamed.
+    walkFrom(depositSettlement, walked, { deposit: tab, except: ['start'] })
+  return walked
+}
+
+const tabId = '4uQeVj5tqViQh7yWWGStvk'
+const tabTerms = {
+  sessionKey: order.wallet,
+  bearerHash: undefined,
+  maxPerRequestBaseUnits: 9n,
+  maxPerDayBaseUnits: undefined,
+  endsAtMs: 1,
+}
+const deposited = settlementOf(referenceNumber(1))
+const { requiredBaseUnits } = deposited.price
+const depositSettlement: Settlement = {
+  ...deposited,
+  memo: 'tollbook:x',
+  price: { ...deposited.price, burnBaseUnits: 0n, shares: [{ account: 'prepaid', baseUnits: requiredBaseUnits }] },
+  burnedBaseUnits: 0n,
+  // Something beyond the price, which a reversal takes back as well.
+  receivedBaseUnits: requiredBaseUnits + 1n,
+}
+
+function walkDebits(): Walked {
+  const walked: Walked = new Map()
+  const signed = {
+    sessionKey: order.wallet,
+    maxBaseUnits: 9n,
+    validUntilMs: 9,
+    requestDigest: 'ab'.repeat(32),
+    signature: '',
+  }
+  const facts = { tab: tabId, number: 1n, deposit: deposited.reference, bearerHash: undefined, lifecycle: 0 }
+  const settlement: Settlement = {
+    ...deposited,
+    reference: tabRequestReference(tabId, 1n),
+    priceList: 1,
+    burnedBaseUnits: 0n,
+    receivedBaseUnits: requiredBaseUnits,
+    debit: { ...facts, signed, orderDigest: order.digest },
+  }
+  // No transaction of the chain belongs to a debit.
+  const except = ['submit', 'unmatch'] as const
+  walkFrom(settlement, walked, { except })
+  walkFrom(settlement, walked, { charged: { requiredBaseUnits: 10n, ...split(10n, defaultSplit) }, except })
+  return walked
+}
+
+function walkLifecycles(): Walked {
+  const walked: Walked = new Map()
+  const tab = { id: tabId, wallet: order.wallet, mint }
+  const known = new Set<string>()
+  const open: TabLifecycle[] = [newLifecycle]
+  for (let lifecycle = open.pop(); lifecycle !== undefined; lifecycle = open.pop()) {
+    const living = { ...tab, lifecycle }
+    const keys = { sessionKey: order.wallet, bearerHash: undefined }
+    for (const decision of [decideKeys(living, keys), decideClose(living, 'end', 1n), decideReturn(living, 1n)]) {
+      if (decision === undefined) continue
+      const after = evolveLifecycle(lifecycle, decision.events[0])
+      note(walked, { ...decision, from: lifecycleName(lifecycle), to: lifecycleName(after) })
+      if (!known.has(lifecycleName(after))) open.push(after)
+      known.add(lifecycleName(after))
+    }
+  }
   return walked
 }
 
@@ -252,6 +340,11 @@ function compare(walked: Walked, rows: readonly Step[]): void {
 
 test('the deciders of payments reach exactly the steps, states, events and movements that the ledger allows', () => {
   compare(walkPayments(), rowsOf('payment'))
+})
+
+test('the deciders of debits and of the lifecycles of tabs reach exactly the steps that the ledger allows', () => {
+  compare(walkDebits(), rowsOf('tab_request'))
+  compare(walkLifecycles(), rowsOf('tab_lifecycle'))
 })
 
 test('the deciders of burns reach exactly the steps that the ledger allows', () => {

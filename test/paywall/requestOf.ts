@@ -10,6 +10,8 @@ export interface RequestFacts {
 export function requestOf({ headers = {}, body }: RequestFacts = {}): OrderRequest {
   return {
     mount: undefined,
+    method: 'POST',
+    target: '/api/tools/qrcode',
     header: (name) => headers[name],
     bodyDigest: () => (body === undefined ? undefined : sha256(body)),
   }

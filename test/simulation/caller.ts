@@ -211,6 +211,8 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
   const request: PaidRequest = {
     requestId: 'simulated',
     mount: undefined,
+    method: 'POST',
+    target: '/api/tools/qrcode',
     header: (name) => headers[name],
     bodyDigest: () => undefined,
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),

@@ -30,6 +30,7 @@ import { createPaymentLedger } from '../../src/store/paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from '../../src/store/priceListStore.ts'
 import { createPresentations } from '../../src/store/presentationStore.ts'
 import { createQuoteQueue } from '../../src/store/quoteStore.ts'
+import { createTabStore } from '../../src/store/tabStore.ts'
 import { createSentAnswers } from '../../src/store/sentAnswers.ts'
 import type { SimulatedPool } from './simulatedNetwork.ts'
 
@@ -81,7 +82,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const quotes = createQuoteQueue(pool)
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
-  const stores = { pool, strangers: database, kernel, quotes, priceLists, sentAnswers }
+  const tabs = createTabStore({ database, kernel, clock })
+  const stores = { pool, strangers: database, kernel, quotes, priceLists, sentAnswers, tabs }
   const honestPayments = createPaymentLedger({ ...stores, repeatMs })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })

@@ -55,6 +55,7 @@ const config: RecordedConfig = {
   receiptSigningKey: key,
   catalog: { split: defaultSplit },
   seal: { origin: undefined },
+  tabs: { wallet: undefined },
   sale: { claimLeaseMs: minuteMs, quoteTtlMs: 0, quoteGraceMs: 0 },
 }
 

@@ -7,12 +7,16 @@ import { type LocalWallets, provisionChain } from '../../src/cli/local/provision
  * Wallets on a local chain: the service token, the payment wallet, and a payer with tokens. New ones, or those of a
  * home.
  */
-export async function provisionWallets({ rpcUrl }: { readonly rpcUrl: string }, home?: Home): Promise<LocalWallets> {
+export async function provisionWallets(
+  { rpcUrl }: { readonly rpcUrl: string },
+  home?: Home,
+): Promise<Required<LocalWallets>> {
   const keypair = async (name: string) => (await home?.keypair(name))?.keypair ?? Keypair.generate()
   const wallets = {
     mint: await keypair('token-mint'),
     mintAuthority: await keypair('mint-authority'),
     paymentWallet: await keypair('payment-wallet'),
+    tabWallet: await keypair('tab-wallet'),
     demoWallet: await keypair('demo-wallet'),
   }
   await provisionChain(connectLocalChain(rpcUrl), wallets)

@@ -18,6 +18,8 @@ export interface TestServiceOptions {
   readonly sale?: Partial<ServiceConfig['sale']>
   readonly log?: Log
   readonly env?: Readonly<Record<string, string>>
+  /** Sells tabs. */
+  readonly sellsTabs?: true
   /** The service's; the chain goes by real time. */
   readonly clock?: Clock
   /** Number of RPC nodes of the chain (default 1); the service uses the first. */
@@ -39,6 +41,8 @@ export interface TestService {
   readonly payer: Payer
   /** The same wallet, for clients that are not ours. */
   readonly demoWallet: Keypair
+  readonly paymentWallet: Keypair
+  readonly tabWallet: Keypair
   readonly close: () => Promise<void>
 }
 
@@ -49,6 +53,7 @@ interface Environment {
     readonly mint: Keypair
     readonly mintAuthority: Keypair
     readonly paymentWallet: Keypair
+    readonly tabWallet: Keypair
     readonly demoWallet: Keypair
   }
   readonly receiptKey: string
@@ -77,6 +82,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     // A browser is started only where pages are rendered.
     RENDER_CONCURRENCY: '0',
     ARTIFACT_DIR: artifactDirectory,
+    ...(options.sellsTabs === undefined ? {} : { TAB_WALLET: wallets.tabWallet.publicKey.toBase58() }),
     ...options.env,
   })
   if (!isServiceConfig(config)) throw new Error('the service is configured')
@@ -103,6 +109,8 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     database,
     payer,
     demoWallet: wallets.demoWallet,
+    paymentWallet: wallets.paymentWallet,
+    tabWallet: wallets.tabWallet,
     close,
   }
   environments.set(testService, environment)

@@ -26,6 +26,7 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'overpaid', prefix: 'Liabilities:Overpaid:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'refund', prefix: 'Liabilities:RefundsDue:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt, payableTo: 'its wallet' },
+  { class: 'prepaid', prefix: 'Liabilities:Prepaid:', isExact: false, ...debt, isHourly: true },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
   // Negative if the treasury has delivered ahead.
   { class: 'to_deliver', prefix: 'Assets:TokensToDeliver', isExact: true, ...unlimited },

@@ -8,9 +8,21 @@ import { payout } from './kinds/payout.ts'
 import { priceList } from './kinds/priceList.ts'
 import { refund } from './kinds/refund.ts'
 import { setting } from './kinds/setting.ts'
+import { tabLifecycle } from './kinds/tabLifecycle.ts'
+import { tabRequest } from './kinds/tabRequest.ts'
 
 /** Every kind of stream that this auditor knows. */
-export const kinds: readonly AuditedKind[] = [payment, payout, burn, refund, holderPayout, priceList, setting]
+export const kinds: readonly AuditedKind[] = [
+  tabLifecycle,
+  tabRequest,
+  payment,
+  payout,
+  burn,
+  refund,
+  holderPayout,
+  priceList,
+  setting,
+]
 
 type EventsKind = readonly [event: string, kind: AuditedKind]
 

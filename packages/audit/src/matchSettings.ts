@@ -1,3 +1,4 @@
+import { depositKeysOf } from './kinds/tabs.ts'
 import { hash } from 'node:crypto'
 import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
@@ -44,8 +45,13 @@ interface KeyRow {
 
 // Space of the streams of burn rounds, which are named `<mint>#<round>`.
 const roundSpace = 11
+// Space of the deposits on tabs: the bytes of the tab, then those of the deposit.
+const depositSpace = 14
 
-/** Compares the keys that never expire: each round of burning has one. Keys that expire are not part of the ledger. */
+/**
+ * Compares the keys that never expire: each round of burning and each deposit has one. Keys that expire are not part of
+ * the ledger.
+ */
 export async function matchKeys({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   const rows = await source.rows<KeyRow>('select space, key, id, digest from ledger.keys where until is null')
   const blame = (position: number | undefined, subject: string, message: string): void => {
@@ -60,6 +66,14 @@ export async function matchKeys({ state, findings }: Replay, source: DatabaseSou
     else if (row.id === null || streamOfId(row.id) !== stream)
       blame(position, stream, `the key of round ${round} names another stream`)
     else if (row.digest !== null) blame(position, stream, `the key of round ${round} has a digest`)
+  }
+  for (const { key: bytes, stream, position } of depositKeysOf(state)) {
+    const key = `${depositSpace} ${bytes}`
+    const row = stored.get(key)
+    stored.delete(key)
+    if (row === undefined) blame(position, stream, 'the tab does not find its deposit: it has no key')
+    else if (row.id === null || streamOfId(row.id) !== stream)
+      blame(position, stream, 'the key of the deposit names another stream')
   }
   for (const key of stored.keys()) blame(undefined, `key ${key}`, 'the key has no event')
 }

@@ -1,6 +1,6 @@
 import type { AuditState, StateRow } from './auditState.ts'
 import type { AuditedPrice } from './price.ts'
-import { type AuditedSplit, dollarSplit, findShareProblem } from './split.ts'
+import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem } from './split.ts'
 
 export interface PublishedList {
   readonly number: number
@@ -66,7 +66,7 @@ export class PublishedPrices {
    * Explains a price that no list has. Undefined if a split in force divides it correctly, otherwise the difference
    * from the newest split.
    */
-  findShareProblem(price: AuditedPrice, landedAtMs: number): string | undefined {
+  findShareProblem(price: DividedPrice, landedAtMs: number): string | undefined {
     let newest: string | undefined
     for (const { split } of this.#state.query(splitsQuery, landedAtMs - offeredForMs)) {
       const parsed: AuditedSplit = JSON.parse(String(split))

@@ -38,8 +38,10 @@ export class RecordedWallets {
   #select(isWanted: (period: { readonly fromMs: number; readonly untilMs: number }) => boolean): readonly string[] {
     const periods = this.#periods.of('payment-wallet')
     if (periods.length === 0) return [this.#given ?? noWallet()]
+    // Deposits on tabs go to their own wallet, which belongs to the same accounts.
+    const deposits = this.#periods.of('tab-wallet').map(({ text }) => text)
     const wallets = periods.filter(isWanted).map(({ text }) => text)
-    return [...new Set(wallets.toReversed())]
+    return [...new Set([...wallets.toReversed(), ...deposits])]
   }
 }
 

@@ -55,6 +55,7 @@ const fixed: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.Zo
   ['token-mint', text],
   ['network', text],
   ['origin', text],
+  ['tab-wallet', text],
 ])
 const mint = z.strictObject({ decimals: z.int().min(0), tokenProgram: address }).transform(({ tokenProgram }) => {
   return valueOf(tokenProgram)

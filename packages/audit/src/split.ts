@@ -44,7 +44,8 @@ export function dollarSplit(split: AuditedSplit): AuditedSplit {
     : [...shares, { account: treasuryEntry, perMille: added }]
 }
 
-type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
+/** The part of a price that its split determines. */
+export type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 
 function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
   const perMille = BigInt(split.find(({ account }) => account === burnEntry)?.perMille ?? 0)

@@ -21,6 +21,8 @@ export type RefusalCode =
   | 'PAYMENT_PENDING'
   /** The key belongs to another request or payment of this wallet. */
   | 'IDEMPOTENCY_KEY_REUSED'
+  /** The number of the debit belongs to another request of the tab. */
+  | 'TAB_NUMBER_USED'
   /** No provider has the item. The proof stays valid. */
   | 'NO_DATA'
   /** The providers gave no usable answer. The proof stays valid. */
@@ -72,6 +74,15 @@ export const invalidPaymentReasons = {
   blockhash_expired:
     'the transaction has not landed and never will, because its blockhash has expired; make a new payment',
   simulation_failed: 'the transaction would fail on chain, so it was not sent',
+  deposit_not_bound:
+    'a deposit must carry the memo of its quote, because a plain transaction is public; what was sent is owed back to the wallet',
+  tab_unknown: 'no deposit on record opened this tab',
+  tab_closed: 'the tab is closed; its rest is owed to the wallet that paid. Open another tab',
+  tab_key_replaced: 'the wallet has replaced the keys of the tab since this debit was verified; sign with the new key',
+  tab_signature_invalid: 'the signature is not one of the session key of the tab over this debit and this request',
+  tab_debit_expired: 'the time of the debit is over, or more than 10 minutes ahead; sign a new one',
+  tab_limit: 'the request costs more than the tab permits; send a request that costs less',
+  tab_number_exhausted: 'every permitted attempt with this number failed, and nothing was charged; use a new number',
 } as const satisfies Record<string, string>
 
 export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
@@ -95,6 +106,11 @@ export interface FieldProblem {
 /** Pass `retryAfterSeconds`, which becomes the Retry-After header, only where waiting helps. */
 export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+}
+
+/** A 409. The caller has to choose another number, and to sign again. */
+export function refuseNumberUsed(): Refusal {
+  return refuse('TAB_NUMBER_USED', 'this number of the tab belongs to another request; use a new number')
 }
 
 /** A 400 that names the field, for one wrong value. */

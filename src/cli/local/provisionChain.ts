@@ -23,6 +23,8 @@ export interface LocalWallets {
   readonly mint: Keypair
   readonly mintAuthority: Keypair
   readonly paymentWallet: Keypair
+  /** Receives deposits on tabs. */
+  readonly tabWallet?: Keypair
   readonly demoWallet: Keypair
 }
 
@@ -79,7 +81,7 @@ export async function provisionChain(connection: Connection, wallets: LocalWalle
 
 /** Creates everything in one transaction, so that an interrupted start leaves all of it or nothing. */
 async function firstTransaction(connection: Connection, wallets: LocalWallets): Promise<Transaction> {
-  const { mint, mintAuthority, paymentWallet, demoWallet } = wallets
+  const { mint, mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const payer = mintAuthority.publicKey
   const accountOf = (owner: Keypair) => getAssociatedTokenAddressSync(mint.publicKey, owner.publicKey)
   const open = (owner: Keypair) =>
@@ -95,6 +97,7 @@ async function firstTransaction(connection: Connection, wallets: LocalWallets): 
     }),
     createInitializeMint2Instruction(mint.publicKey, localDecimals, payer, null),
     open(paymentWallet),
+    ...(tabWallet === undefined ? [] : [open(tabWallet)]),
     open(demoWallet),
     createMintToInstruction(mint.publicKey, accountOf(demoWallet), payer, demoTokens * 10n ** BigInt(localDecimals)),
   )

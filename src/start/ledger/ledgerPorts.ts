@@ -26,9 +26,10 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
   const { databaseUrl } = config
   const applicationName = newId('instance')
   const store = await openLedger({ ...config, applicationName, clock, log, onFlush: metrics.onFlush })
-  const { database, payments, lifecycle, presentations, priceLists, settings, shareRates, history } = store
+  const { database, payments, lifecycle, presentations, priceLists, settings, shareRates, history, tabs } = store
   return {
     payments,
+    tabs,
     lifecycle,
     presentations,
     priceLists,

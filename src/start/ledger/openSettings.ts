@@ -2,6 +2,7 @@ import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { ReceiptSigningKey } from '../../config.ts'
 import type { CatalogConfig } from '../../config/catalogConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
+import type { TabConfig } from '../../config/tabConfig.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
@@ -11,12 +12,13 @@ import {
   configuredSettings,
   differenceFrom,
   differencesText,
+  tabWalletName,
   type SettingDifference,
 } from '../../settings/configuredSettings.ts'
 import { publicReceiptKey } from '../../settings/receiptKeys.ts'
 import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../settings/settingPeriods.ts'
 import { standingProblem } from '../../settings/settingProblem.ts'
-import type { Address } from '@tollbook/core/address'
+import { type Address, readAddress } from '@tollbook/core/address'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
@@ -39,6 +41,8 @@ export interface LedgerSettingsPart {
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
   /** Terms of every wallet on record in the ledger, for the service token and then for each dollar. */
   allTerms(): readonly PaymentTerms[]
+  /** Terms of deposits on tabs. Undefined if no tabs are sold. */
+  readonly depositTerms: PaymentTerms | undefined
   close(): Promise<void>
 }
 
@@ -48,6 +52,7 @@ export interface RecordedConfig {
   readonly catalog: Pick<CatalogConfig, 'split'>
   readonly seal: Pick<SealConfig, 'origin'>
   readonly sale: LongestWaits
+  readonly tabs: Pick<TabConfig, 'wallet'>
 }
 
 type LongestWaits = Pick<SaleConfig, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
@@ -75,7 +80,9 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
   const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
   const origin = await findOrigin(config.seal.origin, deps)
   const receiptKey = publicReceiptKey.parse(config.receiptSigningKey)
-  const configured = configuredSettings({ receiptKey, terms, dollars, split: config.catalog.split, origin })
+  const tabWallet = config.tabs.wallet === undefined ? undefined : readAddress(config.tabs.wallet)
+  const sources = { receiptKey, terms, dollars, tabWallet, split: config.catalog.split, origin }
+  const configured = configuredSettings(sources)
   const opened: Opened = {
     deps,
     closingMs: closingMsOf(config.sale),
@@ -105,7 +112,12 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
       [terms, ...dollars]
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods('payment-wallet'), landedAtMs)),
-    allTerms: () => [terms, ...dollars].flatMap((each) => allTerms(each, periods('payment-wallet'))),
+    // Deposits are looked up and paid back even after the sale of tabs has ended.
+    allTerms: () => [
+      ...allTerms(terms, [...periods('payment-wallet'), ...periods(tabWalletName)]),
+      ...dollars.flatMap((each) => allTerms(each, periods('payment-wallet'))),
+    ],
+    depositTerms: tabWallet && termsOfWallet(terms, tabWallet),
     close: () => job.stop(),
   }
 }
@@ -121,7 +133,7 @@ function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): 
 }
 
 async function refresh(opened: Opened): Promise<void> {
-  const names = opened.configured.map(({ name }) => name)
+  const names = [...new Set([...opened.configured.map(({ name }) => name), tabWalletName])]
   const versions = await opened.deps.ledger.settings.versions(names)
   opened.periods = new Map([...versions].map(([name, recorded]) => [name, periodsOf(recorded)]))
   opened.readAtMs = opened.deps.clock.monotonicMs()
@@ -176,8 +188,10 @@ function allTerms(terms: PaymentTerms, periods: readonly SettingPeriod[]): reado
 function termsOf(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
   const wallets = new Set(periods.map(walletOf))
   const isOwnOnRecord = wallets.delete(terms.paymentWallet)
-  const others = [...wallets].map((paymentWallet) => {
-    return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
-  })
+  const others = [...wallets].map((wallet) => termsOfWallet(terms, wallet))
   return isOwnOnRecord ? [terms, ...others] : others
+}
+
+function termsOfWallet(terms: PaymentTerms, paymentWallet: Address): PaymentTerms {
+  return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
 }

@@ -17,6 +17,11 @@ import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
 import { priceIn } from '../../store/priceListStore.ts'
+import { withDeposits } from '../../rails/tab/depositRail.ts'
+import { createTabRail } from '../../rails/tab/tabRail.ts'
+import { createSignatureVerifier } from '../../rails/tab/verifySignature.ts'
+import { tabsPath } from '../../tabs/tabProduct.ts'
+import type { WalletDeps } from '../../rails/solana/acceptedTerms.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
@@ -28,7 +33,7 @@ export interface RailConfig {
 }
 
 export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'tabs' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   /** Dollars in addition to the token. Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
@@ -41,13 +46,31 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
 }
 
 /** Opens the rails, in the order in which requests are matched. */
-export function openRails({ sale, x402 }: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
+export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
+  const { ledger, chain, clock, products } = deps
+  const { acceptedTerms, depositTerms, origin } = ledger.settings
+  const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms })
+  if (depositTerms === undefined) return goods
+  const accepted = () => [depositTerms]
+  // A tab holds the service token only.
+  const deposits = openChainRails(config, { ...deps, dollars: undefined }, { terms: depositTerms, acceptedTerms: accepted })
+  const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
+  const verify = createSignatureVerifier()
+  const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice: products.currentPrice, verify })
+  return [tab, ...joined]
+}
+
+/** Opens the rails of payments on the chain to one wallet. */
+function openChainRails(
+  { sale, x402 }: RailConfig,
+  deps: RailsDeps,
+  wallet: Required<WalletDeps>,
+): readonly PaymentRail[] {
   const { clock, log, ledger, chain, products, split, token, slot, feePayer } = deps
   const settling = {
     clock,
     chain: chain.reader,
-    terms: chain.terms,
-    acceptedTerms: ledger.settings.acceptedTerms,
+    ...wallet,
     ledger: ledger.payments,
     presentations: ledger.presentations,
     currentPrice: products.currentPrice,
@@ -68,10 +91,10 @@ interface SponsoredRailsDeps extends RailsDeps {
 /** Opens x402 and MPP. Standard clients need a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
   { sale, x402 }: RailConfig & { readonly x402: X402Config },
-  { settling, clock, feePayer, ledger, chain, dollars, products, serviceUrl, sellerName }: SponsoredRailsDeps,
+  { settling, clock, feePayer, ledger, dollars, products, serviceUrl, sellerName }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger
-  const { terms } = chain
+  const { terms } = settling
   const findListed = async (endpoint: string, priceList: number, dollar?: Address) => {
     const list = await priceLists.listNumber(priceList)
     const price = list === undefined ? undefined : priceIn(list, endpoint, dollar)
@@ -97,7 +120,12 @@ function openSponsoredRails(
     sellerName,
     readPayerSigned,
     nowMs: () => clock.nowMs(),
-    acceptedTerms: ledger.settings.acceptedTerms,
+    // The offer that a payment repeats may be one for a deposit. The settlement decides by the order.
+    acceptedTerms: (landedAtMs: number, mint?: Address) => {
+      const { acceptedTerms, depositTerms } = ledger.settings
+      const isDeposit = depositTerms !== undefined && (mint ?? terms.mint) === depositTerms.mint
+      return [...acceptedTerms(landedAtMs, mint), ...(isDeposit ? [depositTerms] : [])]
+    },
     describe: (path: string) => described.get(path),
     authenticate: keys.authenticate,
     isAuthentic: keys.isAuthentic,

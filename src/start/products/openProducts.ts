@@ -3,6 +3,7 @@ import type { PriceConfig } from '../../config/priceConfig.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { BuiltinProducts, Goods } from '../builtin/loadGoods.ts'
 import type { OpenRoutes } from '../../gateway/openRoutes.ts'
+import type { OpenTabs } from '../tabs/openTabs.ts'
 import { closePart } from '../closePart.ts'
 import { openUpstreams, type UpstreamsDeps } from '../upstreams/openUpstreams.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
@@ -23,6 +24,7 @@ export interface ProductsDeps
     Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
   readonly goods: Goods | undefined
   readonly gateway: OpenRoutes
+  readonly tabs: Pick<OpenTabs, 'open'>
   readonly sold: BuiltinProducts
   readonly ledger: GoodsDeps['ledger'] & Pick<PricesDeps, 'priceLists'>
 }
@@ -31,14 +33,14 @@ export type Products = Awaited<ReturnType<typeof openProducts>>
 
 /** Opens the endpoints that create the answers, with their prices. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
-  const { clock, log, goods, gateway, ledger } = deps
+  const { clock, log, goods, gateway, tabs, ledger } = deps
   await using opened = new AsyncDisposableStack()
   const upstreams = openUpstreams(config.providers, deps)
-  const sold = deps.sold.filter(({ path }) => !gateway.sells(path))
+  const sold = deps.sold.filter(({ path, isDeposit }) => !gateway.sells(path) && isDeposit === undefined)
   const builtin = goods && opened.adopt(await goods.open(config, { ...deps, sold, upstreams }), closePart)
   const { priceLists } = ledger
   const prices = opened.adopt(await openPrices(config.prices, { ...deps, priceLists, upstreams }), closePart)
-  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(deps.sold)]
+  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(deps.sold), ...tabs.open(deps.sold)]
   const hasStandIns = builtin?.hasStandIns ?? false
   const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
   const { currentPrice, tokenPrice } = prices

@@ -110,11 +110,13 @@ export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: 
   return z.strictObject({ kind: z.literal(kind), ...head, ...members })
 }
 
+export type EventEntry = readonly [name: string, read: ReadBody]
+
 /** Creates the entry of one event for the `events` of its kind. */
 export function eventOf<E extends EventHead>(
   body: z.ZodType<E> & { readonly shape: { readonly kind: { readonly value: string } } },
   rules: EventRules<E> = {},
-): readonly [string, ReadBody] {
+): EventEntry {
   const { postings, mint = mintMember, judge, signed, onChain } = rules
   return [
     body.shape.kind.value,

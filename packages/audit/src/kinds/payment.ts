@@ -4,6 +4,7 @@ import { type AuditedKind, eventOf } from './auditedKind.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { paymentSteps } from './paymentSteps.ts'
+import { depositEvents } from './tabDeposit.ts'
 import { solanaId } from '../streamName.ts'
 
 const wallet = 'Assets:PaymentWallet'
@@ -108,5 +109,6 @@ export const payment: AuditedKind = {
     }),
     received,
     delivered,
+    ...depositEvents,
   ]),
 }

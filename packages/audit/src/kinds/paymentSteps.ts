@@ -14,11 +14,27 @@ function step(name: string, { states, ...given }: PaymentStep): DeclaredStep {
   return declareStep({ step: `payment.${name}`, from, to, ...given })
 }
 
-const hasBurned = ({ isPaidWhole }: AuditedStream): boolean => !isPaidWhole
-const hasSentWhole = ({ isPaidWhole }: AuditedStream): boolean => isPaidWhole
+const hasBurned = (row: AuditedStream): boolean => !row.isPaidWhole && !isDepositRow(row)
+const hasSentWhole = (row: AuditedStream): boolean => row.isPaidWhole && !isDepositRow(row)
+const hasNotBurned = (row: AuditedStream): boolean => !hasBurned(row)
+
+/** True for the price of a deposit on a tab: all of it is prepaid, and nothing is burned. */
+export function isDeposit({ endpoint, burnBaseUnits, sharesText, requiredBaseUnits }: PricedDeposit): boolean {
+  const isTab = endpoint === '/api/tabs' || endpoint.startsWith('/api/tabs#')
+  return isTab && burnBaseUnits === 0n && sharesText === `prepaid ${requiredBaseUnits}`
+}
+
+interface PricedDeposit {
+  readonly endpoint: string
+  readonly burnBaseUnits: bigint
+  readonly sharesText: string
+  readonly requiredBaseUnits: bigint
+}
+
 const hasPromised = ({ tokenBurnMint }: AuditedStream): boolean => tokenBurnMint !== ''
 /** True if the delivery owes a burn: of the price, or in the service token for a price in dollars. */
 const owesBurn = (row: AuditedStream): boolean => (row.isPaidWhole && row.burnBaseUnits > 0n) || hasPromised(row)
+const isDepositRow = (row: AuditedStream): boolean => isDeposit({ ...row, sharesText: row.shares })
 
 /** Declares the step twice: before finality, and after it without moves of exposure. A final payment is not exposed. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
@@ -46,7 +62,7 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
       moves: [...received, 'burned>burned_by_callers'],
       when: hasBurned,
     }),
-    step('claim', { ...claim, events: withoutBurn, moves: received, when: hasSentWhole }),
+    step('claim', { ...claim, events: withoutBurn, moves: received, when: hasNotBurned }),
     step('unmatch', unmatch),
     ...(from === ''
       ? [step('unmatch', { states: ['', 'unmatched'], events: ['TokensDelivered'], moves: ['wallet>to_deliver'] })]
@@ -74,6 +90,16 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
     }),
   ]
 }
+
+/** A deposit opens a tab or tops it up. It has no streamed answer. */
+const deposit = ['TabOpened', 'TabToppedUp'].flatMap((event) =>
+  beforeAndAfterFinality('fulfil', {
+    states: ['claimed', 'fulfilled'],
+    events: ['RequestFulfilled', event],
+    moves: ['unearned>prepaid'],
+    when: isDepositRow,
+  }),
+)
 
 function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
@@ -114,7 +140,8 @@ function reverse(from: string, own: readonly string[], ofOwedBurn: readonly stri
       states,
       events: ['PaymentReversed'],
       moves: [...moves, ...ofOwedBurn],
-      when: (row) => hasSentWhole(row) && (from !== 'fulfilled' || !hasPromised(row)),
+      when: (row) =>
+        (hasSentWhole(row) && (from !== 'fulfilled' || !hasPromised(row))) || (isDepositRow(row) && row.state !== 'fulfilled'),
     }),
     ...(from === 'fulfilled'
       ? [
@@ -144,6 +171,7 @@ export const paymentSteps: readonly DeclaredStep[] = [
   ...beforeAndAfterFinality('start', { states: ['claimed', 'streaming'], events: ['AnswerStarted'], takesLease: true }),
   ...fulfil('claimed'),
   ...fulfil('streaming'),
+  ...deposit,
   ...release('claimed', 'RequestFailed'),
   ...release('streaming', 'AnswerBroken'),
   ...exhaust('claimed', 'RequestFailed'),
@@ -160,6 +188,12 @@ export const paymentSteps: readonly DeclaredStep[] = [
   ...reverse('released', ['unearned>wallet']),
   ...reverse('exhausted', ['unearned>wallet']),
   ...reverse('fulfilled', ['lost>wallet', unexpose], ['burn_owed>wallet']),
+  step('reverse', {
+    states: ['fulfilled', 'reversed'],
+    events: ['PaymentReversed', 'DepositReversed'],
+    moves: ['lost>wallet', 'overpaid>wallet', 'prepaid>lost', unexpose],
+    when: isDepositRow,
+  }),
   step('refund', { states: ['released.final', 'refund_due'], events: ['RefundDue'], moves: ['unearned>refund'] }),
   step('unmatch', { states: ['reversed', 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] }),
 ]

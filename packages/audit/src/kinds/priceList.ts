@@ -4,6 +4,7 @@ import { declareStep } from '../declaredKind.ts'
 import { type AuditedPrice, price } from '../price.ts'
 import { dollarSplit, findShareProblem, findSplitProblem, split } from '../split.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
+import { isDeposit } from './paymentSteps.ts'
 import { countSetting, settingId } from './setting.ts'
 
 // Do not check the readings of markets: they move no money, and nothing else in the ledger depends on them.
@@ -47,11 +48,11 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   const burns = event.split.some(({ account }) => account === 'burn')
   for (const listed of event.prices) {
     // Of a price in dollars nothing is burned, and it may owe a burn in the token.
-    const isDollar = burns && (listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined)
+    const isDollar = burns && !isDeposit(listed) && (listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined)
     const shares = isDollar ? dollarSplit(event.split) : event.split
     const problem =
       listed.problem ??
-      findShareProblem(listed, shares) ??
+      (isDeposit(listed) ? undefined : findShareProblem(listed, shares)) ??
       (isDollar ? findDollarProblem(listed, event.prices) : undefined)
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }

@@ -11,12 +11,12 @@ import { openPool } from '../../kernel/openKernel.ts'
 import { openInstance } from '../../store/instance.ts'
 import { claimOf, sampleAddress, sampleMint, sampleReference, sampleSettlement } from '../../store/samplePayment.ts'
 import { createTestDatabase } from '../../support/database.ts'
-import { closeTab, creditTab, debitTab, fulfilRequest, openTab, type Tab } from './tab.ts'
-import { prepaid } from './tabEvents.ts'
+import { closePurse, creditPurse, debitPurse, fulfilRequest, openPurse, type Purse } from './purse.ts'
+import { stored } from './purseEvents.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const admin = openPool(adminUrl, 2)
-await admin.query(await readFile(new URL('tab.sql', import.meta.url), 'utf8'))
+await admin.query(await readFile(new URL('purse.sql', import.meta.url), 'utf8'))
 const ledgers = await Promise.all([openInstance(serviceUrl), openInstance(serviceUrl), openInstance(serviceUrl)])
 const [{ kernel, payments }] = ledgers
 
@@ -25,7 +25,7 @@ const endpoint = '/api/data/weather'
 const { shares } = split(100n, defaultSplit)
 const priceBaseUnits = 70n
 
-const newTab = (): Tab => ({ reference: sampleReference(), wallet: sampleAddress(), mint: sampleMint })
+const newPurse = (): Purse => ({ reference: sampleReference(), wallet: sampleAddress(), mint: sampleMint })
 const depositFor = (requests: bigint) => ({
   endpoint,
   depositBaseUnits: requests * priceBaseUnits,
@@ -40,65 +40,65 @@ async function balanceOf(account: string): Promise<bigint> {
 }
 
 /** From one of three processes, each with a separate queue. */
-function debit(tab: Tab, number: number) {
-  return (ledgers[number % ledgers.length] ?? ledgers[0]).kernel.append(debitTab(tab, number, priceBaseUnits))
+function debit(purse: Purse, number: number) {
+  return (ledgers[number % ledgers.length] ?? ledgers[0]).kernel.append(debitPurse(purse, number, priceBaseUnits))
 }
 
-test('64 callers at once on a tab with money for 40 requests get 40, and it is at zero and never below', async () => {
-  const tab = newTab()
-  await kernel.append(openTab(tab, depositFor(40n)))
-  const outcomes = await Promise.all(Array.from({ length: 64 }, (_, number) => debit(tab, number + 1)))
+test('64 callers at once on a purse with money for 40 requests get 40, and it is at zero and never below', async () => {
+  const purse = newPurse()
+  await kernel.append(openPurse(purse, depositFor(40n)))
+  const outcomes = await Promise.all(Array.from({ length: 64 }, (_, number) => debit(purse, number + 1)))
   const refused = outcomes.filter(({ outcome }) => outcome === 'refused')
   expect(outcomes.filter(({ outcome }) => outcome === 'appended')).toHaveLength(40)
   expect(new Set(refused.map((result) => JSON.stringify(result)))).toEqual(
-    new Set([JSON.stringify({ outcome: 'refused', refusal: { reason: 'limit', account: prepaid(tab.reference) } })]),
+    new Set([JSON.stringify({ outcome: 'refused', refusal: { reason: 'limit', account: stored(purse.reference) } })]),
   )
-  expect(await balanceOf(prepaid(tab.reference))).toBe(0n)
+  expect(await balanceOf(stored(purse.reference))).toBe(0n)
   expect(await findBroken(admin)).toEqual([])
 })
 
-test('a request is debited once however often it is sent, and a failed one gives its money back to the tab', async () => {
-  const tab = newTab()
-  await kernel.append(openTab(tab, depositFor(2n)))
-  const repeated = await Promise.all(Array.from({ length: 9 }, () => debit(tab, 1)))
+test('a request is debited once however often it is sent, and a failed one gives its money back to the purse', async () => {
+  const purse = newPurse()
+  await kernel.append(openPurse(purse, depositFor(2n)))
+  const repeated = await Promise.all(Array.from({ length: 9 }, () => debit(purse, 1)))
   expect(repeated.filter(({ outcome }) => outcome === 'appended')).toHaveLength(1)
-  await debit(tab, 2)
-  expect(await debit(tab, 3)).toMatchObject({ refusal: { reason: 'limit' } })
-  expect(await kernel.append(creditTab(tab, 2, priceBaseUnits))).toMatchObject({ outcome: 'appended' })
-  expect(await debit(tab, 3)).toMatchObject({ outcome: 'appended' })
-  expect(await kernel.append(fulfilRequest(tab, 1, shares))).toMatchObject({ outcome: 'appended' })
-  expect(await kernel.append(creditTab(tab, 1, priceBaseUnits)), 'a delivered request').toMatchObject({
+  await debit(purse, 2)
+  expect(await debit(purse, 3)).toMatchObject({ refusal: { reason: 'limit' } })
+  expect(await kernel.append(creditPurse(purse, 2, priceBaseUnits))).toMatchObject({ outcome: 'appended' })
+  expect(await debit(purse, 3)).toMatchObject({ outcome: 'appended' })
+  expect(await kernel.append(fulfilRequest(purse, 1, shares))).toMatchObject({ outcome: 'appended' })
+  expect(await kernel.append(creditPurse(purse, 1, priceBaseUnits)), 'a delivered request').toMatchObject({
     refusal: { reason: 'conflict' },
   })
 })
 
-test('a closed tab wins every race, owes its rest back to the wallet, and its deposit is not a payment', async () => {
-  const tab = newTab()
-  await kernel.append(openTab(tab, depositFor(10n)))
-  await debit(tab, 1)
+test('a closed purse wins every race, owes its rest back to the wallet, and its deposit is not a payment', async () => {
+  const purse = newPurse()
+  await kernel.append(openPurse(purse, depositFor(10n)))
+  await debit(purse, 1)
   const rest = 9n * priceBaseUnits
   const [closed, ...debits] = await Promise.all([
-    kernel.append(closeTab(tab, rest)),
-    ...Array.from({ length: 16 }, (_, number) => debit(tab, number + 2)),
+    kernel.append(closePurse(purse, rest)),
+    ...Array.from({ length: 16 }, (_, number) => debit(purse, number + 2)),
   ])
   // A debit that came first leaves less than the closing returns, and the ceiling refuses the closing.
   const isClosed = debits.every(({ outcome }) => outcome === 'refused')
   expect(closed).toMatchObject(isClosed ? { outcome: 'appended' } : { refusal: { reason: 'limit' } })
-  expect(await balanceOf(`Liabilities:RefundsDue:${tab.wallet}`)).toBe(isClosed ? -rest : 0n)
-  const settlement = sampleSettlement({ reference: tab.reference })
+  expect(await balanceOf(`Liabilities:RefundsDue:${purse.wallet}`)).toBe(isClosed ? -rest : 0n)
+  const settlement = sampleSettlement({ reference: purse.reference })
   expect(await payments.append(claimOf(settlement).change)).toEqual({ outcome: 'conflict' })
   const { payment } = await payments.lookUp({ ...settlement, idempotencyKey: undefined })
   expect(payment.phase).toBe('unmatched')
   expect(await findBroken(admin)).toEqual([])
 })
 
-test('the rest of a closed tab is paid out as any refund is, once', async () => {
-  const tab = newTab()
-  await kernel.append(openTab(tab, depositFor(3n)))
-  await kernel.append(closeTab(tab, 3n * priceBaseUnits))
-  const account = `Liabilities:RefundsDue:${tab.wallet}`
-  const paid = { account, wallet: tab.wallet, paidBaseUnits: 3n * priceBaseUnits }
-  const payout = () => ({ ...samplePayout(), mint: tab.mint, payments: [paid] })
+test('the rest of a closed purse is paid out as any refund is, once', async () => {
+  const purse = newPurse()
+  await kernel.append(openPurse(purse, depositFor(3n)))
+  await kernel.append(closePurse(purse, 3n * priceBaseUnits))
+  const account = `Liabilities:RefundsDue:${purse.wallet}`
+  const paid = { account, wallet: purse.wallet, paidBaseUnits: 3n * priceBaseUnits }
+  const payout = () => ({ ...samplePayout(), mint: purse.mint, payments: [paid] })
   const receipts = databaseOn(admin)
   expect(await recordPayout(receipts, payout(), 0)).toMatchObject({ outcome: 'recorded' })
   expect(await recordPayout(receipts, payout(), 0)).toEqual({ outcome: 'more_than_owed' })

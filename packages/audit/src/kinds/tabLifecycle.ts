@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { baseUnits } from '../body.ts'
+import { base58Of } from '../base58Text.ts'
+import { declareStep } from '../declaredKind.ts'
+import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
+import { prepaidOn } from './tabDeposit.ts'
+import { type AuditedTab, tabsOf } from './tabs.ts'
+
+/* The lifecycle of a tab after its opening: other keys, the end, and amounts that arrive after it. */
+
+const keyReplaced = bodyOf('TabKeyReplaced', {
+  tab: z.string(),
+  sessionKey: z.string().nullable(),
+  bearerHash: z.string().nullable(),
+})
+const rest = { tab: z.string(), mint: z.string(), wallet: z.string(), restBaseUnits: baseUnits }
+const closed = bodyOf('TabClosed', { ...rest, by: z.enum(['wallet', 'session_key', 'end']) })
+const restOwed = bodyOf('TabRestOwed', rest)
+
+type Rest = z.output<typeof closed> | z.output<typeof restOwed>
+
+const postings = ({ tab, wallet, restBaseUnits }: Rest) =>
+  [[prepaidOn(tab), `Liabilities:RefundsDue:${wallet}`, restBaseUnits]] as const
+
+const owed = { moves: ['prepaid>refund'] }
+
+export const tabLifecycle: AuditedKind = {
+  kind: 'tab_lifecycle',
+  space: 6,
+  idBytes: 16,
+  idPrefix: '',
+  isSetting: false,
+  nameOf: (key) => `tab:${base58Of(key)}`,
+  steps: [
+    ...['', 'open'].flatMap((from) => [
+      declareStep({ step: 'tab_lifecycle.replace_key', from, to: 'open', events: ['TabKeyReplaced'] }),
+      declareStep({ step: 'tab_lifecycle.close', from, to: 'closed', events: ['TabClosed'], ...owed }),
+    ]),
+    declareStep({ step: 'tab_lifecycle.return', from: 'closed', to: 'closed', events: ['TabRestOwed'], ...owed }),
+  ],
+  events: new Map([
+    eventOf(keyReplaced, {
+      judge(event, at) {
+        const tab = enter(event, at)
+        if (tab === undefined) return
+        tab.sessionKey = event.sessionKey
+        tab.bearerHash = event.bearerHash
+      },
+    }),
+    eventOf(closed, {
+      postings,
+      judge(event, at) {
+        const tab = enterRest(event, at)
+        if (tab !== undefined) tab.isClosed = true
+      },
+    }),
+    eventOf(restOwed, { postings, judge: enterRest }),
+  ]),
+}
+
+interface OfTab {
+  readonly stream: string
+  readonly tab: string
+}
+
+/** Counts an event of the tab's lifecycle. Undefined for a tab without a deposit. */
+function enter({ stream, tab: id }: OfTab, { blame, ledger }: Judged): AuditedTab | undefined {
+  if (stream !== `tab:${id}`) blame('owner_differs', 'the event is in the stream of another tab')
+  const tab = tabsOf(ledger.state).get(id)
+  if (tab === undefined) blame('lifecycle_impossible', 'no deposit opened the tab')
+  else tab.lifecycle++
+  return tab
+}
+
+function enterRest(event: Rest, at: Judged): AuditedTab | undefined {
+  const tab = enter(event, at)
+  if (tab !== undefined && (tab.wallet !== event.wallet || tab.mint !== event.mint))
+    at.blame('owner_differs', 'the rest is owed to another wallet than the one that paid')
+  return tab
+}

@@ -1,0 +1,88 @@
+import { createPublicKey, hash, verify } from 'node:crypto'
+import { base58 } from '@scure/base'
+
+import { type AuditState, StateDocument } from '../auditState.ts'
+import { base58Of } from '../base58Text.ts'
+import { signatureOf } from '../streamName.ts'
+
+/* Tabs as their events made them: the keys, the limits and the end. The signature of each debit is verified again here. */
+
+export interface AuditedTab {
+  readonly wallet: string
+  readonly mint: string
+  readonly deposit: string
+  readonly maxPerRequestBaseUnits: bigint
+  readonly slot: number
+  readonly blockTimeMs: number
+  sessionKey: string | null
+  bearerHash: string | null
+  /** Number of events of its lifecycle. */
+  lifecycle: number
+  isClosed: boolean
+}
+
+const tabs = new StateDocument('tabs', () => new Map<string, AuditedTab>())
+
+export function tabsOf(state: AuditState): Map<string, AuditedTab> {
+  return tabs.of(state)
+}
+
+const idBytes = 16
+
+/** A deposit by which a tab is found: its key in ledger.keys, as text of one character a byte. */
+export interface DepositKey {
+  readonly key: string
+  readonly stream: string
+  readonly position: number
+}
+
+const deposits = new StateDocument('deposits', (): { keys: DepositKey[] } => ({ keys: [] }))
+
+export function depositKeysOf(state: AuditState): readonly DepositKey[] {
+  return deposits.of(state).keys
+}
+
+/** Notes that the ledger has to find the deposit by its tab. */
+export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositKey, 'key'>): void {
+  const bytes = Buffer.concat([base58.decode(tab), base58.decode(signatureOf(place.stream)).subarray(0, idBytes)])
+  deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
+}
+
+/** Returns the id of the tab that the deposit in this stream opens. */
+export function tabIdOfDeposit(stream: string): string {
+  return base58Of(base58.decode(signatureOf(stream)).subarray(0, idBytes))
+}
+
+export interface AuditedDebit {
+  readonly tab: string
+  readonly number: bigint
+  readonly origin: string
+  readonly mint: string
+  readonly signed: {
+    readonly sessionKey: string
+    readonly maxBaseUnits: bigint
+    readonly validUntilMs: number
+    readonly requestDigest: string
+    readonly signature: string
+  }
+}
+
+/** Verifies a debit: 116 bytes, as docs/tabs.md states them. */
+export function isSignedDebit({ tab, number, origin, mint, signed }: AuditedDebit): boolean {
+  const { sessionKey } = signed
+  const terms = hash(
+    'sha256',
+    `{"mint":${JSON.stringify(mint)},"origin":${JSON.stringify(origin)},"sessionKey":"${sessionKey}"}`,
+    'buffer',
+  )
+  const numbers = Buffer.alloc(24)
+  numbers.writeBigUInt64BE(number, 0)
+  numbers.writeBigUInt64BE(signed.maxBaseUnits, 8)
+  numbers.writeBigInt64BE(BigInt(signed.validUntilMs), 16)
+  const request = Buffer.from(signed.requestDigest, 'hex')
+  const place = Buffer.from(base58.decode(tab)).subarray(0, 8)
+  const message = Buffer.concat([Buffer.from('tollbook.tab.debit.1'), terms, numbers, request, place])
+  const x = Buffer.from(base58.decode(sessionKey)).toString('base64url')
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  return verify(undefined, message, key, Buffer.from(signed.signature, 'base64url'))
+}

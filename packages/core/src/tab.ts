@@ -1,0 +1,109 @@
+import type { Address } from './address.ts'
+import { assertPresent } from './assert.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
+import { concatBytes, fromBase64Url, toBase64Url, utf8Bytes } from './bytes.ts'
+import { canonicalJson } from './canonicalJson.ts'
+import { sha256 } from './digest.ts'
+
+/*
+ * Tabs: a deposit that pays for many requests. A request carries one signed debit, in fixed bytes that bind the tab,
+ * the number, the maximum, the time and the request. No JSON is signed, and the bytes never parse as a transaction.
+ */
+
+/** Name of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */
+export type TabId = string
+
+export const tabIdBytes = 16
+
+/** Conditions of a tab, which the purchase of its deposit binds. Amounts are base units of the deposit's mint. */
+export interface TabTerms {
+  /** Key that signs debits. Undefined: only a bearer key debits. */
+  readonly sessionKey: Address | undefined
+  /** SHA-256 in hex of the secret of the bearer key. Undefined: no bearer key. */
+  readonly bearerHash: string | undefined
+  readonly maxPerRequestBaseUnits: bigint
+  readonly maxPerDayBaseUnits: bigint | undefined
+  /** The tab closes by itself after this moment. */
+  readonly endsAtMs: number
+}
+
+/** The tab of a deposit. With terms, the deposit opens it; otherwise it tops up an open tab of the same wallet. */
+export interface TabDeposit {
+  readonly tab: TabId
+  readonly terms: TabTerms | undefined
+}
+
+/** Returns the id of the tab that a deposit with this signature opens. */
+export function tabIdOf(signature: Uint8Array): TabId {
+  return encodeBase58(signature.slice(0, tabIdBytes))
+}
+
+/** Returns the bytes of an id. Undefined for text that is not in the canonical spelling. */
+export function readTabId(text: string): Uint8Array | undefined {
+  const bytes = text.length <= 22 ? decodeBase58(text, tabIdBytes) : undefined
+  return bytes !== undefined && encodeBase58(bytes) === text ? bytes : undefined
+}
+
+/** A debit as its signature binds it. */
+export interface TabDebit {
+  readonly tab: TabId
+  /** Chosen by the payer, and used once. 1 to 2^63 - 1. */
+  readonly number: bigint
+  /** The most that this request may cost. */
+  readonly maxBaseUnits: bigint
+  readonly validUntilMs: number
+}
+
+/** Facts that the payer and the service must share for a signature to be valid. */
+export interface TabBinding {
+  /** Name of the ledger. */
+  readonly origin: string
+  readonly mint: Address
+  readonly sessionKey: Address
+}
+
+/** SHA-256 over the ledger, the mint and the key, so that a signature is useless at any other service. */
+export function tabTermsHash({ origin, mint, sessionKey }: TabBinding): Uint8Array {
+  return sha256(canonicalJson({ mint, origin, sessionKey }))
+}
+
+/** Digest of the request as sent. `target` is the path with its query, and `bodyDigest` the SHA-256 of the body. */
+export function requestDigestOf(method: string, target: string, bodyDigest: Uint8Array | undefined): Uint8Array {
+  return sha256(concatBytes([utf8Bytes(`${method} ${target}\n`), bodyDigest ?? new Uint8Array()]))
+}
+
+const purpose = utf8Bytes('tollbook.tab.debit.1')
+
+/** The 116 bytes that the session key signs. Integers are big-endian. */
+export function debitMessage(debit: TabDebit, termsHash: Uint8Array, requestDigest: Uint8Array): Uint8Array {
+  const numbers = new DataView(new ArrayBuffer(24))
+  numbers.setBigUint64(0, debit.number)
+  numbers.setBigUint64(8, debit.maxBaseUnits)
+  numbers.setBigInt64(16, BigInt(debit.validUntilMs))
+  const tab = assertPresent(readTabId(debit.tab), 'a debit names a tab').slice(0, 8)
+  return concatBytes([purpose, termsHash, new Uint8Array(numbers.buffer), requestDigest, tab])
+}
+
+/** A debit with its signature. */
+export interface SignedDebit extends TabDebit {
+  readonly signature: Uint8Array
+}
+
+/** The text of a signed debit. Its base64 is the `x-payment-proof` of the request. */
+export function writeDebit({ tab, number, maxBaseUnits, validUntilMs, signature }: SignedDebit): string {
+  return ['tab1', tab, number, maxBaseUnits, validUntilMs, toBase64Url(signature)].join('.')
+}
+
+const form =
+  /^tab1\.([1-9A-HJ-NP-Za-km-z]{16,22})\.([1-9]\d{0,18})\.([1-9]\d{0,18})\.([1-9]\d{12})\.([A-Za-z0-9_-]{86})$/
+const signedMax = 2n ** 63n - 1n
+
+/** Reads the text of a signed debit. Undefined for any other text or spelling. */
+export function readDebit(text: string): SignedDebit | undefined {
+  const [, tab = '', number = '', max = '', until = '', signed = ''] = form.exec(text) ?? []
+  const signature = fromBase64Url(signed)
+  if (readTabId(tab) === undefined || signature?.length !== 64) return undefined
+  const [numbered, maxBaseUnits] = [BigInt(number), BigInt(max)]
+  if (numbered > signedMax || maxBaseUnits > signedMax) return undefined
+  return { tab, number: numbered, maxBaseUnits, validUntilMs: Number(until), signature }
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { accounts, prepaidOn, refundDueTo } from '../../accounting/account.ts'
+import { defineEvent, type EventOf } from './eventDefinition.ts'
+import {
+  address,
+  attempt,
+  attemptId,
+  baseUnits,
+  bigInteger,
+  optionalAddress,
+  optionalText,
+  price,
+  reference,
+} from './fields.ts'
+
+/* Tabs: the deposit, the debits that spend it, and the end of the tab. */
+
+const tab = z.string()
+const ofTab = { tab, mint: address }
+const optionalBaseUnits = z
+  .string()
+  .nullable()
+  .transform((text) => (text === null ? undefined : BigInt(text)))
+
+/** Conditions of a tab, as its purchase bound them. */
+const terms = z.object({
+  sessionKey: optionalAddress,
+  bearerHash: optionalText,
+  maxPerRequestBaseUnits: baseUnits,
+  maxPerDayBaseUnits: optionalBaseUnits,
+  endsAtMs: z.int(),
+})
+
+interface Deposited {
+  readonly tab: string
+  readonly mint: string
+  readonly depositBaseUnits: bigint
+}
+
+/** All of a deposit is prepaid. Nothing is earned or burned until a request spends it. */
+function deposited({ tab: id, mint, depositBaseUnits }: Deposited) {
+  return [{ debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits: depositBaseUnits }]
+}
+
+const tabOpened = defineEvent(
+  z.object({ kind: z.literal('TabOpened'), ...ofTab, wallet: address, depositBaseUnits: baseUnits, terms }),
+  deposited,
+)
+
+/** A further deposit on an open tab of the same wallet. */
+const tabToppedUp = defineEvent(
+  z.object({ kind: z.literal('TabToppedUp'), ...ofTab, wallet: address, depositBaseUnits: baseUnits }),
+  deposited,
+)
+
+/**
+ * The chain dropped a deposit. The balance of the tab is taken back, which lowers the loss. The rest had bought
+ * answers: the streams of this tab.
+ */
+const depositReversed = defineEvent(
+  z.object({
+    kind: z.literal('DepositReversed'),
+    ...ofTab,
+    takenBackBaseUnits: baseUnits,
+    spentBaseUnits: baseUnits,
+  }),
+  ({ tab: id, mint, takenBackBaseUnits }) => [
+    { debit: prepaidOn(id), credit: accounts.reversedPayments, mint, amountBaseUnits: takenBackBaseUnits },
+  ],
+)
+
+/** A request holds its highest price on the tab, and has the exclusive right to run the handler until its lease ends. */
+const tabDebited = defineEvent(
+  z.object({
+    kind: z.literal('TabDebited'),
+    tab,
+    /** Number of the debit on its tab. */
+    number: bigInteger,
+    /** The deposit that opened the tab, with its place on the chain. */
+    deposit: reference,
+    slot: z.int(),
+    blockTimeMs: z.int(),
+    wallet: address,
+    price,
+    priceList: z.int().min(1),
+    attempt,
+    attemptId,
+    leaseMs: z.int(),
+    /** SHA-256 in hex of the order: method, endpoint and canonical parameters. */
+    orderDigest: z.string(),
+    /** Hash of the bearer key that was presented. Null for a signed debit. Such a debit is not provable. */
+    bearerHash: optionalText,
+    /** Statement of the session key, besides tab and number. Null for a debit by the bearer key. */
+    signed: z
+      .object({
+        sessionKey: address,
+        maxBaseUnits: baseUnits,
+        validUntilMs: z.int(),
+        /** SHA-256 in hex of the request as sent. */
+        requestDigest: z.string(),
+        /** Base64url. */
+        signature: z.string(),
+      })
+      .nullable()
+      .transform((signed) => signed ?? undefined),
+    /** Version of the tab's lifecycle on which the debit was decided. */
+    lifecycle: z.int().min(0),
+  }),
+  ({ tab: id, price: { mint, requiredBaseUnits } }) => [
+    { debit: prepaidOn(id), credit: accounts.unearned, mint, amountBaseUnits: requiredBaseUnits },
+  ],
+)
+export type TabDebited = EventOf<typeof tabDebited>
+
+/** The part of a hold that was not charged is on the tab again. */
+const tabReturned = defineEvent(
+  z.object({ kind: z.literal('TabReturned'), ...ofTab, baseUnits }),
+  ({ tab: id, mint, baseUnits: amountBaseUnits }) => [
+    { debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits },
+  ],
+)
+export type TabReturned = EventOf<typeof tabReturned>
+
+/** The wallet replaced the keys. Debits of the earlier keys are refused from this event on, at every instance. */
+const tabKeyReplaced = defineEvent(
+  z.object({ kind: z.literal('TabKeyReplaced'), tab, sessionKey: optionalAddress, bearerHash: optionalText }),
+)
+
+const closers = ['wallet', 'session_key', 'end'] as const
+export type TabCloser = (typeof closers)[number]
+
+interface RestOwed {
+  readonly tab: string
+  readonly wallet: z.output<typeof address>
+  readonly mint: string
+  readonly restBaseUnits: bigint
+}
+
+function restOwed({ tab: id, wallet, mint, restBaseUnits }: RestOwed) {
+  return [{ debit: prepaidOn(id), credit: refundDueTo(wallet), mint, amountBaseUnits: restBaseUnits }]
+}
+
+/** The tab takes no more debits, and owes its rest to the wallet that paid. */
+const tabClosed = defineEvent(
+  z.object({
+    kind: z.literal('TabClosed'),
+    ...ofTab,
+    wallet: address,
+    /** Key that closed it; `end` if its time was over. */
+    by: z.enum(closers),
+    restBaseUnits: baseUnits,
+  }),
+  restOwed,
+)
+
+/** An amount that was returned to a closed tab is owed to its wallet as well. */
+const tabRestOwed = defineEvent(
+  z.object({ kind: z.literal('TabRestOwed'), ...ofTab, wallet: address, restBaseUnits: baseUnits }),
+  restOwed,
+)
+
+/** Events in the streams of payments and debits. */
+export const tabPaymentEvents = [tabOpened, tabToppedUp, depositReversed, tabDebited, tabReturned] as const
+/** Events in the stream of a tab's lifecycle. */
+export const tabLifecycleEvents = [tabKeyReplaced, tabClosed, tabRestOwed] as const

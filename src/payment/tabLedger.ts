@@ -1,0 +1,16 @@
+import type { TabId } from '@tollbook/core/tab'
+import type { TabCloser } from './events/tabEvents.ts'
+import type { Tab, TabKeys } from './tab.ts'
+
+/** The ledger's interface for tabs. Every method throws a retryable `Fault` while the ledger does not answer. */
+export interface TabLedger {
+  /** Undefined if no deposit on record opened this tab. May be two seconds old: the append of a debit decides. */
+  find(tab: TabId): Promise<Tab | undefined>
+  balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
+  /** Returns what its requests cost or hold since 00:00 UTC. Requests of the same moment may not count yet. */
+  spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
+  /** Closes the tab and owes its rest to the wallet. Returns the rest, or undefined if the tab was closed before. */
+  close(tab: TabId, by: TabCloser, nowMs: number): Promise<bigint | undefined>
+  /** False if the keys have changed since `tab` was read, or the tab is closed. */
+  replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>
+}

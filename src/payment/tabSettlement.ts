@@ -1,0 +1,51 @@
+import type { Price } from '@tollbook/core/quote'
+import type { TabDebited } from './events/tabEvents.ts'
+import { tabRequestReference } from './paymentReference.ts'
+import type { DebitFacts, Settlement } from './settlement.ts'
+
+/* Two settlements of tabs: the deposit, which an ordinary payment makes, and the debit, which pays for one request. */
+
+/** A settlement by a debit of a tab. */
+export type DebitSettlement = Settlement & { readonly debit: DebitFacts }
+
+export function isDebit(settlement: Settlement): settlement is DebitSettlement {
+  return settlement.debit !== undefined
+}
+
+/** Returns the settlement that a recorded debit states. */
+export function settlementOfDebit(event: TabDebited): DebitSettlement {
+  const {
+    tab,
+    number,
+    deposit,
+    slot,
+    blockTimeMs,
+    signed,
+    bearerHash,
+    lifecycle,
+    orderDigest,
+    wallet,
+    price,
+    priceList,
+  } = event
+  return {
+    reference: tabRequestReference(tab, number),
+    wallet,
+    price,
+    priceList,
+    quoteId: undefined,
+    memo: undefined,
+    burnedBaseUnits: 0n,
+    receivedBaseUnits: price.requiredBaseUnits,
+    evidence: { kind: 'solana', slot, blockTimeMs, transactionBase64: undefined },
+    debit: { tab, number, deposit, signed, bearerHash, lifecycle, orderDigest },
+  }
+}
+
+/** The only share of a deposit's price. */
+const depositShare = 'prepaid'
+
+/** True for the price of a deposit: nothing of it is burned or shared until it is spent. */
+export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
+  return shares.length === 1 && shares[0]?.account === depositShare
+}

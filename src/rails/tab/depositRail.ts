@@ -1,0 +1,30 @@
+import { pathOf } from '@tollbook/core/endpointName'
+import type { PaymentRail, Proof } from '../../paywall/rail.ts'
+
+/**
+ * Joins two rails of one protocol: payments for deposits go to the wallet for tabs, all others to the payment wallet.
+ * The order decides, so a payment to the wrong one of the two wallets buys nothing.
+ */
+export function withDeposits<P extends Proof>(
+  goods: PaymentRail<P>,
+  deposits: PaymentRail<P>,
+  depositPath: string,
+): PaymentRail<P> {
+  const of = (endpoint: string) => (pathOf(endpoint) === depositPath ? deposits : goods)
+  const { resume } = goods
+  const { explain } = goods
+  return {
+    ...goods,
+    challenge: (offer) => of(offer.product.path).challenge(offer),
+    settle: (question) => of(question.order.endpoint).settle(question),
+    ...(resume === undefined
+      ? {}
+      : { resume: async (question, message) => of(question.order.endpoint).resume?.(question, message) }),
+    ...(explain === undefined
+      ? {}
+      : {
+          explain: async (refusal, refused) =>
+            (of(refused.offer?.product.path ?? '').explain ?? explain)(refusal, refused),
+        }),
+  }
+}

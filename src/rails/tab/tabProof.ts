@@ -1,0 +1,85 @@
+import { readAddress } from '@tollbook/core/address'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { fromBase64Url, toHex } from '@tollbook/core/bytes'
+import { randomBytesOf } from '@tollbook/core/id'
+import { sha256 } from '@tollbook/core/digest'
+import { type Refusal, refuseField, refuseProof } from '@tollbook/core/refusal'
+import { readDebit, requestDigestOf, type SignedDebit, type TabId, tabIdBytes, tabIdOf } from '@tollbook/core/tab'
+import { type PaymentReference, tabRequestReference } from '../../payment/paymentReference.ts'
+import type { OrderRequest, Presented, Proof, RailRequest } from '../../paywall/rail.ts'
+
+export const walletHeader = 'x-wallet-address'
+export const proofHeader = 'x-payment-proof'
+export const bearerHeader = 'authorization'
+const keyHeader = 'idempotency-key'
+
+/** A debit of a tab, with the secret or the signature that entitles to it. */
+export interface TabProof extends Proof {
+  readonly reference: PaymentReference
+  readonly tab: TabId
+  readonly number: bigint
+  /** Digest of the request as sent. */
+  readonly requestDigest: Uint8Array
+  /** Undefined for the bearer key. */
+  readonly signed: SignedDebit | undefined
+  /** SHA-256 in hex of the bearer key's secret. Undefined for a signed debit. */
+  readonly secretHash: string | undefined
+}
+
+// Base64 of `tab1.`, which neither a signature nor a transaction of this length begins with.
+const signedStart = 'dGFiMS'
+const signedLengthMin = 100
+const bearerForm = /^Bearer tbt_([A-Za-z0-9_-]{64})([A-Za-z0-9_-]{43})$/
+
+export function carriesDebit(request: RailRequest): boolean {
+  const proof = request.header(proofHeader)
+  if (proof !== undefined) return proof.startsWith(signedStart) && proof.length >= signedLengthMin
+  return request.header(bearerHeader)?.startsWith('Bearer tbt_') === true
+}
+
+/** Reads a debit without the ledger: its form, and the wallet that it names as its payer. */
+export function readTabProof(request: OrderRequest): Presented<TabProof> | Refusal {
+  const text = request.header(proofHeader)
+  const requestDigest = requestDigestOf(request.method, request.target, request.bodyDigest())
+  return text === undefined
+    ? readBearer(request, requestDigest)
+    : readSigned(text, { wallet: request.header(walletHeader), requestDigest })
+}
+
+interface SignedRequest {
+  readonly wallet: string | undefined
+  readonly requestDigest: Uint8Array
+}
+
+function readSigned(text: string, { wallet, requestDigest }: SignedRequest): Presented<TabProof> | Refusal {
+  const payer = readAddress(wallet ?? '')
+  if (payer === undefined)
+    return refuseField(walletHeader, 'must be the Solana address of the wallet that opened the tab')
+  const bytes = Buffer.from(text, 'base64')
+  // A second spelling of the same bytes is refused, as for every proof.
+  const signed = bytes.toString('base64') === text ? readDebit(bytes.toString('latin1')) : undefined
+  if (signed === undefined) return refuseProof('malformed_proof')
+  const { tab, number } = signed
+  const reference = tabRequestReference(tab, number)
+  return { payer, proof: { reference, tab, number, requestDigest, signed, secretHash: undefined } }
+}
+
+const highBit = 2n ** 63n
+
+/** Numbers of the bearer key have the highest bit, so that they never meet those that a session key signs. */
+function readBearer(request: OrderRequest, requestDigest: Uint8Array): Presented<TabProof> | Refusal {
+  const [, place = '', secretText = ''] = bearerForm.exec(request.header(bearerHeader) ?? '') ?? []
+  const [bytes, secret] = [fromBase64Url(place), fromBase64Url(secretText)]
+  const payer = bytes === undefined ? undefined : readAddress(encodeBase58(bytes.slice(tabIdBytes)))
+  if (bytes === undefined || secret === undefined || payer === undefined)
+    return refuseField(bearerHeader, 'must be `Bearer` and the prefix of the tab followed by the base64url of 32 bytes')
+  const key = request.header(keyHeader)
+  const chosen = key === undefined ? randomBytesOf(8) : sha256(`${place} ${key}`)
+  const number = highBit | (new DataView(chosen.buffer, chosen.byteOffset).getBigUint64(0) % highBit)
+  const tab = tabIdOf(bytes)
+  const reference = tabRequestReference(tab, number)
+  return {
+    payer,
+    proof: { reference, tab, number, requestDigest, signed: undefined, secretHash: toHex(sha256(secret)) },
+  }
+}

@@ -1,0 +1,25 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { readTabId, type TabId, tabIdBytes } from '@tollbook/core/tab'
+import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
+
+const lifecycleSpace = 6
+
+/**
+ * Space of ledger.keys for deposits: the bytes of the tab, then those of the deposit. The opening deposit has them
+ * twice.
+ */
+export const depositSpace = 14
+
+/** The id of the stream of a tab's lifecycle: space byte and tab. */
+export function lifecycleStreamId(tab: TabId): Uint8Array {
+  return Uint8Array.of(lifecycleSpace, ...tabBytes(tab))
+}
+
+/** The key by which a tab finds one of its deposits. */
+export function depositKey(tab: TabId, deposit: PaymentReference): Uint8Array {
+  return Uint8Array.of(...tabBytes(tab), ...streamIdOf(deposit).subarray(1, 1 + tabIdBytes))
+}
+
+export function tabBytes(tab: TabId): Uint8Array {
+  return assertPresent(readTabId(tab), 'a tab has an id')
+}

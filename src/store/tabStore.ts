@@ -1,0 +1,198 @@
+import { LRUCache } from 'lru-cache'
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { TabId } from '@tollbook/core/tab'
+import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
+import { prepaidOn } from '../accounting/account.ts'
+import { paymentCodec, tabLifecycleCodec } from '../payment/events.ts'
+import { isFinal } from '../payment/payment.ts'
+import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import type { TabCloser } from '../payment/events/tabEvents.ts'
+import {
+  decideClose,
+  decideKeys,
+  decideReturn,
+  evolveLifecycle,
+  newLifecycle,
+  type Tab,
+  type TabDepositOnRecord,
+  type TabLifecycle,
+  type TabLifecycleDecision,
+} from '../payment/tab.ts'
+import type { TabLedger } from '../payment/tabLedger.ts'
+import { type Database, readOrFault } from './database.ts'
+import { itemEvent, textOf } from './paymentItem.ts'
+import { foldPayment } from './foldPayment.ts'
+import { depositSpace, lifecycleStreamId, tabBytes } from './tabKeys.ts'
+
+export interface TabStoreDeps {
+  readonly database: Database
+  readonly kernel: LedgerKernel
+  readonly clock: Clock
+}
+
+/** Tabs of the ledger. `forget` makes the next lookup read the tab again, after an append was refused for its lifecycle. */
+export interface TabStore extends TabLedger {
+  forget(tab: TabId): void
+}
+
+const cachedMax = 10_000
+// A hot tab is read every two seconds. The append refuses a debit that was decided on an older lifecycle.
+const cachedMs = 2_000
+
+export function createTabStore(deps: TabStoreDeps): TabStore {
+  const { clock } = deps
+  const cache = new LRUCache<TabId, Promise<Tab | undefined>>({
+    max: cachedMax,
+    ttl: cachedMs,
+    ttlResolution: 0,
+    perf: { now: () => clock.monotonicMs() },
+  })
+  const find = (tab: TabId): Promise<Tab | undefined> => {
+    const known = cache.get(tab)
+    if (known !== undefined) return known
+    const reading = readTab(deps, tab)
+    cache.set(tab, reading)
+    // Read again after a failure, and for a deposit that is being recorded at this moment.
+    reading.then((found) => found ?? cache.delete(tab)).catch(() => cache.delete(tab))
+    return reading
+  }
+  const change: Change = async (tab, decision, nowMs) => {
+    if (decision === undefined) return false
+    const { outcome } = await deps.kernel.append(lifecycleItem(tab, decision, nowMs))
+    cache.delete(tab.id)
+    return outcome === 'appended'
+  }
+  return {
+    find,
+    forget: (tab) => void cache.delete(tab),
+    balanceBaseUnits: (tab) => readBalance(deps, tab),
+    spentTodayBaseUnits: (tab, nowMs) => readSpent(deps, tab, nowMs),
+    close: (tab, by, nowMs) => closeTab({ ...deps, change }, tab, { by, nowMs }),
+    replaceKeys: (tab, keys, nowMs) => change(tab, decideKeys(tab, keys), nowMs),
+  }
+}
+
+function lifecycleItem(
+  { id, lifecycle }: Pick<Tab, 'id' | 'lifecycle'>,
+  { step, events: [event] }: TabLifecycleDecision,
+  nowMs: number,
+) {
+  const header = { stream: `tab:${id}`, version: lifecycle.version + 1, effectiveAtMs: nowMs }
+  const events = [itemEvent(tabLifecycleCodec, event, header)]
+  return { stream: lifecycleStreamId(id), step, expectedVersion: lifecycle.version, events }
+}
+
+async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<Tab | undefined> {
+  const from = Buffer.from(tabBytes(id))
+  const to = Buffer.concat([from, Buffer.alloc(from.length + 1, 255)])
+  const { rows } = await readOrFault('the deposits of a tab', () =>
+    sql<{ id: Buffer; is_first: boolean }>`
+      select k.id, substring(k.key from 17) = ${from} as is_first from ledger.keys k
+      where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}`.execute(database),
+  )
+  const sorted = rows.toSorted((one, other) => Number(other.is_first) - Number(one.is_first))
+  const references = sorted.map((row) => assertPresent(referenceOfStream(row.id), 'a deposit is a payment'))
+  if (references.length === 0) return undefined
+  const streams = await kernel.readMany([...references.map(streamIdOf), lifecycleStreamId(id)])
+  const lifecycle = foldLifecycle(streams.at(-1) ?? [])
+  const deposits = references.map((reference, index) => readDeposit(reference, streams[index] ?? []))
+  const [opening] = deposits
+  const opened = opening?.opened
+  assert(opened !== undefined && opening !== undefined, 'a tab begins with a deposit')
+  return {
+    id,
+    wallet: opened.wallet,
+    mint: opened.mint,
+    deposit: opening.onRecord.reference,
+    evidence: opening.settlement.evidence,
+    terms: opened.terms,
+    ...(lifecycle.keys ?? { sessionKey: opened.terms.sessionKey, bearerHash: opened.terms.bearerHash }),
+    lifecycle,
+    deposits: deposits.map(({ onRecord }) => onRecord),
+  }
+}
+
+function readDeposit(reference: PaymentReference, recorded: readonly RecordedEvent[]) {
+  const payment = foldPayment(recorded)
+  assert('settlement' in payment, 'a deposit was verified')
+  const events = recorded.map(({ body, recordedAtMs }) => ({
+    ...paymentCodec.decode(textOf(body)).event,
+    recordedAtMs,
+  }))
+  const opened = events.find((event) => event.kind === 'TabOpened')
+  const deposited = assertPresent(opened ?? events.find((event) => event.kind === 'TabToppedUp'), 'a deposit was made')
+  const standing = payment.phase === 'reversed' ? 'reversed' : isFinal(payment) ? 'final' : 'open'
+  const { depositBaseUnits: baseUnits, recordedAtMs } = deposited
+  const onRecord: TabDepositOnRecord = { reference, baseUnits, recordedAtMs, standing }
+  return { onRecord, opened, settlement: payment.settlement }
+}
+
+function foldLifecycle(recorded: readonly RecordedEvent[]): TabLifecycle {
+  return recorded.reduce(
+    (lifecycle, { body }) => evolveLifecycle(lifecycle, tabLifecycleCodec.decode(textOf(body)).event),
+    newLifecycle,
+  )
+}
+
+async function readBalance({ database }: TabStoreDeps, { id, mint }: Pick<Tab, 'id' | 'mint'>): Promise<bigint> {
+  const row = await readOrFault('the balance of a tab', () =>
+    database
+      .selectFrom('ledger.accounts')
+      .select('balance')
+      .where('mint', '=', mint)
+      .where('name', '=', prepaidOn(id))
+      .executeTakeFirst(),
+  )
+  const balance = -BigInt(row?.balance ?? 0)
+  assert(balance >= 0n, 'a tab is never overdrawn')
+  return balance
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The tally of the day is the amount that was taken, less the deposits and the returned holds. */
+async function readSpent({ database }: TabStoreDeps, { id, mint, deposits }: Tab, nowMs: number): Promise<bigint> {
+  const fromMs = nowMs - (nowMs % dayMs)
+  const { rows } = await readOrFault('what a tab has spent today', () =>
+    sql<{ amount: string | null }>`
+      select sum(t.amount)::text as amount from ledger.tallies t
+      where t.account = (select a.id from ledger.accounts a where a.mint = ${mint} and a.name = ${prepaidOn(id)})
+        and t.hour >= ${new Date(fromMs)}`.execute(database),
+  )
+  const deposited = deposits
+    .filter(({ recordedAtMs }) => recordedAtMs >= fromMs)
+    .reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  return BigInt(rows[0]?.amount ?? 0) + deposited
+}
+
+/** Appends a decision about a tab. False if there is none, or another change was first. */
+type Change = (tab: Tab, decision: TabLifecycleDecision | undefined, nowMs: number) => Promise<boolean>
+
+interface Closing {
+  readonly by: TabCloser
+  readonly nowMs: number
+}
+
+// A closed tab has no further debits, so the second try is enough unless its keys change at the same moment.
+const triesMax = 6
+
+/**
+ * Closes first and owes the rest, in one append if no debit comes between. Otherwise the tab is closed without a rest,
+ * after which its balance can only grow, and the rest is owed with the next append. So a closing wins every race.
+ */
+async function closeTab(deps: TabStoreDeps & { readonly change: Change }, id: TabId, closing: Closing) {
+  const { by, nowMs } = closing
+  for (let tries = 1; tries <= triesMax; tries++) {
+    const tab = await readTab(deps, id)
+    if (tab === undefined) return undefined
+    const balance = await readBalance(deps, tab)
+    if (tab.lifecycle.isClosed && balance === 0n) return tries === 1 ? undefined : 0n
+    const restBaseUnits = tab.lifecycle.isClosed || tries === 1 ? balance : 0n
+    const decision = decideReturn(tab, restBaseUnits) ?? decideClose(tab, by, restBaseUnits)
+    if ((await deps.change(tab, decision, nowMs)) && restBaseUnits === balance) return balance
+  }
+  throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })
+}

@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import { readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { decodeBase58 } from '@tollbook/core/base58'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { divideRoundingDown } from '@tollbook/core/money'
+import type { Price } from '@tollbook/core/quote'
+import { readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
+import { readReference, streamIdOf } from '../payment/paymentReference.ts'
+import type { TabLedger } from '../payment/tabLedger.ts'
+import type { Failure, Job, Value } from '../product/product.ts'
+import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
+
+export const tabsPath = '/api/tabs'
+
+/** The operator's limits on tabs, in millionths of a US dollar. */
+export interface TabLimits {
+  /** Largest deposit, and largest balance of a tab. */
+  readonly tabMaxMicroUsd: bigint
+  /** Highest `maxPerDayUsd` of a tab with a bearer key. 0: no tab has one. */
+  readonly bearerDayMaxMicroUsd: bigint
+}
+
+export interface TabProductDeps {
+  readonly clock: Clock
+  readonly tabs: () => Pick<TabLedger, 'find' | 'balanceBaseUnits'>
+  readonly origin: () => string
+  /** Reason why no deposits are sold now. */
+  readonly whyClosed: () => string | undefined
+}
+
+const denominationsUsd = [1, 5, 10, 20]
+const usdMicro = 1_000_000
+const dayMs = 24 * 60 * 60 * 1000
+const daysMax = 90
+
+const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be base58 of 32 bytes')
+const usd = z.number().min(0.000001).max(1_000)
+
+/** Terms are in the body of the purchase, so the payment binds them with the order. */
+function parametersWith({ tabMaxMicroUsd, bearerDayMaxMicroUsd }: TabLimits) {
+  const denominations = denominationsUsd.filter((each) => BigInt(each * usdMicro) <= tabMaxMicroUsd)
+  const bearerDayMax = Number(bearerDayMaxMicroUsd) / usdMicro
+  return z
+    .strictObject({
+      depositUsd: z
+        .literal(denominations)
+        .default(denominations.includes(5) ? 5 : 1)
+        .meta({ description: 'amount of the deposit in US dollars' }),
+      sessionKey: address.exactOptional().meta({ description: 'Ed25519 key that signs debits; base58' }),
+      bearerSha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be SHA-256 in hex')
+        .exactOptional()
+        .meta({ description: 'SHA-256 in hex of the 32 secret bytes of a bearer key' }),
+      maxPerRequestUsd: usd
+        .exactOptional()
+        .meta({ description: 'most that one request may cost; default: the deposit' }),
+      maxPerDayUsd: usd.exactOptional().meta({ description: 'most that all requests of a UTC day may cost' }),
+      days: z.int().min(1).max(daysMax).default(30).meta({ description: 'days until the tab closes by itself' }),
+      tab: z
+        .string()
+        .refine((text) => readTabId(text) !== undefined, 'must be the id of a tab')
+        .exactOptional()
+        .meta({ description: 'tops up this tab instead of opening one; without terms' }),
+    })
+    .superRefine((order, context) => {
+      const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+      const { tab, sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd } = order
+      const terms = [sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd]
+      if (tab !== undefined && terms.some((each) => each !== undefined))
+        problem('tab', 'must be sent without terms, because a tab keeps those of its opening')
+      if (tab === undefined && sessionKey === undefined && bearerSha256 === undefined)
+        problem('sessionKey', 'must be sent, because a deposit alone gives no access')
+      if (bearerSha256 === undefined) return
+      if (bearerDayMax === 0) problem('bearerSha256', 'is not offered by this service; send a sessionKey')
+      else if (maxPerDayUsd === undefined || maxPerDayUsd > bearerDayMax)
+        problem('maxPerDayUsd', `must be at most ${bearerDayMax} with a bearer key`)
+    })
+}
+
+type TabOrder = z.infer<ReturnType<typeof parametersWith>>
+
+const amount = z.string().meta({ description: 'base units of the mint' })
+const answer = z.object({
+  tab: z.string(),
+  deposit: z.string().meta({ description: 'signature of the deposit; it gives no access' }),
+  wallet: z.string().meta({ description: 'wallet that gets the rest' }),
+  mint: z.string(),
+  origin: z.string().meta({ description: 'name of the ledger, which debits bind' }),
+  depositBaseUnits: amount,
+  balanceBaseUnits: amount,
+  terms: z
+    .object({
+      sessionKey: z.string().nullable(),
+      bearerSha256: z.string().nullable(),
+      maxPerRequestBaseUnits: amount,
+      maxPerDayBaseUnits: amount.nullable(),
+      endsAt: z.string(),
+    })
+    .nullable()
+    .meta({ description: 'null for a top-up' }),
+  bearerPrefix: z.string().nullable().meta({ description: 'append the base64url of the 32 secret bytes' }),
+})
+
+const exampleId = '4uQeVj5tqViQh7yWWGStvk'
+
+/** Creates the product that opens tabs and tops them up, in denominations. */
+export function createTabProduct(limits: TabLimits, deps: TabProductDeps): ProductDefinition<unknown> {
+  const denominations = denominationsUsd.filter((each) => BigInt(each * usdMicro) <= limits.tabMaxMicroUsd)
+  const microOf = (each: number) => BigInt(each * usdMicro)
+  const sessionKey = '8tG3x5cVfLGcmfmN7nXrMVmYnW3wVKSTMnNcLEhNLFhP'
+  return defineProduct({
+    path: tabsPath,
+    method: 'POST',
+    summary: 'A tab: one deposit pays for many requests, and the rest is returned',
+    priceMicroUsd: microOf(denominations.includes(5) ? 5 : 1),
+    variants: denominations.map((each) => ({ name: String(each), priceMicroUsd: microOf(each) })),
+    isDeposit: true,
+    parameters: parametersWith(limits),
+    answer,
+    example: {
+      order: { depositUsd: 5, sessionKey },
+      answer: {
+        tab: exampleId,
+        deposit: '5x…',
+        wallet: '9x…',
+        mint: 'So…',
+        origin: 'tollbook/9x…',
+        depositBaseUnits: '5000000',
+        balanceBaseUnits: '5000000',
+        terms: {
+          sessionKey,
+          bearerSha256: null,
+          maxPerRequestBaseUnits: '5000000',
+          maxPerDayBaseUnits: null,
+          endsAt: '2026-12-26T12:00:00.000Z',
+        },
+        bearerPrefix: null,
+      },
+    },
+    providers: [],
+    demo: {
+      order: () => ({ depositUsd: 1, sessionKey }),
+      check: ({ tab, balanceBaseUnits }) => `tab ${tab} with ${balanceBaseUnits} base units`,
+    },
+    open: () => ({
+      whyUnavailable: () => deps.whyClosed(),
+      whyUndeliverable: () => undefined,
+      variant: ({ depositUsd }: TabOrder) => String(depositUsd),
+      async deliver(order: TabOrder, { price, ...job }) {
+        const paid = { ...job, price: assertPresent(price, 'a deposit has a price') }
+        return order.tab === undefined ? openTab(deps, order, paid) : topUp(deps, limits, { tab: order.tab, job: paid })
+      },
+    }),
+  })
+}
+
+type PaidJob = Pick<Job, 'payment' | 'payer'> & { readonly price: Price }
+
+function openTab({ clock, origin }: TabProductDeps, order: TabOrder, { payment, payer, price }: PaidJob): Value {
+  const { sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days } = order
+  const id = streamIdOf(assertPresent(readReference(payment), 'a deposit is a payment')).subarray(1)
+  const tab = tabIdOf(id)
+  const wallet = assertPresent(readAddress(payer), 'a payer is a wallet')
+  const nowMs = clock.nowMs()
+  const terms: TabTerms = {
+    sessionKey: sessionKey === undefined ? undefined : readAddress(sessionKey),
+    bearerHash: bearerSha256,
+    maxPerRequestBaseUnits:
+      maxPerRequestUsd === undefined ? price.requiredBaseUnits : inBaseUnits(maxPerRequestUsd, price),
+    maxPerDayBaseUnits: maxPerDayUsd === undefined ? undefined : inBaseUnits(maxPerDayUsd, price),
+    endsAtMs: nowMs + days * dayMs,
+  }
+  const walletBytes = assertPresent(decodeBase58(wallet, 32), 'a wallet has 32 bytes')
+  const prefix = `tbt_${Buffer.concat([id.subarray(0, 16), walletBytes]).toString('base64url')}`
+  return {
+    kind: 'delivered',
+    data: {
+      ...factsOf(tab, { payment, payer, price }),
+      origin: origin(),
+      balanceBaseUnits: price.requiredBaseUnits.toString(),
+      terms: {
+        sessionKey: sessionKey ?? null,
+        bearerSha256: bearerSha256 ?? null,
+        maxPerRequestBaseUnits: terms.maxPerRequestBaseUnits.toString(),
+        maxPerDayBaseUnits: terms.maxPerDayBaseUnits?.toString() ?? null,
+        endsAt: isoTime(terms.endsAtMs),
+      },
+      bearerPrefix: bearerSha256 === undefined ? null : prefix,
+    },
+    meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
+    deposit: { tab, terms },
+  }
+}
+
+function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
+  const [, signature = ''] = payment.split(':')
+  const { mint, requiredBaseUnits } = price
+  return { tab, deposit: signature, wallet: payer, mint, depositBaseUnits: requiredBaseUnits.toString() }
+}
+
+/** Dollars at the token price of the deposit, rounded down, so that a limit is never exceeded. */
+function inBaseUnits(dollars: number, { requiredBaseUnits, priceMicroUsd }: Price): bigint {
+  return divideRoundingDown(BigInt(Math.round(dollars * usdMicro)) * requiredBaseUnits, priceMicroUsd)
+}
+
+interface TopUp {
+  readonly tab: TabId
+  readonly job: PaidJob
+}
+
+/** A refused top-up ends its payment, which is then owed back: a second attempt would be refused as well. */
+async function topUp(
+  deps: TabProductDeps,
+  { tabMaxMicroUsd }: TabLimits,
+  { tab: id, job }: TopUp,
+): Promise<Value | Failure> {
+  const refuse = (message: string): Failure => ({ kind: 'failed', code: 'NO_DATA', message, endsPayment: true })
+  const tab = await deps.tabs().find(id)
+  const nowMs = deps.clock.nowMs()
+  const isOpen = tab !== undefined && !tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs
+  if (!isOpen || tab.wallet !== job.payer || tab.mint !== job.price.mint)
+    return refuse('this wallet has no open tab with that id')
+  const { requiredBaseUnits, priceMicroUsd } = job.price
+  const balanceBaseUnits = (await deps.tabs().balanceBaseUnits(tab)) + requiredBaseUnits
+  if (balanceBaseUnits * priceMicroUsd > tabMaxMicroUsd * requiredBaseUnits)
+    return refuse('the tab would hold more than this service permits')
+  return {
+    kind: 'delivered',
+    data: {
+      ...factsOf(id, job),
+      origin: deps.origin(),
+      balanceBaseUnits: balanceBaseUnits.toString(),
+      terms: null,
+      bearerPrefix: null,
+    },
+    meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
+    deposit: { tab: id, terms: undefined },
+  }
+}

@@ -1,0 +1,77 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { z } from 'zod'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { sha256 } from '@tollbook/core/digest'
+import { debitMessage, requestDigestOf, tabTermsHash, writeDebit } from '@tollbook/core/tab'
+import { ask, askForQuote, type Counter, type Order, type Reply } from '../support/ask.ts'
+
+export interface SessionKey {
+  readonly address: Address
+  readonly privateKey: KeyObject
+}
+
+export function newSessionKey(): SessionKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const address = assertPresent(readAddress(encodeBase58(Buffer.from(x, 'base64url'))), 'a key is an address')
+  return { address, privateKey }
+}
+
+const opened = z.object({
+  data: z.object({
+    tab: z.string(),
+    deposit: z.string(),
+    wallet: z.string(),
+    mint: z.string().transform((text) => assertPresent(readAddress(text), 'a mint')),
+    origin: z.string(),
+    depositBaseUnits: z.string(),
+    balanceBaseUnits: z.string(),
+    bearerPrefix: z.string().nullable(),
+  }),
+})
+export type OpenedTab = z.infer<typeof opened>['data'] & { readonly key: SessionKey }
+
+/** Buys a tab on the native rail. */
+export async function openTab(
+  service: Counter,
+  more: Readonly<Record<string, unknown>> = {},
+  key = newSessionKey(),
+): Promise<OpenedTab> {
+  const body = { depositUsd: 1, sessionKey: key.address, ...more }
+  const order = { path: '/api/tabs', body }
+  const proof = await service.payer.pay(await askForQuote(service, order), 'boundSignature')
+  return { ...opened.parse((await ask(service, { ...order, proof })).body).data, key }
+}
+
+export interface DebitOptions {
+  readonly number: number | bigint
+  readonly maxBaseUnits?: bigint
+  readonly validUntilMs?: number
+  /** Signed target, if not the one that is sent. */
+  readonly signedTarget?: string
+  readonly key?: SessionKey
+  readonly origin?: string
+}
+
+/** The `x-payment-proof` of one signed debit. */
+export function debitProof(tab: OpenedTab, { path, body }: Order, options: DebitOptions): string {
+  const {
+    maxBaseUnits = 100_000_000n,
+    validUntilMs = Date.now() + 60_000,
+    key = tab.key,
+    origin = tab.origin,
+  } = options
+  const debit = { tab: tab.tab, number: BigInt(options.number), maxBaseUnits, validUntilMs }
+  const bodyDigest = body === undefined ? undefined : sha256(JSON.stringify(body))
+  const digest = requestDigestOf(body === undefined ? 'GET' : 'POST', options.signedTarget ?? path, bodyDigest)
+  const message = debitMessage(debit, tabTermsHash({ origin, mint: tab.mint, sessionKey: key.address }), digest)
+  const signature = sign(undefined, message, key.privateKey)
+  return Buffer.from(writeDebit({ ...debit, signature })).toString('base64')
+}
+
+/** One request that the tab pays. */
+export function askOnTab(service: Counter, tab: OpenedTab, order: Order, options: DebitOptions): Promise<Reply> {
+  return ask(service, { ...order, proof: debitProof(tab, order, options) })
+}
