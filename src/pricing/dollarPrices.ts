@@ -27,14 +27,16 @@ export function dollarPrices(
   { mint, decimals, minimumMicroUsd, burn }: SoldDollar,
   policy: readonly SplitShare[],
 ): readonly Price[] {
-  return tokenPrices
-    // A deposit on a tab, of which nothing is burned yet, is sold in the service token only.
-    .filter(({ priceMicroUsd, burnBaseUnits }) => priceMicroUsd >= minimumMicroUsd && burnBaseUnits > 0n)
-    .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
-      assert(token !== mint && burnBaseUnits > 0n, 'a price in dollars is made from one in the service token')
-      const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
-      const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
-      const divided = { ...price, requiredBaseUnits: required, ...split(required, dollarSplit(policy)) }
-      return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
-    })
+  return (
+    tokenPrices
+      // A deposit on a tab, of which nothing is burned yet, is sold in the service token only.
+      .filter(({ priceMicroUsd, burnBaseUnits }) => priceMicroUsd >= minimumMicroUsd && burnBaseUnits > 0n)
+      .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
+        assert(token !== mint && burnBaseUnits > 0n, 'a price in dollars is made from one in the service token')
+        const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
+        const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
+        const divided = { ...price, requiredBaseUnits: required, ...split(required, dollarSplit(policy)) }
+        return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
+      })
+  )
 }

@@ -222,7 +222,7 @@ function walkDebits(): Walked {
     debit: { ...facts, signed, orderDigest: order.digest },
   }
   // No transaction of the chain belongs to a debit.
-  const except = ['submit', 'unmatch'] as const
+  const except = ['submit', 'unmatch', 'deliver'] as const
   walkFrom(settlement, walked, { except })
   walkFrom(settlement, walked, { charged: { requiredBaseUnits: 10n, ...split(10n, defaultSplit) }, except })
   return walked

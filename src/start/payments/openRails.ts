@@ -53,7 +53,11 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
   if (depositTerms === undefined) return goods
   const accepted = () => [depositTerms]
   // A tab holds the service token only.
-  const deposits = openChainRails(config, { ...deps, dollars: undefined }, { terms: depositTerms, acceptedTerms: accepted })
+  const deposits = openChainRails(
+    config,
+    { ...deps, dollars: undefined },
+    { terms: depositTerms, acceptedTerms: accepted },
+  )
   const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
   const verify = createSignatureVerifier()
   const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice: products.currentPrice, verify })

@@ -141,7 +141,8 @@ function reverse(from: string, own: readonly string[], ofOwedBurn: readonly stri
       events: ['PaymentReversed'],
       moves: [...moves, ...ofOwedBurn],
       when: (row) =>
-        (hasSentWhole(row) && (from !== 'fulfilled' || !hasPromised(row))) || (isDepositRow(row) && row.state !== 'fulfilled'),
+        (hasSentWhole(row) && (from !== 'fulfilled' || !hasPromised(row))) ||
+        (isDepositRow(row) && row.state !== 'fulfilled'),
     }),
     ...(from === 'fulfilled'
       ? [
