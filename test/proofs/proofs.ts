@@ -102,8 +102,9 @@ export const proofs: Readonly<Record<string, Proof>> = {
     },
   },
   newcomer: {
-    about: '`npm start` without a network, the packed packages on Node 20 to 24, and the Python samples buy',
-    programs: { offline: 'offline.ts', packages: 'packages.ts', python: 'python.ts' },
+    about:
+      '`npm start` without a network, a new operator with the packed till, the packages on Node 20 to 24, and the Python samples sell and buy',
+    programs: { offline: 'offline.ts', packages: 'packages.ts', till: 'till.ts', python: 'python.ts' },
   },
   seal: {
     about: "the audit names some 200 kinds of tampering; Go's implementation and ours read each other's seals",
