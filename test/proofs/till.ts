@@ -71,7 +71,7 @@ const tillAlone = tarballs([
 ])
 const localMode = tarballs(['tollbook-localnet', 'tollbook-sandbox'])
 
-/** An API of somebody, which knows nothing of payments. */
+/** The API of the operator. It contains no code about payments. */
 const api = createServer((_request, response) => {
   response.setHeader('content-type', 'application/json').end('{"ok":true,"name":"a1"}')
 }).listen(0, '127.0.0.1')
@@ -137,7 +137,7 @@ concludeProof({
   lines: [
     ...commands.map((command, index) => `  ${index + 1}. ${command}`),
     `${commands.length} commands, ${minutes.toFixed(1)} minutes (goal: at most ${commandsMax} commands)`,
-    `till alone: ${megabytes} MB installed beside Node (goal: at most ${megabytesMax})`,
+    `till alone: ${megabytes} MB installed without Node (goal: at most ${megabytesMax})`,
     `till alone: ${startMs} ms to listening on a migrated database, ${processorMs} ms of processor time, medians of ${starts} (goal: at most ${startMsMax})`,
     ...problems,
   ],
