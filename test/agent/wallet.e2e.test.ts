@@ -5,10 +5,11 @@ import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
 import { readHostTools } from '@tollbook/agent/mcp/serviceTools'
+import { payOnce } from '@tollbook/agent/payOnce'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
 import { setUp } from '@tollbook/agent/setUp/setUp'
 import { type WalletFolder, walletFolder } from '@tollbook/agent/walletFolder'
-import { startWallet } from '@tollbook/agent/wallet/walletProcess'
+import { startWallet, type WalletProcess } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
@@ -19,6 +20,7 @@ let service: TestService
 let folder: WalletFolder
 let policy: PolicyFileContent
 let wallet: WalletClient
+let started: WalletProcess
 
 beforeAll(async () => {
   service = await openTestService()
@@ -31,8 +33,8 @@ beforeAll(async () => {
     confirmAboveUsd: '0.01',
   }
   folder = await makeAgentFolder(service.demoWallet.secretKey, policy)
-  const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
-  afterFile(started.close)
+  started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
+  afterFile(() => started.close())
   wallet = connectWallet(folder, systemClock)
 })
 
@@ -84,6 +86,19 @@ test('init writes a policy once, makes the wallet, and prints what a host needs'
   expect((await readPolicyFile(own.policy)).text).toBe(text)
   const modes = await Promise.all([own.policy, own.key].map(async (path) => (await stat(path)).mode & 0o777))
   expect(modes).toEqual([0o600, 0o600])
+})
+
+test('a purchase from a shell prints the answer, and a front end survives the restart of the wallet', async () => {
+  const printed: string[] = []
+  const write = (text: string) => void printed.push(text)
+  const order = { method: 'post', url: qrcode().url, json: qrcode().body, maxUsd: undefined }
+  const streams = { stdout: { write }, stderr: { write } }
+  expect(await payOnce(wallet, order, streams)).toBe(true)
+  expect(printed.join('')).toMatch(/"originalData":"hello"[^]*paid 0\.005 USD with \w+/)
+  await started.close()
+  started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
+  expect(await payOnce(wallet, { ...order, maxUsd: '0.001' }, streams)).toBe(false)
+  expect(printed.at(-1)).toContain('PRICE_TOO_HIGH')
 })
 
 test('the folder and the socket belong to the user alone', async () => {

@@ -7,13 +7,13 @@ import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.t
 /** The offer of a 402, not checked yet. */
 export interface Offer {
   readonly body: unknown
-  /** The offer of another protocol, if the 402 has none of Tollbook. */
+  /** The offer of another protocol, if the 402 has none of Tollbook in the expected mint. */
   readonly sponsored?: SponsoredOffer
   /** Time of the offer on the service's clock; the payer's may be minutes off. */
   readonly answeredAtMs: number
 }
 
-const offer = z.object({ code: z.literal('PAYMENT_REQUIRED') })
+const offer = z.object({ code: z.literal('PAYMENT_REQUIRED'), tokenMint: z.string().optional().catch(undefined) })
 const offerBytesMax = 64 * 1024
 
 /** Choices of the payer among the offers of a 402. */
@@ -29,7 +29,11 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   const body = parseJson(bytes)
   const datedMs = Date.parse(headers.get('date') ?? '')
   const answeredAtMs = Number.isNaN(datedMs) ? reader.clock.nowMs() : datedMs
-  if (offer.safeParse(body).success) return { body, answeredAtMs }
+  const { data: native } = offer.safeParse(body)
+  if (native !== undefined && (reader.mint === undefined || native.tokenMint === reader.mint))
+    return { body, answeredAtMs }
   const sponsored = readSponsoredOffer({ ...reader, headers, answeredAtMs })
+  // A service may be paid in dollars by other protocols only.
+  if (native !== undefined && sponsored?.mint !== reader.mint) return { body, answeredAtMs }
   return sponsored === undefined ? new Response(bytes, { status, headers }) : { body, answeredAtMs, sponsored }
 }

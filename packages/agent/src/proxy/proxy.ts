@@ -5,6 +5,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError } from '@tollbook/core/fault'
 import { readAll } from '../client/socketRequest.ts'
 import { kindOf, paymentOf, readRefusal, type WalletClient, type WholeAnswer } from '../client/walletClient.ts'
+import { PolicyProblem } from '../policy/policy.ts'
 import type { FetchOrder, PaymentNote, RefusalCode } from '../walletWire.ts'
 import { readProxyRequest } from './proxyRequest.ts'
 import { createStreamEnd, type StreamEnd } from './streamEnd.ts'
@@ -26,7 +27,7 @@ export function createProxy(deps: ProxyDeps): Server {
     void answer(deps, request, response).catch((error: unknown) => {
       deps.report(describeError(error))
       if (response.headersSent) response.destroy()
-      else sendError(response, 502, { code: 'WALLET_STOPPED', message: 'the wallet does not answer' })
+      else sendError(response, 502, failureOf(error))
     })
   })
   server.maxConnections = connectionsMax
@@ -57,6 +58,13 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
     ? await sendStream(opened, { response, stream })
     : await sendWhole(response, (await readAnswer(opened)) ?? (await wallet.request(order)))
   if (payment !== undefined) await wallet.received(payment)
+}
+
+/** The mistakes of the policy are for its owner. Other errors are in the output of the proxy only. */
+function failureOf(error: unknown): { readonly code: RefusalCode; readonly message: string } {
+  return error instanceof PolicyProblem
+    ? { code: 'POLICY_INVALID', message: error.message }
+    : { code: 'WALLET_STOPPED', message: 'the wallet does not answer' }
 }
 
 function isStream({ headers }: IncomingMessage): boolean {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { StoredSpending } from '@tollbook/client'
 import { readBalance } from '@tollbook/client/node'
 import { isoTime } from '@tollbook/core/clock'
+import { parseJson } from '@tollbook/core/json'
 import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
 import { formatUsd, readUsd } from '../attoUsd.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -81,12 +82,10 @@ export async function appendReceipt(path: string, line: ReceiptLine): Promise<vo
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 }
 
-/** The newest receipts first. A line that a crash cut off is left out. */
+/** The newest receipts first. A payment that was presented again after a crash has several lines, and is listed once. */
 export async function readReceipts(path: string, most: number): Promise<readonly ReceiptLine[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
-  const lines = text.split('\n').filter((line) => line.endsWith('}'))
-  return lines
-    .slice(-most)
-    .reverse()
-    .flatMap((line) => receiptLine.safeParse(JSON.parse(line)).data ?? [])
+  const lines = text.split('\n').flatMap((line) => receiptLine.safeParse(parseJson(line)).data ?? [])
+  const latest = new Map(lines.map((line) => [line.signature, line]))
+  return [...latest.values()].slice(-most).reverse()
 }
