@@ -29,13 +29,13 @@ export interface AgentDeps {
 
 type Perform = (given: AgentArguments, deps: AgentDeps) => Promise<number>
 
-const commands: Readonly<Record<string, Perform>> = {
-  mcp: serveHost,
-  'mcp init': init,
-  pay,
-  proxy,
-  'wallet serve': serveWallet,
-}
+const commands: ReadonlyMap<string, Perform> = new Map([
+  ['mcp', serveHost],
+  ['mcp init', init],
+  ['pay', pay],
+  ['proxy', proxy],
+  ['wallet serve', serveWallet],
+])
 
 /** Returns the exit code, once the command has ended. */
 export async function runAgentCommand(argv: readonly string[], deps: AgentDeps): Promise<number> {
@@ -46,7 +46,7 @@ export async function runAgentCommand(argv: readonly string[], deps: AgentDeps):
       return agentExitCodes.done
     }
     const [first = '', second = ''] = given.words
-    const perform = commands[`${first} ${second}`] ?? commands[first]
+    const perform = commands.get(`${first} ${second}`) ?? commands.get(first)
     if (perform === undefined) throw new UsageError(`there is no command '${given.words.join(' ')}'\n\n${agentHelp}`)
     return await perform(given, deps)
   } catch (error) {

@@ -2,6 +2,7 @@ import { type CallToolResult, fromJsonSchema } from '@modelcontextprotocol/serve
 import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import type { WalletClient } from '../client/walletClient.ts'
+import { hostOrigin } from '../policy/hostOrigin.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { FetchOrder } from '../walletWire.ts'
 import { readServiceTools, type ServiceTool } from './openApiTools.ts'
@@ -20,14 +21,10 @@ export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Pr
   const listed = Object.entries(hosts).filter(([, { tools }]) => tools)
   return Promise.all(
     listed.map(async ([host]) => {
-      const origin = `${isLoopback(host) ? 'http' : 'https'}://${host}`
+      const origin = hostOrigin(host)
       return { origin, tools: readServiceTools(host, await readDocument(wallet, `${origin}/openapi.json`)) }
     }),
   )
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 }
 
 // A host waits for its tools. A service that is slow has none in this window.

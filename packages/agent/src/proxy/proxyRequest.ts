@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
+import { hostOrigin } from '../policy/hostOrigin.ts'
 import { methods } from '../walletWire.ts'
 
 /* A request of a program on this machine, checked before the wallet hears of it. */
@@ -37,7 +38,7 @@ export function readProxyRequest({ method, path, headers, port, key }: ProxyQues
   const known = z.enum(methods).safeParse(method)
   if (!known.success) return refuse(405, `the method must be one of ${methods.join(', ')}`)
   const [host = '', ...parts] = inPath ? rest : [first, ...rest]
-  const url = `${isLoopback(host) ? 'http' : 'https'}://${host}/${parts.join('/')}`
+  const url = `${hostOrigin(host)}/${parts.join('/')}`
   if (!URL.canParse(url) || new URL(url).host !== host)
     return refuse(400, 'the path must begin with the host of the service, as the policy writes it')
   return { method: known.data, url, headers: forwarded(headers) }
@@ -50,10 +51,6 @@ function refuse(status: number, refused: string): ProxyRequest {
 function isKey(given: string, key: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(key))
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 }
 
 // An open payment is found by its whole request. Clients change other headers when they retry, which would pay twice.

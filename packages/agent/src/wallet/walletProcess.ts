@@ -29,9 +29,9 @@ export interface WalletProcessOptions {
   readonly clock?: Clock
 }
 
-// A process that is starting holds the lock and does not answer yet.
-const lockWaitMs = 1_000
-const attemptsMax = 20
+// Longer than the 10 s after which a lock without a living holder is broken, whose pid another process may have.
+const lockWaitMs = 15_000
+const attemptsMax = 4
 const privateSocket = 0o600
 
 /** Serves a wallet folder, unless another process serves it. Throws `PolicyProblem` with all mistakes of its policy. */
