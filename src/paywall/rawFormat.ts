@@ -32,22 +32,41 @@ export interface SoldRaw {
   readonly fulfilment: Pick<Fulfilment, 'settlement' | 'attemptId'>
 }
 
+type Headers = Readonly<Record<string, string>>
+
+// A proxy with default buffers passes 4,096 bytes of status line and headers, and other headers have about 600 bytes.
+// An answer that is too long for it would be paid and could never be received.
+const headerBytesMax = 3_300
+const productBytesMax = 1_000
+
 /**
- * Returns the headers of a whole answer without an envelope. The receipt is in the ledger by now, so it is a header and
- * not a trailer.
+ * Returns all headers of a whole answer without an envelope, with those of the rail. The receipt is in the ledger by
+ * now, so it is a header and not a trailer. It is left out if the headers would be too long; its address is always
+ * there.
  */
-export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw): Readonly<Record<string, string>> {
+export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw, others: Headers): Headers {
   const { contentType, meta, headers = {} } = raw
   const { settlement, attemptId } = fulfilment
-  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return {
-    ...Object.fromEntries(lower.filter(([name]) => !ownHeaders.test(name))),
+  const withoutReceipt = {
+    ...productHeaders(headers),
     'content-type': contentType,
     'x-answer-meta': asciiJson(meta),
-    [receiptHeader]: receipt.jws,
     ...receiptLocation({ reference: settlement.reference, attemptId }),
     ...sampleHeader(meta),
+    ...others,
   }
+  const all = { ...withoutReceipt, [receiptHeader]: receipt.jws }
+  return bytesOf(Object.entries(all)) <= headerBytesMax ? all : withoutReceipt
+}
+
+function productHeaders(headers: Headers): Headers {
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const sent = lower.filter(([name]) => !ownHeaders.test(name))
+  return Object.fromEntries(sent.filter((_, index) => bytesOf(sent.slice(0, index + 1)) <= productBytesMax))
+}
+
+function bytesOf(headers: readonly (readonly [name: string, value: string])[]): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
 }
 
 /** Returns the body of a whole answer. An event stream ends with its receipt, like the stream that it repeats. */

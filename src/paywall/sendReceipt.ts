@@ -88,7 +88,7 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
   const raw = sale.raw ?? readStoredRaw(answerJson)
   if (raw !== undefined) {
     const sold = { raw, receipt, fulfilment }
-    return { status: 200, headers: { ...rawHeaders(sold), ...headers }, body: rawBody(sold), dispatch }
+    return { status: 200, headers: rawHeaders(sold, headers), body: rawBody(sold), dispatch }
   }
   // Insert the stored text, which starts with {"data": …, without parsing it. Its digest then stays valid.
   const inclusionProof = inclusionProofOf(receipt)

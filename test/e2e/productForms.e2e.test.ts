@@ -44,6 +44,9 @@ describe.each(['x402', 'mpp'] as const)('a stock client of %s', (rail) => {
     const { example, rawBody } = product
     const body = rawBody === undefined ? undefined : { contentType: 'Image/PNG', bytes: png }
     expect(reached).toEqual([{ product: name, parameters: example.order, body }])
+    // A proxy with default buffers passes 4,096 bytes.
+    const lines = [...response.headers].map(([header, value]) => `${header}: ${value}\r\n`)
+    expect(lines.join('').length).toBeLessThanOrEqual(4_000)
     if (rail === 'x402')
       expect(decodePaymentResponseHeader(response.headers.get('payment-response') ?? '').success).toBe(true)
     else expect(Receipt.fromResponse(response).status).toBe('success')

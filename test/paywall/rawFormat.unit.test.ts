@@ -15,7 +15,7 @@ const sold = (more: Partial<Raw> = {}) => ({
 })
 
 test('the headers have the receipt, its address, and the meta', () => {
-  expect(rawHeaders(sold())).toEqual({
+  expect(rawHeaders(sold(), {})).toEqual({
     'content-type': 'image/png',
     'x-answer-meta': String.raw`{"asOf":"2026-11-22T00:00:00.000Z","cached":false,"place":"Z\u00fcrich","source":"sample:test"}`,
     'tollbook-receipt': receipt.jws,
@@ -36,8 +36,21 @@ test.each([
   'cache-control',
   'location',
 ])('a product cannot set the header %s', (name) => {
-  const plain = rawHeaders(sold())
-  expect(rawHeaders(sold({ headers: { [name]: 'x', ETag: '"1"' } }))).toEqual({ ...plain, etag: '"1"' })
+  const plain = rawHeaders(sold(), {})
+  expect(rawHeaders(sold({ headers: { [name]: 'x', ETag: '"1"' } }), {})).toEqual({ ...plain, etag: '"1"' })
+})
+
+test('headers that are too long for a proxy are left out, so that every paid answer arrives', () => {
+  const value = 'x'.repeat(600)
+  const headers = { first: value, second: value, 'payment-response': 'x' }
+  const sent = rawHeaders(sold({ headers }), { 'payment-response': 'p'.repeat(2_900) })
+  expect(sent).toMatchObject({
+    first: value,
+    'payment-response': 'p'.repeat(2_900),
+    'receipt-location': expect.any(String),
+  })
+  expect(sent).not.toHaveProperty('second')
+  expect(sent).not.toHaveProperty('tollbook-receipt')
 })
 
 describe('an answer is refused before it is recorded', () => {
