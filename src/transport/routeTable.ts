@@ -1,15 +1,10 @@
-import { assert } from '@tollbook/core/assert'
+import Router from '@koa/router'
+import { assert, assertPresent } from '@tollbook/core/assert'
 
 /** A route with the variable segments of a path, as sent. */
 export interface FoundRoute<R> {
   readonly route: R
   readonly segments: readonly string[]
-}
-
-interface Pattern<R> {
-  readonly route: R
-  readonly expression: RegExp
-  readonly rank: string
 }
 
 /**
@@ -20,37 +15,45 @@ interface Pattern<R> {
 export function createRouteTable<R extends { readonly path: string }>(
   routes: readonly R[],
 ): (path: string) => FoundRoute<R> | undefined {
-  const exact = new Map<string, FoundRoute<R>>()
-  const patterns = new Map<string, Pattern<R>>()
-  for (const route of routes) {
-    const kinds = route.path.split('/').map((text) => ({ text, kind: kindOf(text) }))
-    const shape = kinds.map(({ text, kind }) => (kind === 'literal' ? text : expressions[kind])).join('/')
-    assert(!exact.has(shape) && !patterns.has(shape), `the path ${route.path} is served once`)
-    if (kinds.every(({ kind }) => kind === 'literal')) exact.set(route.path, { route, segments: [] })
-    else {
-      const source = kinds.map(({ text, kind }) =>
-        kind === 'literal' ? text.replaceAll('.', String.raw`\.`) : expressions[kind],
-      )
-      const rank = kinds.map(({ kind }) => ranks[kind]).join('')
-      patterns.set(shape, { route, rank, expression: new RegExp(`^${source.join('/')}$`) })
-    }
+  const router = new Router({ strict: true, sensitive: true })
+  const byPattern = new Map<string, R>()
+  const ranked = routes.map((route) => ({ route, ...patternOf(route.path) }))
+  // The router takes the first route that matches.
+  for (const { route, pattern } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
+    assert(!byPattern.has(pattern), `the path ${route.path} is served once`)
+    byPattern.set(pattern, route)
+    router.register(pattern, [anyMethod], () => undefined)
   }
-  const ordered = [...patterns.values()].sort((a, b) => (a.rank < b.rank ? -1 : 1))
   return (path) => {
-    const found = exact.get(path)
-    if (found !== undefined) return found
-    for (const { route, expression } of ordered) {
-      const [, ...segments] = expression.exec(path) ?? []
-      if (segments.length > 0) return { route, segments }
-    }
-    return undefined
+    const [layer] = router.match(path, anyMethod).path
+    if (layer === undefined) return undefined
+    const route = assertPresent(byPattern.get(String(layer.path)), 'the router has only these routes')
+    // Captures are as sent; the router's own parameters are percent-decoded.
+    return { route, segments: layer.captures(path) }
   }
 }
 
-const expressions = { one: '([^/]+)', rest: '(.+)' } as const
+// The route of a path decides about methods, so the table has one entry for each path.
+const anyMethod = 'GET'
+
 const ranks = { literal: '0', one: '1', rest: '2' } as const
+
+/** The path in the syntax of the router, with numbers as names, and its place in the order of the table. */
+function patternOf(path: string): { readonly pattern: string; readonly rank: string } {
+  const segments = path.split('/').map((text, index) => ({ text, index, kind: kindOf(text) }))
+  return {
+    pattern: segments
+      .map(({ text, index, kind }) => (kind === 'literal' ? literal(text) : `${kind === 'one' ? ':' : '*'}s${index}`))
+      .join('/'),
+    rank: segments.map(({ kind }) => ranks[kind]).join(''),
+  }
+}
 
 function kindOf(segment: string): keyof typeof ranks {
   if (/^(?::\w+|\{\w+\})$/.test(segment)) return 'one'
   return /^\*\w+$/.test(segment) ? 'rest' : 'literal'
+}
+
+function literal(segment: string): string {
+  return segment.replaceAll(/[{}()[\]+?!:*\\]/g, String.raw`\$&`)
 }
