@@ -15,6 +15,7 @@ import { tools } from './tools.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
+import { gateway } from './gateway.ts'
 import { hosts } from './hosts.ts'
 import { reads } from './reads.ts'
 import { render } from './render.ts'
@@ -33,6 +34,7 @@ const benches: readonly Bench[] = [
   stranger,
   flood,
   peer,
+  gateway,
   rollUpBench,
   burnStatsBench,
   financeBench,

@@ -35,7 +35,12 @@ const accepts = { scheme: 'exact', price, network: devnet, payTo: settings.payTo
 
 const app = express()
 app.use(paymentMiddleware({ 'GET /api/data/crypto': { accepts, description: 'a price' } }, server))
-app.get('/api/data/crypto', (request, response) => {
+app.get('/api/data/crypto', async (request, response) => {
+  if (settings.upstreamUrl !== undefined) {
+    const answer = await fetch(`${settings.upstreamUrl}/items/a1`)
+    response.type('application/json').send(Buffer.from(await answer.arrayBuffer()))
+    return
+  }
   response.json({ success: true, data: { symbol: request.query['symbol'], servedBy: process.pid } })
 })
 const listening = app.listen(0, '127.0.0.1', () => {

@@ -9,6 +9,8 @@ export const peerSettings = z.object({
   payTo: z.string(),
   amountBaseUnits: z.string(),
   feePayerSecret: z.string(),
+  /** Base URL of the API behind the peer. Absent: it answers by itself. */
+  upstreamUrl: z.string().optional(),
 })
 
 export type PeerSettings = z.output<typeof peerSettings>

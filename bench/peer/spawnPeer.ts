@@ -12,8 +12,8 @@ export interface SpawnedPeer {
   stop(): void
 }
 
-export async function spawnPeer(settings: PeerSettings): Promise<SpawnedPeer> {
-  const entry = fileURLToPath(new URL('../peerProcess.ts', import.meta.url))
+export async function spawnPeer(settings: PeerSettings, program = 'peerProcess.ts'): Promise<SpawnedPeer> {
+  const entry = fileURLToPath(new URL(`../${program}`, import.meta.url))
   const child = spawn(process.execPath, [entry, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] })
   const [line]: unknown[] = await once(createInterface({ input: child.stdout }), 'line')
   const { port } = z.object({ port: z.int() }).parse(JSON.parse(String(line)))

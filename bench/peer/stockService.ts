@@ -19,7 +19,10 @@ export interface StockService extends PaidService {
 const amountBaseUnits = '1000'
 
 /** Stock x402: express, the exact scheme on Solana, and the facilitator in the same process. It stores nothing. */
-export async function openStockService({ env, chain, demoWallet }: ProofEnvironment): Promise<StockService> {
+export async function openStockService(
+  { env, chain, demoWallet }: ProofEnvironment,
+  upstreamUrl?: string,
+): Promise<StockService> {
   const feePayer = Keypair.generate()
   await new Connection(chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, 1_000_000_000_000)
   const peer = await spawnPeer({
@@ -28,6 +31,7 @@ export async function openStockService({ env, chain, demoWallet }: ProofEnvironm
     payTo: assertPresent(env['PAYMENT_WALLET'], 'the service has a payment wallet'),
     amountBaseUnits,
     feePayerSecret: encodeBase58(feePayer.secretKey),
+    upstreamUrl,
   })
   const signer = await createKeyPairSignerFromBytes(demoWallet.secretKey)
   const scheme = new ExactSvmScheme(signer, { rpcUrl: chain.rpcUrl })

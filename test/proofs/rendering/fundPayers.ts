@@ -17,8 +17,14 @@ const decimals = 6
 // transactions.
 const batchSize = 10
 
-/** New wallets with SOL and tokens of the demo wallet. */
+/** Payers with new wallets. */
 export async function fundPayers(environment: ProofEnvironment, count: number): Promise<readonly Payer[]> {
+  const { rpcUrl } = environment.chain
+  return (await fundWallets(environment, count)).map((wallet) => createPayer({ rpcUrl, wallet }))
+}
+
+/** New wallets with SOL and tokens of the demo wallet. */
+export async function fundWallets(environment: ProofEnvironment, count: number): Promise<readonly Keypair[]> {
   const { chain, demoWallet, env } = environment
   const { rpcUrl } = chain
   const connection = new Connection(rpcUrl, 'confirmed')
@@ -47,7 +53,7 @@ export async function fundPayers(environment: ProofEnvironment, count: number): 
     assert(turn < turnsMax, 'the wallets are funded within half a minute')
     await systemClock.sleep(pauseMs)
   }
-  return wallets.map((wallet) => createPayer({ rpcUrl, wallet }))
+  return wallets
 }
 
 const pauseMs = 100
