@@ -35,13 +35,14 @@ const accepts = { scheme: 'exact', price, network: devnet, payTo: settings.payTo
 
 const app = express()
 app.use(paymentMiddleware({ 'GET /api/data/crypto': { accepts, description: 'a price' } }, server))
-app.get('/api/data/crypto', async (request, response) => {
-  if (settings.upstreamUrl !== undefined) {
-    const answer = await fetch(`${settings.upstreamUrl}/items/a1`)
-    response.type('application/json').send(Buffer.from(await answer.arrayBuffer()))
-    return
-  }
-  response.json({ success: true, data: { symbol: request.query['symbol'], servedBy: process.pid } })
+app.get('/api/data/crypto', (request, response, next) => {
+  if (settings.upstreamUrl === undefined)
+    response.json({ success: true, data: { symbol: request.query['symbol'], servedBy: process.pid } })
+  else
+    fetch(`${settings.upstreamUrl}/items/a1`)
+      .then((answer) => answer.arrayBuffer())
+      .then((bytes) => response.type('application/json').send(Buffer.from(bytes)))
+      .catch(next)
 })
 const listening = app.listen(0, '127.0.0.1', () => {
   const { port }: Partial<AddressInfo> = Object(listening.address())
