@@ -35,15 +35,17 @@ const accepts = { scheme: 'exact', price, network: devnet, payTo: settings.payTo
 
 const app = express()
 app.use(paymentMiddleware({ 'GET /api/data/crypto': { accepts, description: 'a price' } }, server))
-app.get('/api/data/crypto', (request, response, next) => {
+app.get('/api/data/crypto', (request, response) => {
   if (settings.upstreamUrl === undefined)
     response.json({ success: true, data: { symbol: request.query['symbol'], servedBy: process.pid } })
-  else
-    fetch(`${settings.upstreamUrl}/items/a1`)
-      .then((answer) => answer.arrayBuffer())
-      .then((bytes) => response.type('application/json').send(Buffer.from(bytes)))
-      .catch(next)
+  else void passOn(`${settings.upstreamUrl}/items/a1`, response)
 })
+
+async function passOn(url: string, response: express.Response): Promise<void> {
+  const answer = await fetch(url)
+  response.type('application/json').send(Buffer.from(await answer.arrayBuffer()))
+}
+
 const listening = app.listen(0, '127.0.0.1', () => {
   const { port }: Partial<AddressInfo> = Object(listening.address())
   process.stdout.write(`${JSON.stringify({ port })}\n`)
