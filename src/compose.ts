@@ -107,7 +107,11 @@ export async function createService(
   const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
   const working = { ...base, ledger, upkeep, chain, treasuryWallet, onAbsent: signer.recordAbsent }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
-  const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks]
+  const tabEnds = opened.adopt(
+    await tabs.start({ chain, currentPrice: products.currentPrice, slot: jobs.slot }),
+    closePart,
+  )
+  const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks, ...tabEnds.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
@@ -121,7 +125,7 @@ export async function createService(
   const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
 
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
-  const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes]
+  const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
   const { tokenPrice, searches } = products
   const offered = { terms, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
   const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }

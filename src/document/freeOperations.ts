@@ -257,6 +257,27 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     errors: [400, 404, 503],
     parameters: [{ name: 'attempt', in: 'query', required: true, schema: { type: 'string' } }],
   },
+  '/api/tabs/custody': {
+    summary: 'Tokens in the wallet for tabs, and the tabs and refunds that they have to cover',
+    answers: enveloped(
+      z.looseObject({
+        wallet: z.string(),
+        mint: z.string(),
+        heldBaseUnits: z.string(),
+        prepaidBaseUnits: z.string(),
+        refundsDueBaseUnits: z.string(),
+        isCovered: z.boolean(),
+      }),
+    ),
+    errors: [400, 503],
+  },
+  '/api/tabs/:tab': {
+    summary: 'State and balance of a tab',
+    description:
+      'DELETE closes it: without `authorization` the answer is a 401 with a `challenge` for the wallet or the session key, as for a payment. The rest is owed to the wallet that paid.',
+    answers: enveloped(z.looseObject({ tab: z.string(), state: z.string(), balanceBaseUnits: z.string() })),
+    errors: [400, 404, 503],
+  },
   '/api/payments/:signature': {
     summary: 'State, receipt and refunds of a payment, for its payer',
     description:

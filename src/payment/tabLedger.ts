@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import type { TabId } from '@tollbook/core/tab'
 import type { TabCloser } from './events/tabEvents.ts'
 import type { Tab, TabKeys } from './tab.ts'
@@ -9,6 +10,10 @@ export interface TabLedger {
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
   /** Returns what its requests cost or hold since 00:00 UTC. Requests of the same moment may not count yet. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
+  /** Lists the tabs that hold something. */
+  listHolding(): Promise<readonly TabId[]>
+  /** Returns the sums over all tabs, and over all refunds that are due. */
+  totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
   /** Closes the tab and owes its rest to the wallet. Returns the rest, or undefined if the tab was closed before. */
   close(tab: TabId, by: TabCloser, nowMs: number): Promise<bigint | undefined>
   /** False if the keys have changed since `tab` was read, or the tab is closed. */

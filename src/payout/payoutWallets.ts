@@ -5,6 +5,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
+import { tabWalletName } from '../settings/configuredSettings.ts'
 import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
 import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
@@ -35,13 +36,17 @@ const name = 'payment-wallet'
 /** Opens the present and former payment wallets of the ledger. Each call reads them again. */
 export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   const { database, chain } = deps
-  const periods = async () => periodsOf((await readVersions(database, [name])).get(name) ?? [])
+  const readPeriods = async (setting: string) => periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
+  const periods = () => readPeriods(name)
+  // The wallet for tabs holds the deposits that a payout must leave, and pays the rests that tabs return.
+  const allPeriods = async () => [...(await periods()), ...(await readPeriods(tabWalletName))]
   return {
-    require: async (options) => requireWallet(deps, await periods(), options),
+    require: async (options) => requireWallet(deps, await periods(), { ...options, all: await allPeriods() }),
     requireCover: async (plan, heldBaseUnits) =>
-      requireCover(deps, { wallets: walletsOf(chain, await periods()), heldBaseUnits, plan }),
-    all: async () => walletsOf(chain, await periods()),
-    tokenAccounts: async () => walletsOf(chain, await periods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
+      requireCover(deps, { wallets: walletsOf(chain, await allPeriods()), heldBaseUnits, plan }),
+    all: async () => walletsOf(chain, await allPeriods()),
+    tokenAccounts: async () =>
+      walletsOf(chain, await allPeriods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
   }
 }
 
@@ -53,13 +58,13 @@ function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly Sett
 function requireWallet(
   { chain, clock }: PayoutWalletsDeps,
   periods: readonly SettingPeriod[],
-  { fromOldWallet }: { readonly fromOldWallet: boolean },
+  { fromOldWallet, all }: { readonly fromOldWallet: boolean; readonly all: readonly SettingPeriod[] },
 ): void {
   const { paymentWallet } = chain.terms
   const inForce = periodInForce(periods, clock.nowMs())
   if (inForce === undefined || walletOf(inForce) === paymentWallet) return
   const current = `the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}`
-  if (!periods.some((period) => walletOf(period) === paymentWallet))
+  if (!all.some((period) => walletOf(period) === paymentWallet))
     throw refused(
       `PAYMENT_WALLET ${paymentWallet} is not on record: ${current}. Set PAYMENT_WALLET to a wallet on record`,
     )

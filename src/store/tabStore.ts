@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { sql } from 'kysely'
+import type { Address } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -70,6 +71,8 @@ export function createTabStore(deps: TabStoreDeps): TabStore {
     forget: (tab) => void cache.delete(tab),
     balanceBaseUnits: (tab) => readBalance(deps, tab),
     spentTodayBaseUnits: (tab, nowMs) => readSpent(deps, tab, nowMs),
+    listHolding: () => listHolding(deps),
+    totals: (mint) => readTotals(deps, mint),
     close: (tab, by, nowMs) => closeTab({ ...deps, change }, tab, { by, nowMs }),
     replaceKeys: (tab, keys, nowMs) => change(tab, decideKeys(tab, keys), nowMs),
   }
@@ -149,6 +152,32 @@ async function readBalance({ database }: TabStoreDeps, { id, mint }: Pick<Tab, '
   const balance = -BigInt(row?.balance ?? 0)
   assert(balance >= 0n, 'a tab is never overdrawn')
   return balance
+}
+
+const prepaidPrefix = prepaidOn('')
+
+async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]> {
+  const { rows } = await readOrFault('the tabs that hold something', () =>
+    sql<{ name: string }>`
+      select distinct name from ledger.accounts where name like ${`${prepaidPrefix}%`} and balance <> 0`.execute(
+      database,
+    ),
+  )
+  return rows.map(({ name }) => name.slice(prepaidPrefix.length))
+}
+
+async function readTotals({ database }: TabStoreDeps, mint: Address) {
+  const { rows } = await readOrFault('what tabs hold', () =>
+    sql<{ prepaid: string; refunds: string }>`
+      select coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
+        coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
+      from ledger.accounts
+      where mint = ${mint} and (name like ${`${prepaidPrefix}%`} or name like 'Liabilities:RefundsDue:%')`.execute(
+      database,
+    ),
+  )
+  const sums = assertPresent(rows[0], 'a sum has a row')
+  return { prepaidBaseUnits: BigInt(sums.prepaid), refundsDueBaseUnits: BigInt(sums.refunds) }
 }
 
 const dayMs = 24 * 60 * 60 * 1000

@@ -17,6 +17,8 @@ export interface FreeRoute {
   serve(facts: FreeRequest): Promise<FreeAnswer>
   /** Answers POST. If absent, the route is read-only. */
   readonly post?: (action: FreeAction) => Promise<FreeAnswer>
+  /** Answers DELETE. */
+  readonly remove?: (facts: FreeRequest) => Promise<FreeAnswer>
 }
 
 /** A POST to a free route with a small JSON object. */

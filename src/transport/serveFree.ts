@@ -24,7 +24,12 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
     errorForm: route.errorForm,
-    methods: ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST'])],
+    methods: [
+      'GET',
+      'HEAD',
+      ...(route.post === undefined ? [] : ['POST']),
+      ...(route.remove === undefined ? [] : ['DELETE']),
+    ],
     serve: (context: Context, [segment = '']: readonly string[]) => serveFree(deps, route, { context, segment }),
   }))
 }
@@ -48,7 +53,9 @@ async function serveFree(
   const slot = takeSlot(deps, context)
   if (slot === undefined) return send(context, overloaded())
   try {
-    send(context, await (action === undefined || route.post === undefined ? route.serve(request) : route.post(action)))
+    const { serve, post, remove } = route
+    const read = context.method === 'DELETE' && remove !== undefined ? remove : serve
+    send(context, await (action === undefined || post === undefined ? read(request) : post(action)))
   } finally {
     slot.leave()
   }

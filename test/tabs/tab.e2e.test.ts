@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, sign } from 'node:crypto'
 import { Pool } from 'pg'
 import { z } from 'zod'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
 import { systemClock } from '@tollbook/core/clock'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { saleBody } from '@tollbook/core/wire'
 import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, type Order, qrOrder } from '../support/ask.ts'
@@ -203,6 +204,71 @@ describe('a bearer key', () => {
   test('needs a limit that the operator permits', async () => {
     const order = { path: '/api/tabs', body: { depositUsd: 1, bearerSha256, maxPerDayUsd: 2 } }
     expect(await ask(service, order)).toMatchObject({ status: 400, body: { details: [{ field: 'maxPerDayUsd' }] } })
+  })
+})
+
+describe('the end of a tab', () => {
+  /** Signs the challenge of the route by the session key. */
+  async function close(tab: OpenedTab, key = tab.key) {
+    const url = `${service.baseUrl}/api/tabs/${tab.tab}`
+    const asked = await fetch(url, { method: 'DELETE' })
+    const { challenge, expiresAt } = z
+      .object({ challenge: z.string(), expiresAt: z.string() })
+      .parse(await asked.json())
+    const signature = encodeBase58(sign(undefined, Buffer.from(challenge), key.privateKey))
+    const authorization = `Wallet ${key.address}.${expiresAt}.${signature}`
+    const response = await fetch(url, { method: 'DELETE', headers: { authorization } })
+    return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) }
+  }
+
+  test('owes the whole rest to the wallet that paid, and no instance takes a further debit', async () => {
+    const tab = await openTab(service)
+    expect((await askOnTab(other, tab, qrOrder, { number: 1 })).status).toBe(200)
+    const restBaseUnits = (await balanceOf(tab)).toString()
+    expect(await close(tab, newSessionKey())).toMatchObject({ status: 401 })
+    expect(await balanceOf(tab)).toBe(BigInt(restBaseUnits))
+    const closed = { closed: true, wallet: service.payer.address, restBaseUnits }
+    expect(await close(tab)).toMatchObject({ status: 200, body: { data: closed } })
+    expect(await close(tab)).toMatchObject({ status: 200, body: { data: { restBaseUnits: '0' } } })
+    for (const [each, number] of [
+      [service, 2],
+      [other, 3],
+    ] as const)
+      expect(await askOnTab(each, tab, qrOrder, { number })).toMatchObject({
+        status: 402,
+        body: { reason: 'tab_closed' },
+      })
+    const shown = await fetch(`${service.baseUrl}/api/tabs/${tab.tab}`)
+    expect(await shown.json()).toMatchObject({ data: { state: 'closed', balanceBaseUnits: '0' } })
+  })
+
+  test('wins against debits that race it, and every base unit is spent or owed', async () => {
+    const tab = await openTab(service)
+    const deposit = await balanceOf(tab)
+    const [closed, ...replies] = await Promise.all([
+      close(tab),
+      ...Array.from({ length: 16 }, (_, index) => {
+        const order = { ...qrOrder, body: { data: `race ${index}` } }
+        return askOnTab(index % 2 === 0 ? service : other, tab, order, { number: index + 1 })
+      }),
+    ])
+    expect(closed).toMatchObject({ status: 200 })
+    const sold = replies.filter(({ status }) => status === 200).length
+    await close(tab)
+    const { rows } = await admin.query<{ rest: string }>(
+      `select sum((convert_from(e.body, 'UTF8')::jsonb ->> 'restBaseUnits')::numeric)::text as rest from ledger.events e
+      where e.kind in ('TabClosed', 'TabRestOwed') and convert_from(e.body, 'UTF8')::jsonb ->> 'tab' = $1`,
+      [tab.tab],
+    )
+    expect(BigInt(rows[0]?.rest ?? 0) + BigInt(sold) * qrBaseUnits).toBe(deposit)
+    expect(await balanceOf(tab)).toBe(0n)
+  })
+
+  test('is public with what its wallet holds', async () => {
+    const response = await fetch(`${service.baseUrl}/api/tabs/custody`)
+    expect(await response.json()).toMatchObject({
+      data: { isCovered: true, wallet: service.tabWallet.publicKey.toBase58() },
+    })
   })
 })
 

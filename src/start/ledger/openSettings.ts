@@ -43,6 +43,8 @@ export interface LedgerSettingsPart {
   allTerms(): readonly PaymentTerms[]
   /** Terms of deposits on tabs. Undefined if no tabs are sold. */
   readonly depositTerms: PaymentTerms | undefined
+  /** Wallet of the deposits on record, even if no tabs are sold any more. */
+  tabWallet(): Address | undefined
   close(): Promise<void>
 }
 
@@ -118,6 +120,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
       ...dollars.flatMap((each) => allTerms(each, periods('payment-wallet'))),
     ],
     depositTerms: tabWallet && termsOfWallet(terms, tabWallet),
+    tabWallet: () => periods(tabWalletName).map(walletOf).at(-1) ?? tabWallet,
     close: () => job.stop(),
   }
 }

@@ -1,11 +1,20 @@
-import type { Clock } from '@tollbook/core/clock'
+import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
+import type { ListedPrice } from '@tollbook/core/quote'
+import type { Chain } from '../../chain/openChain.ts'
 import type { TabConfig } from '../../config/tabConfig.ts'
+import { repeat, stopAll } from '../../jobs/repeat.ts'
+import { startTabEndJob } from '../../jobs/tabEndJob.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import { openEndpoint, type ProductDefinition } from '../../product/productDefinition.ts'
 import type { ProductFacts } from '../../product/productFacts.ts'
-import { createTabProduct } from '../../tabs/tabProduct.ts'
+import { tabRoutes } from '../../routes/tabRoutes.ts'
+import { createTabAccounts, type Custody, readCustody, type TabAccountsDeps } from '../../tabs/tabAccounts.ts'
+import { createTabProduct, tabsPath } from '../../tabs/tabProduct.ts'
+import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 /** The sale of tabs. Its product has a price before the ledger is open, and sells only afterwards. */
 export interface OpenTabs {
@@ -14,20 +23,75 @@ export interface OpenTabs {
   /** Opens the products of this part that are in the list, with the operator's prices. */
   open(sold: readonly ProductFacts[]): readonly Endpoint[]
   connect(ledger: TabLedgerPart): void
+  /** Starts the jobs. Tabs that were sold earlier are shown and closed even if no tabs are sold any more. */
+  start(deps: TabEndsDeps): Promise<TabEnds>
 }
 
-type TabLedgerPart = Pick<LedgerPart, 'tabs'> & { readonly settings: Pick<LedgerPart['settings'], 'origin'> }
+type TabLedgerPart = Pick<LedgerPart, 'tabs'> & {
+  readonly settings: Pick<LedgerPart['settings'], 'origin' | 'tabWallet'>
+}
 
-export function openTabs(config: TabConfig, { clock }: { readonly clock: Clock }): OpenTabs {
+export interface TabEndsDeps {
+  readonly chain: Pick<Chain, 'reader' | 'terms'>
+  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  readonly slot: () => number
+}
+
+export interface TabEnds {
+  readonly routes: readonly FreeRoute[]
+  readonly checks: readonly HealthCheck[]
+  close(): Promise<void>
+}
+
+const custodyEveryMs = 10_000
+
+export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
+  const { clock, log } = base
   let connected: TabLedgerPart | undefined
+  let custody: Custody | undefined
+  let problem: string | undefined = 'the wallet for tabs has not been read yet'
+  let isFull = () => false
   const ledger = () => assertPresent(connected, 'the ledger is open before a product is sold')
   const product = createTabProduct(config, {
     clock,
     tabs: () => ledger().tabs,
     origin: () => ledger().settings.origin,
-    whyClosed: () => undefined,
+    whyClosed: () => problem ?? (isFull() ? 'all tabs together hold as much as this service permits' : undefined),
   })
   const products = config.wallet === undefined ? [] : [product]
+
+  /** No deposit is sold while the wallet does not cover what it owes, or cannot be read. */
+  async function readAgain(deps: TabAccountsDeps): Promise<void> {
+    try {
+      custody = await readCustody(deps)
+      problem = custody.isCovered ? undefined : 'the wallet for tabs holds less than the tabs and the refunds due'
+    } catch (error) {
+      problem = `the wallet for tabs cannot be read: ${describeError(error)}`
+    }
+  }
+
+  async function startEnds(tabWallet: Address, { chain, currentPrice, slot }: TabEndsDeps): Promise<TabEnds> {
+    const { tabs, settings } = ledger()
+    const { mint } = chain.terms
+    const deps = { clock, tabs, chain: chain.reader, mint, tabWallet, slot }
+    isFull = () => {
+      const price = currentPrice(tabsPath)
+      if (price === undefined || custody === undefined) return true
+      const { priceMicroUsd, requiredBaseUnits } = price
+      return custody.prepaidBaseUnits * priceMicroUsd >= config.totalMaxMicroUsd * requiredBaseUnits
+    }
+    await readAgain(deps)
+    const jobs = [
+      startTabEndJob({ clock, log, tabs }),
+      repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => readAgain(deps) }),
+    ]
+    return {
+      routes: tabRoutes({ clock, log, origin: settings.origin, accounts: createTabAccounts(deps) }),
+      checks: [{ name: 'tabs', problem: () => problem, someProductsOnly: true }],
+      close: () => stopAll(jobs),
+    }
+  }
+
   return {
     products,
     open: (sold) =>
@@ -37,6 +101,12 @@ export function openTabs(config: TabConfig, { clock }: { readonly clock: Clock }
       }),
     connect(part) {
       connected = part
+    },
+    async start(deps) {
+      const tabWallet = ledger().settings.tabWallet()
+      return tabWallet === undefined
+        ? { routes: [], checks: [], close: () => Promise.resolve() }
+        : await startEnds(tabWallet, deps)
     },
   }
 }

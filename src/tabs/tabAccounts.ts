@@ -1,0 +1,64 @@
+import type { Address } from '@tollbook/core/address'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { readTabId } from '@tollbook/core/tab'
+import type { ChainReader } from '../payment/chainReader.ts'
+import { isTabFinal } from '../payment/tab.ts'
+import type { TabLedger } from '../payment/tabLedger.ts'
+
+export interface TabAccountsDeps {
+  readonly clock: Clock
+  readonly tabs: TabLedger
+  readonly chain: Pick<ChainReader, 'readBalance'>
+  readonly mint: Address
+  readonly tabWallet: Address
+  /** A slot that the chain has reached with certainty. */
+  readonly slot: () => number
+}
+
+/** Tokens in the wallet for tabs on the chain, and the debts that they have to cover. */
+export interface Custody {
+  readonly wallet: Address
+  readonly heldBaseUnits: bigint
+  readonly prepaidBaseUnits: bigint
+  readonly refundsDueBaseUnits: bigint
+  readonly isCovered: boolean
+}
+
+/** Compares the wallet for tabs with the tabs and the refunds that are due. The balance is read after the debts. */
+export async function readCustody({ tabs, chain, mint, tabWallet, slot }: TabAccountsDeps): Promise<Custody> {
+  const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
+  const { baseUnits: heldBaseUnits } = await chain.readBalance({ wallet: tabWallet, minSlot: slot() })
+  const isCovered = heldBaseUnits >= prepaidBaseUnits + refundsDueBaseUnits
+  return { wallet: tabWallet, heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered }
+}
+
+/** Tabs as the routes show them. */
+export function createTabAccounts(deps: TabAccountsDeps) {
+  const { clock, tabs } = deps
+  return {
+    async show(id: string) {
+      const tab = readTabId(id) === undefined ? undefined : await tabs.find(id)
+      if (tab === undefined) return undefined
+      const { wallet, mint, sessionKey, terms, lifecycle } = tab
+      const facts = {
+        tab: id,
+        wallet,
+        mint,
+        state: lifecycle.isClosed ? 'closed' : clock.nowMs() < terms.endsAtMs ? 'open' : 'ended',
+        isFinal: isTabFinal(tab),
+        balanceBaseUnits: (await tabs.balanceBaseUnits(tab)).toString(),
+        maxPerRequestBaseUnits: terms.maxPerRequestBaseUnits.toString(),
+        maxPerDayBaseUnits: terms.maxPerDayBaseUnits?.toString() ?? null,
+        endsAt: isoTime(terms.endsAtMs),
+      }
+      return { wallet, sessionKey, facts }
+    },
+    close: async (id: string, by: 'wallet' | 'session_key') => (await tabs.close(id, by, clock.nowMs()))?.toString(),
+    async custody() {
+      const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, ...rest } = await readCustody(deps)
+      const amounts = { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits }
+      const texts = Object.fromEntries(Object.entries(amounts).map(([name, baseUnits]) => [name, baseUnits.toString()]))
+      return { ...rest, ...texts, mint: deps.mint, asOf: isoTime(clock.nowMs()) }
+    },
+  }
+}
