@@ -169,6 +169,7 @@ const packageHomes = {
   ajv: ['^src/gateway/'],
   'ajv-formats': ['^src/gateway/'],
   pino: ['^src/machine/'],
+  '@modelcontextprotocol/client': ['^src/gateway/'],
   '@modelcontextprotocol/server': ['^src/mcp/', '^packages/agent/'],
 }
 

@@ -26,7 +26,10 @@ export function fetchOverMcp(inner: typeof fetch, baseUrl: string): typeof fetch
     const retry = said['tollbook/retry-after-seconds']
     return new Response(JSON.stringify({ ...receipt, ...body }), {
       status,
-      headers: { 'content-type': 'application/json', ...(retry === undefined ? {} : { 'retry-after': String(retry) }) },
+      headers: {
+        'content-type': 'application/json',
+        ...(retry === undefined ? {} : { 'retry-after': String(Number(retry)) }),
+      },
     })
   }
 }

@@ -91,6 +91,7 @@ function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, han
       path: [...at, 'upstream'],
       message: `"${route.upstream}" ${unknownName(route.upstream, upstreamNames)}`,
     })
+  if (upstream !== undefined) mistakes.push(...protocolMistakes(route, upstream, at))
   const timeout = route.timeout ?? upstream?.timeout ?? 0
   if (timeout >= handlerTimeoutMs)
     mistakes.push({
@@ -100,8 +101,24 @@ function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, han
   return mistakes
 }
 
+/** A route to an API has a path, and one to an MCP server has a tool. */
+function protocolMistakes(route: RouteEntry, { url, mcp }: UpstreamEntry, at: FilePath): readonly FileMistake[] {
+  if ((url === undefined) === (mcp === undefined))
+    return [{ path: ['upstreams', route.upstream], message: 'needs either `url` or `mcp`' }]
+  if (mcp === undefined)
+    return route.to !== undefined && route.tool === undefined
+      ? []
+      : [{ path: at, message: 'needs `to`, the path at the upstream, and no `tool`' }]
+  if (route.tool === undefined || route.to !== undefined)
+    return [{ path: at, message: 'needs `tool`, the name of a tool of the MCP server, and no `to`' }]
+  if (route.parameters === undefined)
+    return [{ path: at, message: 'needs `parameters`: copy the input schema of the tool' }]
+  const isPlain = route.body.content_types === undefined && route.stream === 'never'
+  return isPlain ? [] : [{ path: at, message: 'sells results of a tool, which have no raw body and no stream' }]
+}
+
 function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readonly FileMistake[] {
-  const { inPath, problem } = readTarget(route.to)
+  const { inPath, problem } = readTarget(route.to ?? '/')
   if (problem !== undefined) return [{ path: [...at, 'to'], message: problem }]
   const properties = isSchema(schema['properties']) ? Object.keys(schema['properties']) : []
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
@@ -145,7 +162,7 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
 
 function exampleMistakes({ example, to }: RouteEntry, { check }: LoadedSchema, at: FilePath): readonly FileMistake[] {
   const [problem] = check(example)
-  const outside = readTarget(to).inPath.find((name) => name in example && !isSegment(example[name]))
+  const outside = readTarget(to ?? '/').inPath.find((name) => name in example && !isSegment(example[name]))
   const path = [...at, 'example']
   if (outside !== undefined) return [{ path, message: `has ${outside}, which is not one segment of a path` }]
   if (problem === undefined) return []

@@ -24,7 +24,7 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
     const entry = assertPresent(upstreams.get(name), 'the upstream of a checked route exists')
     const client = clients.get(name) ?? openUpstreamClient(deps, name, entry)
     clients.set(name, client)
-    return routeProduct(checked, { clock: deps.clock, client })
+    return routeProduct(checked, { clock: deps.clock, version: deps.version, client })
   })
   const byPath = new Map(products.map((product) => [product.path, product]))
   return {

@@ -39,12 +39,14 @@ export type PriceEntry = z.infer<typeof priceShape>
 
 const headers = z.record(headerName, headerValue)
 
+const baseUrl = z.string().refine(isBaseUrl, 'must be an http(s) URL without user name, query and fragment')
+
 /** An API that routes reach. */
 export const upstreamShape = z.strictObject({
-  url: z
-    .string()
-    .refine(isBaseUrl, 'must be an http(s) URL without user name, query and fragment')
-    .describe('Base URL. The paths of routes are appended to it.'),
+  url: baseUrl.optional().describe('Base URL. The paths of routes are appended to it.'),
+  mcp: baseUrl
+    .optional()
+    .describe('URL of an MCP server (streamable HTTP), instead of `url`. Its routes name a `tool`.'),
   headers: headers
     .default({})
     .describe('Headers of each request, such as the key of the API. Write secrets as ${NAME}.'),
@@ -110,7 +112,14 @@ export const routeShape = z.strictObject({
     .string()
     .max(1_000)
     .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /, percent-encoded')
+    .optional()
     .describe('Path below the URL of the upstream. `{name}` takes a parameter as one segment.'),
+  tool: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('Name of the tool of an MCP server, instead of `to`. Its arguments are the parameters.'),
   price: priceShape,
   parameters: z
     .record(z.string(), z.unknown())

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
 import { type CheckParameters, type Parameters, parametersType } from './checkParameters.ts'
-import { deliverRoute, type RouteDeps } from './deliverRoute.ts'
+import { deliverRoute } from './deliverRoute.ts'
+import { deliverTool, type ToolDeps } from './deliverTool.ts'
 import { readTexts } from './orderTexts.ts'
 import type { Schema } from './parameterSchema.ts'
 import type { RouteEntry } from './productsFile.ts'
@@ -21,7 +22,7 @@ export interface CheckedRoute {
 const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API, unchanged.' })
 
 /** Makes the product that a route describes. */
-export function routeProduct(checked: CheckedRoute, deps: RouteDeps): ProductDefinition<unknown> {
+export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefinition<unknown> {
   const { route, schema, check, prices } = checked
   const { priceMicroUsd, variants, variantOf } = prices
   const { content_types: bodyTypes, max: bodyBytesMax } = route.body
@@ -34,9 +35,9 @@ export function routeProduct(checked: CheckedRoute, deps: RouteDeps): ProductDef
     summary: route.summary,
     priceMicroUsd,
     ...(variants.length === 0 ? {} : { variants }),
-    parameters: parametersType({ schema, check, inPath: readTarget(route.to).inPath }, read),
+    parameters: parametersType({ schema, check, inPath: readTarget(route.to ?? '/').inPath }, read),
     answer: answerOfUpstream,
-    ...(route.answer === 'as_is' ? { stream: { contentType } } : {}),
+    ...(route.answer === 'as_is' && route.tool === undefined ? { stream: { contentType } } : {}),
     ...(bodyTypes === undefined ? {} : { rawBody: { contentTypes: bodyTypes } }),
     bodyBytesMax,
     ...(route.stream === 'passthrough' ? { streamOnDemand: { contentType: 'text/event-stream' } } : {}),
@@ -48,7 +49,8 @@ export function routeProduct(checked: CheckedRoute, deps: RouteDeps): ProductDef
       providersAnswer: () => deps.client.liveness.someAnswer(),
       probes: [deps.client.liveness],
       variant: variantOf,
-      deliver: (order, job) => deliverRoute(deps, route, { order, job }),
+      deliver: (order, job) =>
+        route.tool === undefined ? deliverRoute(deps, route, { order, job }) : deliverTool(deps, route, { order, job }),
     }),
   })
 }

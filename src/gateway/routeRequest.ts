@@ -50,7 +50,7 @@ export function requestFor(route: RouteEntry, order: Parameters): TargetAndBody 
     used.add(name)
     return encodeURIComponent(textOf(order[name] ?? ''))
   }
-  const [path = '', fixed] = route.to.split('?')
+  const [path = '', fixed] = (route.to ?? '/').split('?')
   const filled = path.split('/').map(segment).join('/')
   const rest = Object.entries(order).filter(([name]) => !used.has(name))
   const hasBody = hasJsonBody(route)

@@ -69,7 +69,7 @@ const probeMsMax = 3_000
 
 /** Opens the client of an upstream. Sends no request yet. */
 export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry): UpstreamClient {
-  const origin = new URL(entry.url)
+  const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)
   const slots = createSlots(entry.concurrency)
   const breaker = createBreaker(deps.clock)

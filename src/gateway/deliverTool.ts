@@ -1,0 +1,150 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { Job, Outcome } from '../product/product.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import { isWellFormed, type Parameters } from './checkParameters.ts'
+import { failureOf } from './failureOf.ts'
+import { judgeJson } from './judgeAnswer.ts'
+import type { RouteEntry } from './productsFile.ts'
+import type { OpenAnswer, UpstreamClient } from './upstreamClient.ts'
+
+export interface ToolDeps {
+  readonly clock: Clock
+  readonly client: UpstreamClient
+  readonly version: string
+}
+
+export interface ToolOrder {
+  readonly order: Parameters
+  readonly job: Job
+}
+
+/**
+ * Calls the tool of an MCP server for an order. Each order has its own connection of the protocol, because a session
+ * that an upstream has forgotten would fail an order that is paid.
+ */
+export async function deliverTool(deps: ToolDeps, route: RouteEntry, { order, job }: ToolOrder): Promise<Outcome> {
+  const { client, clock, version } = deps
+  const name = assertPresent(route.tool, 'a route to an MCP server names its tool')
+  const timeoutMs = route.timeout ?? client.entry.timeout
+  const exchanges = createExchanges(client, { route, job, timeoutMs })
+  const options = { signal: job.signal, timeout: timeoutMs }
+  const connection = new Client({ name: 'tollbook', version }, { versionNegotiation: { mode: 'auto' } })
+  try {
+    const transport = new StreamableHTTPClientTransport(new URL(client.entry.mcp ?? ''), { fetch: exchanges.fetch })
+    await connection.connect(transport, options)
+    // The same for each attempt of a payment, so that the upstream can recognize a repetition.
+    const _meta = { 'tollbook/payment': job.payment, 'tollbook/payer': job.payer }
+    const result = await connection.callTool({ name, arguments: { ...order }, _meta }, options)
+    const data = dataOf(result)
+    judgeJson(route, data)
+    // Else a server with sessions would keep one of each order.
+    await transport.terminateSession().catch(() => undefined)
+    exchanges.end()
+    return { kind: 'delivered', data, meta: { source: client.name, asOf: isoTime(clock.nowMs()), cached: false } }
+  } catch (error) {
+    return failureOf(exchanges.end(error) ?? asFailure(error))
+  } finally {
+    await connection.close()
+  }
+}
+
+const resultShape = z.object({
+  isError: z.boolean().default(false),
+  content: z.array(z.record(z.string(), z.json())).default([]),
+  structuredContent: z.json().optional(),
+})
+
+/** Returns the data of a result: its structured content, or its content if it has no other. */
+function dataOf(result: unknown): Json {
+  const parsed = resultShape.safeParse(result)
+  if (!parsed.success) throw new UpstreamFailure('bad_payload', 'the result of the tool has no canonical JSON')
+  const { isError, content, structuredContent } = parsed.data
+  // The text of the error is for the operator's own callers, and can name anything.
+  if (isError) throw new UpstreamFailure('incomplete', 'the tool answered with an error')
+  const data = structuredContent ?? { content }
+  if (!isWellFormed(data)) throw new UpstreamFailure('bad_payload', 'the result of the tool has no canonical JSON')
+  return data
+}
+
+function asFailure(error: unknown): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  // Omit the cause: it can quote what the upstream wrote.
+  return new UpstreamFailure('incomplete', 'the MCP server refused the call')
+}
+
+interface ExchangeLimits {
+  readonly route: RouteEntry
+  readonly job: Job
+  readonly timeoutMs: number
+}
+
+/** Requests of the protocol through the client of the upstream, with its host, headers, breaker and limits. */
+function createExchanges(client: UpstreamClient, { route, job, timeoutMs }: ExchangeLimits) {
+  const { origin, pathname } = new URL(client.entry.mcp ?? '')
+  const bytesMax = route.max_response ?? client.entry.max_response
+  const open: OpenAnswer[] = []
+  let failure: UpstreamFailure | undefined
+  const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(input)
+    // The server has no stream of its own here, and addresses that it names are not followed.
+    const { method = 'GET' } = init
+    if ((method !== 'POST' && method !== 'DELETE') || url.origin !== origin || url.pathname !== pathname)
+      return new Response(null, { status: 405 })
+    const answer = await client.open({
+      method,
+      target: '',
+      headers: { ...Object.fromEntries(new Headers(init.headers)), 'x-request-id': job.requestId },
+      body: typeof init.body === 'string' ? init.body : undefined,
+      signal: job.signal,
+      timeoutMs,
+      isIdempotent: false,
+    })
+    open.push(answer)
+    const { response } = answer
+    const status = response.statusCode ?? 0
+    const failed = failureOfStatus(status)
+    if (failed !== undefined) throw failed
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of Readable.from(response)) {
+      const part = Buffer.from(chunk)
+      bytes += part.length
+      if (bytes > bytesMax) throw new UpstreamFailure('bad_payload', `the answer is longer than ${bytesMax} bytes`)
+      chunks.push(part)
+    }
+    answer.end()
+    const headers = Object.entries(response.headers).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] satisfies [string, string]] : [],
+    )
+    return new Response(status === 202 || status === 204 ? null : Buffer.concat(chunks), { status, headers })
+  }
+  return {
+    fetch: async (input: string | URL, init?: RequestInit) => {
+      try {
+        return await send(input, init)
+      } catch (error) {
+        failure = open.at(-1)?.end(error) ?? (error instanceof UpstreamFailure ? error : undefined)
+        throw error
+      }
+    },
+    /** Ends what is open. Returns the failure of an exchange, which the protocol reports in its own words. */
+    end(error?: unknown): UpstreamFailure | undefined {
+      for (const answer of open) answer.end(error === undefined ? undefined : (failure ?? asFailure(error)))
+      return failure
+    },
+  }
+}
+
+function failureOfStatus(status: number): UpstreamFailure | undefined {
+  if (status === 401 || status === 402 || status === 403)
+    return new UpstreamFailure('auth', `the upstream answered HTTP ${status}`)
+  if (status === 429) return new UpstreamFailure('rate_limited', 'the upstream answered HTTP 429')
+  if (status >= 500 || (status >= 300 && status < 400))
+    return new UpstreamFailure('upstream', `the upstream answered HTTP ${status}`)
+  return undefined
+}
