@@ -105,7 +105,9 @@ export async function createService(
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
   const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
-  const working = { ...base, ledger, upkeep, chain, treasuryWallet, onAbsent: signer.recordAbsent }
+  const { tokenPriceAttoUsd, marketSources } = products
+  const absence = { onAbsent: signer.recordAbsent }
+  const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, tokenPriceAttoUsd, marketSources }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
   const tabEnds = opened.adopt(
     await tabs.start({ chain, currentPrice: products.currentPrice, slot: jobs.slot }),

@@ -40,8 +40,8 @@ function financeUrl({ refunds }: Config, local: LocalJson | undefined): string {
   return databaseUrl
 }
 
-function chainOf({ chain }: Config, local: LocalJson | undefined) {
-  if (chain !== undefined) return chain
+function chainOf({ chain, currencies }: Config, local: LocalJson | undefined) {
+  if (chain !== undefined) return { ...chain, currencies: currencies.accepted }
   if (local?.rpcUrl === undefined) return undefined
   return { rpcUrls: [local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
 }

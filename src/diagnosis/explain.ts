@@ -17,7 +17,7 @@ import type { Explanation, RuleVerdict } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
 import { ruleVerdicts } from './ruleVerdicts.ts'
 import { type ChainAnswer, chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
-import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
 
 export interface ExplainDeps {
   readonly clock: Clock
@@ -89,7 +89,8 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
   const presentedAtMs = recorded === undefined ? await facts.presentedAtMs(reference) : undefined
   const attempts = attemptsOf(recorded?.events ?? [])
   const judged = await judge(deps, { answer, recorded, asked, presentedAtMs, nowMs })
-  const arrived = answer.kind === 'found' ? arrivedBaseUnits(answer.record, allTerms()) : 0n
+  const terms = termsOf(allTerms(), answer, recorded)
+  const arrived = answer.kind === 'found' ? arrivedBaseUnits(answer.record, terms) : 0n
   const diagnosis = diagnose({
     answer,
     recorded,
@@ -97,19 +98,26 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
     rules: judged.rules,
     buys: judged.buys,
     arrivedBaseUnits: arrived,
-    decimals,
+    decimals: terms[0]?.decimals ?? decimals,
   })
   return {
     subject: text,
     reference,
     diagnosis,
-    chain: chainStatement(answer, allTerms()),
+    chain: chainStatement(answer, terms),
     ledger: recorded === undefined ? null : ledgerStatement(reference, recorded),
     quote: judged.quote === undefined ? null : quoteStatement(judged.quote),
     rules: judged.rules,
     attempts,
     asOf: isoTime(nowMs),
   }
+}
+
+/** Returns the terms of the mint of a payment. */
+function termsOf(all: readonly PaymentTerms[], answer: ChainAnswer, recorded: RecordedPayment | undefined) {
+  const state = recorded?.state
+  const mint = state !== undefined && 'settlement' in state ? state.settlement.price.mint : undefined
+  return termsOfOneMint(all, answer.kind === 'found' ? answer.record : undefined, mint)
 }
 
 async function askChain({ chain }: ExplainDeps, reference: PaymentReference): Promise<ChainAnswer> {
@@ -139,7 +147,7 @@ interface Judged {
 
 async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged> {
   const { answer, recorded, asked, presentedAtMs, nowMs } = question
-  const terms = deps.allTerms()
+  const terms = termsOf(deps.allTerms(), answer, recorded)
   const [first] = terms
   const state = recorded?.state
   const settlement = state !== undefined && 'settlement' in state ? state.settlement : undefined
@@ -149,7 +157,7 @@ async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged
   const wallet = settlement?.wallet ?? (asked === undefined ? payerOf(record, terms) : walletOfQuote(asked))
   if (wallet === undefined) return { quote: asked, rules: [], buys: [] }
   const landedAtMs = record.blockTimeMs ?? nowMs
-  const prices = await deps.facts.pricesAt(landedAtMs)
+  const prices = (await deps.facts.pricesAt(landedAtMs)).filter(({ mint }) => mint === first.mint)
   const quote = asked ?? (await findQuote(deps, { record, wallet, landedAtMs, paidQuoteId: settlement?.quoteId }))
   const buys = prices.filter((price) => meets({ record, wallet, terms, price })).map(({ endpoint }) => endpoint)
   const quoted =

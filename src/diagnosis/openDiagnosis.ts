@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { type Chain, openChain } from '../chain/openChain.ts'
+import { type Chain, type ChainOptions, openChain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { postJson } from '../outbound/postJson.ts'
 import { periodsOf, walletOf } from '../settings/settingPeriods.ts'
@@ -21,9 +21,7 @@ export interface DiagnosisOptions {
   /** Connection with a login of tollbook_service or tollbook_reader. For decisions, a login of tollbook_finance. */
   readonly databaseUrl: string
   /** Undefined if the configuration has no chain. Explanations then use the ledger alone. */
-  readonly chain:
-    | { readonly rpcUrls: readonly string[]; readonly tokenMint: string; readonly paymentWallet: string }
-    | undefined
+  readonly chain: Pick<ChainOptions, 'rpcUrls' | 'tokenMint' | 'paymentWallet' | 'currencies'> | undefined
   readonly limits: RefundLimits
   readonly log: Log
   readonly clock?: Clock
@@ -104,14 +102,14 @@ async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<
 
 const setting = 'payment-wallet'
 
-/** Terms of all payment wallets: the configured one first, then the others on record in the ledger. */
-async function allTerms(database: Database, { terms }: Chain): Promise<readonly PaymentTerms[]> {
+/** Terms of all payment wallets per mint: the configured one first, then the others on record in the ledger. */
+async function allTerms(database: Database, { terms, dollars }: Chain): Promise<readonly PaymentTerms[]> {
   const periods = periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
   const others = [...new Set(periods.map(walletOf))].filter((wallet) => wallet !== terms.paymentWallet)
-  return [
-    terms,
+  return [terms, ...dollars.map((dollar) => dollar.terms)].flatMap((own) => [
+    own,
     ...others.map((paymentWallet) => {
-      return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
+      return { ...own, paymentWallet, paymentTokenAccount: tokenAccountOf(own, paymentWallet) }
     }),
-  ]
+  ])
 }

@@ -7,7 +7,7 @@ import { type FinalityReader, type ListedSignature, listedMax } from '../payment
 import { solanaReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
-import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
 
 export interface ReconcileDeps {
   readonly clock: Clock
@@ -51,7 +51,7 @@ const readsMax = 500
 /** Searches backwards from the newest transaction until the difference is explained. */
 export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   const { clock, facts, chain, allTerms } = deps
-  const wallets = allTerms()
+  const wallets = termsOfOneMint(allTerms(), undefined)
   const mint = wallets[0]?.mint ?? ''
   const balances = await Promise.all(
     wallets.map(({ paymentWallet: wallet }) => chain.reader.readBalance({ wallet, commitment: 'finalized' })),
@@ -99,7 +99,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
   const finding = await deps.chain.reader.find(signature, { commitment: 'finalized' })
   if (finding.kind !== 'found')
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
-  const wallets = deps.allTerms()
+  const wallets = termsOfOneMint(deps.allTerms(), undefined)
   const baseUnits = arrivedBaseUnits(finding.record, wallets)
   // Skip transfers between payment wallets, because their sum is zero.
   if (baseUnits === 0n) return

@@ -18,7 +18,7 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
 import type { RefundLine } from '../reports/refundLines.ts'
 import type { RefundStore } from '../store/refundStore.ts'
-import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
 
 export interface DecisionDeps {
   readonly clock: Clock
@@ -159,7 +159,7 @@ async function decideTransfer(
   const finding = await chain.find(signature, { commitment: 'finalized' })
   if (finding.kind !== 'found') return 'the finalized chain does not have the transaction (yet); try again in 30 s'
   const { record } = finding
-  const wallets = allTerms()
+  const wallets = termsOfOneMint(allTerms(), record)
   const arrived = record.failure === undefined ? arrivedBaseUnits(record, wallets) : 0n
   if (arrived <= 0n) return 'no token of ours arrived in a payment wallet by this transaction'
   const mint = assertPresent(wallets[0], 'there is a payment wallet').mint

@@ -28,3 +28,14 @@ export function payerOf({ movements, signers }: TransactionRecord, wallets: Wall
     .toSorted((one, other) => (one.amountBaseUnits > other.amountBaseUnits ? -1 : 1))
   return sent[0]?.authority ?? signers[0]
 }
+
+/** Returns the terms of one mint: of the payment's price, or else of the mint that arrived. No sum has two mints. */
+export function termsOfOneMint(
+  all: readonly PaymentTerms[],
+  record: Pick<TransactionRecord, 'balances'> | undefined,
+  paidMint?: Address,
+): readonly PaymentTerms[] {
+  const arrived = record === undefined ? undefined : all.find((terms) => arrivedBaseUnits(record, [terms]) !== 0n)
+  const mint = paidMint ?? arrived?.mint ?? all[0]?.mint
+  return all.filter((terms) => terms.mint === mint)
+}

@@ -1,4 +1,4 @@
-import { type Chain, openChain } from '../chain/openChain.ts'
+import { type Chain, type ChainOptions, openChain } from '../chain/openChain.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { ChainConfig } from '../config/chainConfig.ts'
 import { postJson } from '../outbound/postJson.ts'
@@ -6,7 +6,7 @@ import type { Log } from '../machine/log.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface ChainCheckOptions {
-  readonly config: ChainConfig
+  readonly config: Pick<ChainOptions, 'currencies'> & ChainConfig
   readonly clock: Clock
   readonly log: Log
 }
@@ -26,6 +26,7 @@ export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChe
     chain,
     checks: [
       { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
+      { name: 'dollars', run: async () => judgeDollars(await chain()) },
       { name: 'nodes', run: async () => judgeNodes(await chain()) },
       { name: 'chain clock', run: async () => judgeClock(await chain()) },
     ],
@@ -35,6 +36,21 @@ export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChe
 function judgeTerms({ terms }: Chain): Result {
   const { mint, decimals, paymentWallet, network } = terms
   return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
+}
+
+/** The payment wallet needs a token account for each dollar, which its issuer may freeze. */
+async function judgeDollars({ dollars, readAccounts }: Chain): Promise<Result> {
+  if (dollars.length === 0) return skipped('CURRENCIES is not set')
+  const addresses = dollars.map(({ terms }) => terms.paymentTokenAccount)
+  const accounts = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
+  const missing = dollars.filter((_dollar, index) => accounts[index]?.token === undefined)
+  const frozen = dollars.filter((_dollar, index) => accounts[index]?.token?.isFrozen === true)
+  const symbols = (some: Chain['dollars']) => some.map(({ symbol }) => symbol).join(', ')
+  if (missing.length > 0)
+    return failed(`the payment wallet has no token account for ${symbols(missing)}`, 'open it with any wallet')
+  if (frozen.length > 0)
+    return failed(`the token account for ${symbols(frozen)} is frozen`, 'ask the issuer, or change CURRENCIES')
+  return passed(`${symbols(dollars)} can be paid to the payment wallet`)
 }
 
 function judgeNodes({ nodes }: Chain): Result {

@@ -78,7 +78,7 @@ function serviceChecks(
 ) {
   const { login, log, findDifferingFunctions } = deps
   const clock = systemClock
-  const chain = chainChecks({ config: config.chain, clock, log })
+  const chain = chainChecks({ config: { ...config.chain, currencies: config.currencies.accepted }, clock, log })
   return [
     ...databaseChecks({
       requiresStandby: config.ledger.requiresStandby,

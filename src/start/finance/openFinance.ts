@@ -108,9 +108,10 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/** Returns the tokens in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
+/** Returns the service tokens in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
 async function totalBaseUnits({ chain, ledger }: FinanceDeps): Promise<bigint> {
-  const wallets = ledger.settings.allTerms().map(({ paymentWallet }) => paymentWallet)
+  const ofToken = ledger.settings.allTerms().filter(({ mint }) => mint === chain.terms.mint)
+  const wallets = ofToken.map(({ paymentWallet }) => paymentWallet)
   const balances = await Promise.all(wallets.map((wallet) => chain.reader.readBalance({ wallet })))
   return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

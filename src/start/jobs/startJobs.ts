@@ -13,6 +13,11 @@ import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
+import { type ExposureDeps, exposureLimit } from './exposureLimit.ts'
+import type { Dollar } from '../../payment/dollar.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { type DollarHealth, startDollarHealth, type WatchedDollar } from '../../jobs/dollarHealth.ts'
+import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 /** Background work: the health of ledger and chain, and the lifecycle of payments after their answers. */
@@ -22,6 +27,8 @@ export interface Jobs {
   readonly whyNoQuotes: () => string | undefined
   /** Undefined while the amount served for payments that are not final is within the operator's limit. */
   readonly whyExposed: () => Promise<string | undefined>
+  /** Why a dollar is not accepted now. */
+  readonly whyDollarOff: DollarHealth['whyOff']
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
   close(): Promise<void>
@@ -33,6 +40,9 @@ export interface JobsDeps extends PartDeps {
   readonly chain: Chain
   /** Wallet whose transfers of the token are deliveries. */
   readonly treasuryWallet?: Address | undefined
+  readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
+  /** Undefined while the token has no price. */
+  readonly tokenPriceAttoUsd: ExposureDeps['tokenPriceAttoUsd']
   /** Called with the bytes of a transaction that provably never lands. */
   readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
@@ -42,16 +52,22 @@ export interface JobsDeps extends PartDeps {
  * once.
  */
 export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs> {
-  const { clock, log, chain, upkeep, ledger } = deps
+  const { clock, log, chain, upkeep, ledger, tokenPriceAttoUsd } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
-  const whyExposed = exposureLimit(sale.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms })
+  const whyExposed = exposureLimit(sale.exposureMaxTokens, { ...chain, lifecycle: ledger.lifecycle, tokenPriceAttoUsd })
   const lifecycle = startLifecycleJobs(sale, deps)
+  const dollars = await startDollarHealth(
+    chain.dollars.map((dollar) => watched(dollar, deps)),
+    { clock, log },
+  )
+  const ofDollars = { name: 'dollars', problem: dollars.problem, someProductsOnly: true }
   return {
-    checks: [...health.checks, ...lifecycle.checks],
+    checks: [...health.checks, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
     whyNoQuotes: health.whyNoQuotes,
     whyExposed,
     slot: health.slot,
-    close: () => stopAll([...lifecycle.jobs, health]),
+    whyDollarOff: dollars.whyOff,
+    close: () => stopAll([...lifecycle.jobs, dollars, health]),
   }
 }
 
@@ -82,22 +98,19 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   }
 }
 
-interface ExposureDeps extends Pick<JobsDeps['ledger'], 'lifecycle'> {
-  readonly terms: Chain['terms']
-}
+// Only dollars of mainnet have a market.
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
-/**
- * Limits the possible loss by a fork of the chain: answers delivered for payments that are not final. 0 tokens means no
- * limit.
- */
-function exposureLimit(maxTokens: number, { lifecycle, terms }: ExposureDeps): Jobs['whyExposed'] {
-  const maxBaseUnits = BigInt(maxTokens) * 10n ** BigInt(terms.decimals)
-  return async () => {
-    if (maxBaseUnits === 0n) return undefined
-    const exposedBaseUnits = await lifecycle.exposureBaseUnits(terms.mint)
-    return exposedBaseUnits < maxBaseUnits ? undefined : overexposed
+function watched({ symbol, terms }: Dollar, { chain, marketSources }: JobsDeps): WatchedDollar {
+  const { mint, network, paymentTokenAccount } = terms
+  const question = { addresses: [paymentTokenAccount], commitment: 'confirmed', minSlot: 0 } as const
+  return {
+    symbol,
+    mint,
+    sources: network === mainnet ? marketSources(terms) : [],
+    async readAccount() {
+      const [account] = await chain.readAccounts(question)
+      return account?.token
+    },
   }
 }
-
-const overexposed =
-  'the chain has yet to make the payments of the last seconds final; repeat in a moment, with the same proof if you sent one'

@@ -13,6 +13,8 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
   /** Decimals of the service token. */
   readonly decimals: number
   readonly currentPrice: Prices['currentPrice']
+  /** Why a dollar is not accepted now: its peg, or its account. */
+  readonly whyOff: (mint: Address) => string | undefined
   readonly lifecycle: Pick<PaymentLifecycle, 'undeliveredBaseUnits'>
 }
 
@@ -24,7 +26,7 @@ const debtAgeMaxMs = 1_000
  * has a price, and the treasury owes no more tokens than the operator allows. Undefined if only the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
-  const { clock, dollars, decimals, currentPrice, lifecycle } = deps
+  const { clock, dollars, decimals, currentPrice, whyOff, lifecycle } = deps
   if (dollars.length === 0) return undefined
   const maxBaseUnits = BigInt(burnDebtMaxTokens) * 10n ** BigInt(decimals)
   const debts = new Map<Address, () => Promise<bigint>>()
@@ -35,7 +37,9 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
     debts.set(mint, reading)
     return reading()
   }
-  const whyClosed = async ({ tokenBurn }: Price): Promise<string | undefined> => {
+  const whyClosed = async ({ mint, tokenBurn }: Price): Promise<string | undefined> => {
+    const off = whyOff(mint)
+    if (off !== undefined) return `${off}; pay in the token`
     if (tokenBurn === undefined) return undefined
     const owedBaseUnits = (await debtIn(tokenBurn.mint)) + tokenBurn.baseUnits
     return owedBaseUnits <= maxBaseUnits ? undefined : undelivered

@@ -25,7 +25,7 @@ export interface Payments {
 export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
   readonly chain: Pick<Chain, 'dollars' | 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
-  readonly jobs: Pick<Jobs, 'slot' | 'whyExposed'>
+  readonly jobs: Pick<Jobs, 'slot' | 'whyExposed' | 'whyDollarOff'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
@@ -45,7 +45,8 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
   const { currentPrice } = deps.products
   const { lifecycle } = ledger
   const { decimals } = terms
-  const dollars = openDollars(currencies, { clock, dollars: accepted, decimals, currentPrice, lifecycle })
+  const whyOff = jobs.whyDollarOff
+  const dollars = openDollars(currencies, { clock, dollars: accepted, decimals, currentPrice, whyOff, lifecycle })
   const paywall: Paywall = {
     clock,
     log,

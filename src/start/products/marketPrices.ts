@@ -20,9 +20,7 @@ const ageMaxMs = 300_000
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, split, upstreams } = deps
-  const { access } = upstreams
-  const nameOf = (source: string) => (access.sampleUpstreams ? `sample:${source}` : source)
-  const markets = [createJupiter(access), createDexscreener(access), createGeckoterminal(access)]
+  const nameOf = nameIn(upstreams)
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
     {
@@ -30,7 +28,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       log,
       priceLists,
       split,
-      sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
+      sources: marketSources(upstreams, terms),
       sourceName: nameOf('market'),
       pricesAt: deps.pricesAt,
     },
@@ -42,6 +40,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       const price = inForce?.prices.find((listed) => listed.endpoint === endpoint && listed.mint === mint)
       return inForce === undefined || price === undefined ? undefined : { ...price, priceList: inForce.priceList }
     },
+    tokenPriceAttoUsd: () => job.inForce()?.tokenPriceAttoUsd,
     tokenPrice() {
       const price = job.inForce()
       if (price === undefined) return undefined
@@ -51,6 +50,17 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
     },
     close: job.stop,
   }
+}
+
+/** Returns the markets as sources of the price of one mint. */
+export function marketSources(upstreams: PricingDeps['upstreams'], terms: PaymentTerms): readonly PriceSource[] {
+  const { access } = upstreams
+  const markets = [createJupiter(access), createDexscreener(access), createGeckoterminal(access)]
+  return markets.map((market) => sourceOf(market, nameIn(upstreams)(market.name), terms))
+}
+
+function nameIn({ access }: PricingDeps['upstreams']) {
+  return (source: string) => (access.sampleUpstreams ? `sample:${source}` : source)
 }
 
 function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTerms): PriceSource {

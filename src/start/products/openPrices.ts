@@ -56,6 +56,7 @@ async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: Prici
   return {
     checks: [],
     currentPrice: (endpoint, mint = terms.mint) => listed(endpoint, mint),
+    tokenPriceAttoUsd: () => tokenPriceAttoUsd,
     tokenPrice: () => shownPrice({ tokenPriceAttoUsd, source: 'fixed', asOfMs: clock.nowMs() }, terms),
     close: () => Promise.resolve(),
   }

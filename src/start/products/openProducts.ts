@@ -6,6 +6,8 @@ import type { OpenRoutes } from '../../gateway/openRoutes.ts'
 import type { OpenTabs } from '../tabs/openTabs.ts'
 import { closePart } from '../closePart.ts'
 import { openUpstreams, type UpstreamsDeps } from '../upstreams/openUpstreams.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { marketSources } from './marketPrices.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
 import { openSupply } from './openSupply.ts'
 
@@ -43,7 +45,7 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
   const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(deps.sold), ...tabs.open(deps.sold)]
   const hasStandIns = builtin?.hasStandIns ?? false
   const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
-  const { currentPrice, tokenPrice } = prices
+  const { currentPrice, tokenPrice, tokenPriceAttoUsd } = prices
   const parts = opened.move()
   return {
     endpoints,
@@ -51,8 +53,11 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     searches: builtin?.searches ?? [],
     currentPrice,
     tokenPrice,
+    tokenPriceAttoUsd,
     checks: [...prices.checks, ...(builtin?.checks ?? []), supply.check],
     sampled: supply.sampled,
+    /** Sources of the price of any mint, which ask nothing until they are used. */
+    marketSources: (terms: PaymentTerms) => marketSources(upstreams, terms),
     close: () => parts.disposeAsync(),
   }
 }

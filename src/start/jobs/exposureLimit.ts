@@ -1,0 +1,43 @@
+import { divideRoundingUp } from '@tollbook/core/money'
+import type { Dollar } from '../../payment/dollar.ts'
+import type { PaymentLifecycle } from '../../payment/paymentLifecycle.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { usdDecimals } from '../../pricing/priceList.ts'
+import { requiredBaseUnits, type TokenPriceAttoUsd } from '../../pricing/tokenPrice.ts'
+
+export interface ExposureDeps {
+  readonly lifecycle: Pick<PaymentLifecycle, 'exposureBaseUnits'>
+  /** Terms of the service token. */
+  readonly terms: Pick<PaymentTerms, 'mint' | 'decimals'>
+  readonly dollars: readonly Pick<Dollar, 'terms'>[]
+  /** Undefined while the token has no price. */
+  readonly tokenPriceAttoUsd: () => TokenPriceAttoUsd | undefined
+}
+
+/**
+ * Limits the possible loss by a fork of the chain: answers delivered for payments that are not final, in all mints
+ * together. Dollars count as the tokens that they would buy. 0 tokens means no limit.
+ */
+export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Promise<string | undefined> {
+  const { lifecycle, terms, dollars } = deps
+  const maxBaseUnits = BigInt(maxTokens) * 10n ** BigInt(terms.decimals)
+  let tokenPriceAttoUsd = deps.tokenPriceAttoUsd()
+  const inTokens = async (dollar: Pick<Dollar, 'terms'>): Promise<bigint> => {
+    const exposed = await lifecycle.exposureBaseUnits(dollar.terms.mint)
+    if (exposed === 0n || tokenPriceAttoUsd === undefined) return 0n
+    const scale = 10n ** BigInt(dollar.terms.decimals)
+    const priceMicroUsd = divideRoundingUp(exposed * 10n ** BigInt(usdDecimals), scale)
+    return requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals: terms.decimals })
+  }
+  return async () => {
+    if (maxBaseUnits === 0n) return undefined
+    // The last known price counts while the markets are silent.
+    tokenPriceAttoUsd = deps.tokenPriceAttoUsd() ?? tokenPriceAttoUsd
+    const ofDollars = await Promise.all(dollars.map(inTokens))
+    const exposed = ofDollars.reduce((sum, each) => sum + each, await lifecycle.exposureBaseUnits(terms.mint))
+    return exposed < maxBaseUnits ? undefined : overexposed
+  }
+}
+
+const overexposed =
+  'the chain has yet to make the payments of the last seconds final; repeat in a moment, with the same proof if you sent one'

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { startDollarHealth, type WatchedDollar } from '../../src/jobs/dollarHealth.ts'
+import { silentLog } from '../../src/machine/log.ts'
+import { mint } from '../payment/paymentStory.ts'
+import { steppedClock } from '../support/steppedClock.ts'
+
+const dollar = 10n ** 18n
+
+/** A dollar whose markets and account answer as the test sets them. */
+function scene(
+  prices: readonly (bigint | undefined)[],
+  account: { isFrozen: boolean } | undefined = { isFrozen: false },
+) {
+  const state = { prices, account }
+  const watched: WatchedDollar = {
+    symbol: 'USDC',
+    mint,
+    sources: prices.map((_price, index) => ({
+      ask() {
+        const tokenPriceAttoUsd = state.prices[index]
+        const source = `market ${index}`
+        return Promise.resolve(
+          tokenPriceAttoUsd === undefined
+            ? { source, why: 'timeout' }
+            : { source, tokenPriceAttoUsd, liquidityUsd: undefined },
+        )
+      },
+    })),
+    readAccount: () => Promise.resolve(state.account),
+  }
+  return { state, watched }
+}
+
+async function verdicts(watched: WatchedDollar, change: () => void) {
+  const clock = steppedClock()
+  const health = await startDollarHealth([watched], { clock, log: silentLog })
+  const first = health.whyOff(mint)
+  change()
+  await clock.step()
+  const second = health.whyOff(mint)
+  await health.stop()
+  return [first, second]
+}
+
+test('a dollar is on at its peg, and off only when two markets are more than 2 % away', async () => {
+  const near = [dollar, (dollar * 98n) / 100n, (dollar * 102n) / 100n]
+  for (const [prices, isOff] of [
+    [near, false],
+    [[dollar, dollar, dollar / 2n], false],
+    [[dollar, (dollar * 97n) / 100n, (dollar * 103n) / 100n], true],
+    [[undefined, undefined, dollar / 2n], false],
+    [[undefined, dollar / 2n, dollar / 2n], true],
+  ] as const) {
+    const { state, watched } = scene(near)
+    const found = await verdicts(watched, () => void (state.prices = prices))
+    expect(found).toEqual([undefined, isOff ? '2 markets price USDC more than 2 % away from one US dollar' : undefined])
+  }
+})
+
+test('a dollar that is off stays off while no market answers, and is on again at its peg', async () => {
+  const { state, watched } = scene([dollar / 2n, dollar / 2n])
+  const silent = await verdicts(watched, () => void (state.prices = [undefined, undefined]))
+  expect(silent[1]).toBe(silent[0])
+  state.prices = [dollar / 2n, dollar / 2n]
+  expect((await verdicts(watched, () => void (state.prices = [dollar, dollar])))[1]).toBeUndefined()
+})
+
+test('a dollar whose payment account is frozen or missing is off', async () => {
+  const { state, watched } = scene([dollar])
+  const frozen = await verdicts(watched, () => void (state.account = { isFrozen: true }))
+  expect(frozen).toEqual([undefined, 'the issuer of USDC has frozen the token account of the payment wallet'])
+  const missing: WatchedDollar = { ...watched, readAccount: () => Promise.resolve(undefined) }
+  expect((await verdicts(missing, () => undefined))[0]).toContain('has no token account for USDC')
+})
