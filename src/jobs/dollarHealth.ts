@@ -28,26 +28,26 @@ const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
  * Watches each dollar: its issuer may freeze the payment account, and its price may leave one US dollar. The dollar is
- * then off, and the token is still sold. Ready after the first look.
+ * then off, and the token is still sold. Ready after the first check.
  */
 export async function startDollarHealth(dollars: readonly WatchedDollar[], deps: RepeatDeps): Promise<DollarHealth> {
   const accounts = new Map<Address, string>()
   const pegs = new Map<Address, string>()
-  async function look(dollar: WatchedDollar): Promise<void> {
+  async function check(dollar: WatchedDollar): Promise<void> {
     note(accounts, dollar.mint, accountProblem(dollar, await dollar.readAccount()))
     const peg = await judgePeg(dollar)
     if (peg !== 'unknown') note(pegs, dollar.mint, peg)
   }
   const run = async () => {
     const before = problem()
-    await Promise.all(dollars.map(look))
+    await Promise.all(dollars.map(check))
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'dollar_health', problem: after ?? 'none' })
   }
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const problem = () => dollars.map(({ mint }) => whyOff(mint)).find((why) => why !== undefined)
   if (dollars.length === 0) return { whyOff, problem, stop: () => Promise.resolve() }
-  // A node that does not answer at the start says nothing about the account. The next look decides.
+  // A node that does not answer at the start is no verdict on the account. The next check decides.
   await run().catch((error: unknown) => deps.log.warn({ event: 'dollar_health', problem: String(error) }))
   const task = repeat(deps, { name: 'dollar watch', everyMs, run })
   return { whyOff, problem, stop: () => task.stop() }
