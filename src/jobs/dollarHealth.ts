@@ -47,7 +47,7 @@ export async function startDollarHealth(dollars: readonly WatchedDollar[], deps:
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const problem = () => dollars.map(({ mint }) => whyOff(mint)).find((why) => why !== undefined)
   if (dollars.length === 0) return { whyOff, problem, stop: () => Promise.resolve() }
-  // A node that does not answer at the start is no verdict on the account. The next check decides.
+  // A node that does not answer at the start leaves the verdict on the account open. The next check decides.
   await run().catch((error: unknown) => deps.log.warn({ event: 'dollar_health', problem: String(error) }))
   const task = repeat(deps, { name: 'dollar watch', everyMs, run })
   return { whyOff, problem, stop: () => task.stop() }
