@@ -4,6 +4,9 @@ import { ExactSvmScheme } from '@x402/svm/exact/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
+import { keypairWallet } from '@tollbook/client/payerWallet'
+import type { PayingFetchOptions } from '@tollbook/client/payer'
+import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { saleBody } from '@tollbook/core/wire'
 import { systemClock } from '@tollbook/core/clock'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
@@ -102,6 +105,43 @@ describe('a dollar in addition to the token', () => {
         .replace(/"priceList":\d+/, '"priceList":0')
     }
     expect(plain(withDollars?.body)).toBe(plain(without?.body))
+  })
+})
+
+describe('our client', () => {
+  const start = (options: Partial<PayingFetchOptions>) =>
+    createPayingFetch({
+      wallet: keypairWallet(x402.service.demoWallet),
+      rpcUrl: x402.service.chain.rpcUrl,
+      expectedNetwork: devnet,
+      protocols: ['x402', 'mpp'],
+      dollarMints: 'circle',
+      spendingLimit: { perRequest: { usd: '0.005' }, total: { usd: '0.012' } },
+      ...options,
+    })
+  const orderOf = (data: string) => ({ ...qr, body: JSON.stringify({ data }) })
+
+  test('pays in dollars within one limit over all of them', async () => {
+    const paying = start({})
+    for (const data of ['one', 'two']) {
+      const response = await paying(urlOf(`/x402${qrOrder.path}`), orderOf(data))
+      expect(saleBody.parse(await response.json()).receipt.currency?.mint).toBe(sampleDollarMint)
+    }
+    // 0.002 USD are left of the total.
+    await expect(paying(urlOf(`/x402${qrOrder.path}`), orderOf('three'))).rejects.toMatchObject({
+      code: 'SPENDING_LIMIT_EXCEEDED',
+      unit: 'USD',
+      asked: '0.005',
+      allowed: '0.002',
+    })
+  })
+
+  test('pays in no mint that it was not told, and refuses limits that do not cover dollars', async () => {
+    const other = start({ dollarMints: [x402.paymentWallet] })
+    await expect(other(urlOf(`/x402${qrOrder.path}`), qr)).rejects.toMatchObject({ problem: 'other_mint' })
+    expect(() => start({ spendingLimit: { perRequest: { baseUnits: 1n } } })).toThrow('in usd too')
+    expect(() => start({ dollarMints: ['abc'] })).toThrow('not an address')
+    expect(() => start({ expectedMint: sampleDollarMint })).toThrow('name each mint once')
   })
 })
 

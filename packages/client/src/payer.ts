@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import { readAddress } from '@tollbook/core/address'
 import { InvalidOption } from './errorCode.ts'
 import { type Budget, createBudget } from './budget.ts'
+import { type DollarMints, readDollarMints } from './dollarMints.ts'
 import type { QuotePins } from './checkQuote.ts'
 import type { ProofForm } from './encodeProof.ts'
 import { connectPayerChain, type PayerChain } from './payerChain.ts'
@@ -36,6 +37,11 @@ export interface PayingFetchOptions extends QuotePins {
    * base units, unless `usdPerToken` is given. They burn nothing.
    */
   readonly protocols?: readonly SponsoredProtocol[]
+  /**
+   * Mints that count as one dollar each, in which offers of `protocols` are paid too. Limits in dollars are one sum
+   * over all of them; limits in base units are of `expectedMint` alone. `circle`: USDC.
+   */
+  readonly dollarMints?: DollarMints
   /** Default `bound`: no observer can use the payment, and the caller does not wait for its confirmation. */
   readonly form?: ProofForm
   readonly retry?: Partial<RetryLimits>
@@ -57,6 +63,7 @@ export interface Payer {
   readonly refused: RefusedPayments
   readonly rent: RentGuard
   readonly worth: TokenWorth
+  readonly dollarMints: readonly string[]
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
   readonly pins: QuotePins
@@ -76,7 +83,11 @@ export function createPayer(options: PayingFetchOptions): Payer {
   const limitsTokens = ceilings.some(({ baseUnits }) => baseUnits !== undefined)
   const { protocols = [] } = options
   const { usdPerToken } = options
-  if (protocols.length > 0 && usdPerToken === undefined && ceilings.some(({ baseUnits }) => baseUnits === undefined))
+  const dollarMints = readDollarMints(options.dollarMints, options.expectedMint)
+  if (dollarMints.length > 0 && ceilings.some(({ usd }) => usd === undefined))
+    throw new InvalidOption('payments in dollarMints count in dollars only: give each spending limit in usd too')
+  const paysTokens = protocols.length > 0 && (options.expectedMint !== undefined || dollarMints.length === 0)
+  if (paysTokens && usdPerToken === undefined && ceilings.some(({ baseUnits }) => baseUnits === undefined))
     throw new InvalidOption(
       `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too, or usdPerToken`,
     )
@@ -93,6 +104,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     refused: createRefusedPayments({ chain, open, store }),
     rent: createRentGuard(),
     worth: readTokenWorth(usdPerToken),
+    dollarMints,
     form,
     protocols,
     pins: options,

@@ -137,6 +137,7 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
       clock: payer.clock,
       protocols: payer.protocols,
       mint: payer.pins.expectedMint,
+      dollarMints: payer.dollarMints,
     }),
   )
 }

@@ -17,7 +17,7 @@ const offer = z.object({ code: z.literal('PAYMENT_REQUIRED'), tokenMint: z.strin
 const offerBytesMax = 64 * 1024
 
 /** Choices of the payer among the offers of a 402. */
-export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint'> {
+export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 'dollarMints'> {
   readonly clock: Clock
 }
 
@@ -30,10 +30,12 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   const datedMs = Date.parse(headers.get('date') ?? '')
   const answeredAtMs = Number.isNaN(datedMs) ? reader.clock.nowMs() : datedMs
   const { data: native } = offer.safeParse(body)
-  if (native !== undefined && (reader.mint === undefined || native.tokenMint === reader.mint))
-    return { body, answeredAtMs }
+  const { mint, dollarMints = [] } = reader
+  const takesNative = mint === undefined ? dollarMints.length === 0 : native?.tokenMint === mint
+  if (native !== undefined && takesNative) return { body, answeredAtMs }
   const sponsored = readSponsoredOffer({ ...reader, headers, answeredAtMs })
   // A service may be paid in dollars by other protocols only.
-  if (native !== undefined && sponsored?.mint !== reader.mint) return { body, answeredAtMs }
+  const isOfReader = sponsored !== undefined && (sponsored.mint === mint || dollarMints.includes(sponsored.mint))
+  if (native !== undefined && !isOfReader) return { body, answeredAtMs }
   return sponsored === undefined ? new Response(bytes, { status, headers }) : { body, answeredAtMs, sponsored }
 }

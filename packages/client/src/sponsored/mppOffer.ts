@@ -3,7 +3,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
-import type { OfferQuestion, SponsoredOffer } from './sponsoredOffer.ts'
+import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
 /* The challenge of MPP in WWW-Authenticate: the scheme "Payment" with parameters, one of them the charge as base64url of JSON. */
 
@@ -40,13 +40,14 @@ const lifetimeMsDefault = 60_000
  * The offer in `WWW-Authenticate`, of the preferred mint if there is one. Undefined without a charge on Solana that can
  * be paid.
  */
-export function readMppOffer({ headers, mint, answeredAtMs }: OfferQuestion): SponsoredOffer | undefined {
+export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefined {
+  const { headers, answeredAtMs } = question
   const offers = readChallenges(headers.get('www-authenticate') ?? '').flatMap((challenge) => {
     const { data } = parameters.safeParse(challenge)
     const offer = data && readCharge(data, answeredAtMs)
     return offer === undefined ? [] : [offer]
   })
-  return offers.find((offer) => offer.mint === mint) ?? offers[0]
+  return preferred(offers, ({ mint }) => mint, question)
 }
 
 function readCharge(challenge: z.infer<typeof parameters>, answeredAtMs: number): SponsoredOffer | undefined {

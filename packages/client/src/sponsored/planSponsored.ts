@@ -2,6 +2,7 @@ import { Fault } from '@tollbook/core/fault'
 import { splTokenProgram } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { QuotePins } from '../checkQuote.ts'
+import { dollarCost } from '../dollarMints.ts'
 import type { PayerChain } from '../payerChain.ts'
 import type { PayerWallet } from '../payerWallet.ts'
 import { type QuoteProblem, quoteProblem } from '../quoteProblem.ts'
@@ -27,13 +28,15 @@ export interface SponsorDeps {
   readonly chain: Pick<PayerChain, 'readToken' | 'latestBlockhash'>
   readonly wallet: PayerWallet
   readonly pins: QuotePins
+  readonly dollarMints: readonly string[]
 }
 
 /** Compares the offer with the caller's expectations and with the chain. */
 export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): Promise<SponsoredPlan | QuoteProblem> {
-  const { wallet, pins } = deps
+  const { wallet, pins, dollarMints } = deps
   const { mint, payTo, feePayer, network, lifetimeMs } = offer
-  if (mint !== pins.expectedMint)
+  const isDollar = dollarMints.includes(mint)
+  if (mint !== pins.expectedMint && !isDollar)
     return quoteProblem('other_mint', `it names ${mint}, and ${pins.expectedMint} is expected`)
   if (pins.expectedPaymentWallet !== undefined && payTo !== pins.expectedPaymentWallet)
     return quoteProblem('other_payment_wallet', `it names ${payTo}, and ${pins.expectedPaymentWallet} is expected`)
@@ -46,7 +49,9 @@ export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): P
   const known = pins.expectedNetwork ?? found.network
   if (network !== undefined && network !== known)
     return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)
-  const cost = deps.worth({ baseUnits: offer.amountBaseUnits, attoUsd: 0n }, found.token.decimals)
+  const { decimals } = found.token
+  const { amountBaseUnits: baseUnits } = offer
+  const cost = isDollar ? dollarCost(baseUnits, decimals) : deps.worth({ baseUnits, attoUsd: 0n }, decimals)
   return { offer, token: found.token, destination: found.destination, cost }
 }
 

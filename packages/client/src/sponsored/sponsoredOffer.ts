@@ -25,6 +25,8 @@ export interface OfferQuestion {
   readonly protocols: readonly SponsoredProtocol[]
   /** Mint to prefer among several offers. */
   readonly mint: string | undefined
+  /** Dollars to prefer after that. */
+  readonly dollarMints?: readonly string[]
   readonly answeredAtMs: number
 }
 
@@ -34,4 +36,17 @@ export const protocolHeaders: Readonly<
 > = {
   x402: { payment: 'payment-signature', settled: 'payment-response' },
   mpp: { payment: 'authorization', settled: 'payment-receipt' },
+}
+
+/** The offer in the preferred mint, or else in a dollar, or else the first. */
+export function preferred<T>(
+  offers: readonly T[],
+  mintOf: (offer: T) => string,
+  { mint, dollarMints = [] }: Pick<OfferQuestion, 'mint' | 'dollarMints'>,
+): T | undefined {
+  return (
+    offers.find((offer) => mintOf(offer) === mint) ??
+    offers.find((offer) => dollarMints.includes(mintOf(offer))) ??
+    offers[0]
+  )
 }

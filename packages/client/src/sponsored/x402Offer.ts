@@ -4,7 +4,7 @@ import { utf8Bytes } from '@tollbook/core/bytes'
 import { randomToken } from '@tollbook/core/id'
 import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
-import type { OfferQuestion, SponsoredOffer } from './sponsoredOffer.ts'
+import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
 /* The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (page "HTTP transport" of its specification). */
 
@@ -28,7 +28,8 @@ const paymentRequired = z.object({
  * The offer in `Payment-Required`, of the preferred mint if there is one. Undefined when it is malformed, too long or
  * not on Solana.
  */
-export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer | undefined {
+export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefined {
+  const { headers } = question
   const text = headers.get('payment-required') ?? ''
   const bytes = text.length <= headerCharactersMax ? readBase64(text) : undefined
   const required = bytes && paymentRequired.safeParse(parseJson(bytes)).data
@@ -39,7 +40,7 @@ export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer 
     const { data } = exactOnSolana.safeParse(accepted)
     return data === undefined ? [] : [{ accepted, entry: data }]
   })
-  const chosen = payable.find(({ entry }) => entry.asset === mint) ?? payable[0]
+  const chosen = preferred(payable, ({ entry }) => entry.asset, question)
   if (chosen === undefined) return undefined
   const { accepted, entry } = chosen
   return {
