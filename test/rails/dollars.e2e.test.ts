@@ -136,7 +136,7 @@ describe('our client', () => {
     })
   })
 
-  test('pays in no mint that it was not told, and refuses limits that do not cover dollars', async () => {
+  test('pays only in configured mints, and refuses limits that do not cover dollars', async () => {
     const other = start({ dollarMints: [x402.paymentWallet] })
     await expect(other(urlOf(`/x402${qrOrder.path}`), qr)).rejects.toMatchObject({ problem: 'other_mint' })
     expect(() => start({ spendingLimit: { perRequest: { baseUnits: 1n } } })).toThrow('in usd too')
