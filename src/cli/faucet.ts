@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import type { CommandDeps } from './commandDeps.ts'
-import { giveFunds, type GiftOrder, type GiftProblem } from './local/giveFunds.ts'
+import { type Bank, giveFunds, type GiftOrder, type GiftProblem } from './local/giveFunds.ts'
+import { sampleDollarMint } from './local/provisionDollar.ts'
 import { readLocalJson } from './localJson.ts'
 import { exitCodeOf, printResult, usageExitCode } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
@@ -14,7 +15,7 @@ interface FaucetFlags {
 /** `tollbook faucet`: gives a wallet SOL and service tokens, on the local chain only. */
 export function faucetCommand(deps: CommandDeps): Command {
   return new Command('faucet')
-    .description('give a wallet SOL and newly minted service tokens (local mode only)')
+    .description('give a wallet SOL, newly minted service tokens and 10 sample dollars (local mode only)')
     .argument('<address>', 'the wallet')
     .argument('<tokens>', 'number of tokens, for example 100 or 0.5')
     .option('--sol <amount>', 'SOL for fees and accounts', '1')
@@ -46,6 +47,11 @@ const optionOf: Record<GiftProblem['field'], string> = {
   sol: '--sol',
 }
 
+/** Gives sample dollars too, which stock clients pay with. A chain of an earlier release has none. */
+async function giveDollars(bank: Omit<Bank, 'mint'>, address: string): Promise<void> {
+  await giveFunds({ ...bank, mint: sampleDollarMint }, { address, tokens: '10', sol: '0' })
+}
+
 async function fundFromHome(deps: CommandDeps, gift: GiftOrder) {
   const path = join(deps.home(), 'local.json')
   const local = await readLocalJson(path)
@@ -54,5 +60,8 @@ async function fundFromHome(deps: CommandDeps, gift: GiftOrder) {
   const { rpcUrl, tokenMint: mint, mintAuthorityKeypairPath } = local
   if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
     throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
-  return giveFunds({ rpcUrl, mint, mintAuthority: await readKeypair(mintAuthorityKeypairPath) }, gift)
+  const bank = { rpcUrl, mintAuthority: await readKeypair(mintAuthorityKeypairPath) }
+  const given = await giveFunds({ ...bank, mint }, gift)
+  if (!('field' in given)) await giveDollars(bank, gift.address)
+  return given
 }

@@ -38,6 +38,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['key', async (deps) => (await import('./key.ts')).keyCommand(deps)],
   ['wallet', async (deps) => (await import('./wallet.ts')).walletCommand(deps)],
   ['split', async (deps) => (await import('./split.ts')).splitCommand(deps)],
+  ['prices', async (deps) => (await import('./prices.ts')).pricesCommand(deps)],
   ['explain', async (deps) => (await import('./explain.ts')).explainCommand(deps)],
   ['reconcile', async (deps) => (await import('./reconcile.ts')).reconcileCommand(deps)],
   ['refund', async (deps) => (await import('./refund.ts')).refundCommand(deps)],

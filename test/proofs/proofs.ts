@@ -44,6 +44,10 @@ export const proofs: Readonly<Record<string, Proof>> = {
     about: 'stock clients of x402 and MPP buy all products while a proxy loses every second answer (`--drop 0`: none)',
     programs: { x402: 'x402.ts', mpp: 'mpp.ts' },
   },
+  dollars: {
+    about: 'stock clients with no option set buy every product of local mode in dollars; each sale owes its burn',
+    programs: { dollars: 'dollars.ts' },
+  },
   mcp: {
     about: 'stock clients of MCP buy every product as a tool; the conformance suite, with a reason for each failure',
     programs: { tools: 'toolPurchases.ts', conformance: 'conformance.ts' },

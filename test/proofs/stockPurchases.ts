@@ -7,6 +7,7 @@ import { audit } from '@tollbook/audit'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import type { LocalJson } from '../../src/cli/localJson.ts'
 import { openLocalService } from '../../src/cli/openLocalService.ts'
 import { type Config, readConfig } from '../../src/config.ts'
@@ -33,6 +34,8 @@ export interface StockPurchases extends AsyncDisposable {
    * it holds.
    */
   prove(clients: readonly StockClient[], check?: () => Promise<Findings>): Promise<void>
+  /** Whether every payment so far was in the sample dollar, and every delivery owes its burn in the token. */
+  paidInDollars(): Promise<Findings>
 }
 
 export interface StockClient {
@@ -81,6 +84,9 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
     PAYMENT_WALLET: local.paymentWallet,
     SIGNER_SOCKET: join(home.path, 'first', 'signer.sock'),
     X402_NETWORK: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    // As local mode does.
+    CURRENCIES: 'usdc:minimum=0.000001',
+    BURN_DEBT_MAX_TOKENS: '1000000',
     EGRESS_ALLOW_HOSTS: new URL(local.sampleUpstreams?.pageUrl ?? local.baseUrl).host,
   })
   // A configuration with its own chain has no samples, so the second instance takes those of local mode.
@@ -99,6 +105,7 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
     baseUrl: local.baseUrl,
     pageUrl: pageUrlOf(local),
     prove: (clients, check = () => Promise.resolve({ lines: [], wrong: [] })) => prove(purchases, clients, check),
+    paidInDollars: () => paidInDollars(purchases),
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }
@@ -197,6 +204,24 @@ async function auditPurchases({ local, adminUrl, wrong }: Opened): Promise<strin
   if (BigInt(total.baseUnits) + BigInt(owed.baseUnits) !== owedBaseUnits || owedBaseUnits === 0n)
     wrong.push(`burned and owed are not the ${owedBaseUnits} base units that all payments owed`)
   return `burned ${total.baseUnits}, owed ${owed.baseUnits} base units; audit against the chain: ${verdicts.chainTruth.status}, ${findings.length} findings`
+}
+
+async function paidInDollars({ adminUrl, local }: Opened): Promise<Findings> {
+  const client = new pg.Client({ connectionString: adminUrl })
+  await client.connect()
+  const { rows } = await client.query<{ payments: number; dollars: number; fulfilled: number; owed: number }>(
+    `select count(*) filter (where kind = 'PaymentVerified')::int as payments,
+       count(*) filter (where kind = 'PaymentVerified' and said #>> '{settlement,price,mint}' = $1)::int as dollars,
+       count(*) filter (where kind = 'RequestFulfilled')::int as fulfilled,
+       count(*) filter (where kind = 'BurnOwed' and said ->> 'source' = 'treasury' and said ->> 'mint' = $2)::int as owed
+     from ledger.events cross join lateral (select convert_from(body, 'UTF8')::jsonb as said) body`,
+    [sampleDollarMint, local.tokenMint],
+  )
+  await client.end()
+  const { payments = 0, dollars = 0, fulfilled = 0, owed = 0 } = rows[0] ?? {}
+  const line = `${dollars} of ${payments} payments in dollars, ${owed} of ${fulfilled} deliveries owe a burn in the token`
+  const holds = payments > 0 && dollars === payments && owed === fulfilled
+  return { lines: [line], wrong: holds ? [] : [line] }
 }
 
 async function readOwedInAll(databaseUrl: string): Promise<bigint> {

@@ -1,0 +1,92 @@
+import { Command } from 'commander'
+import { formatDecimal } from '@tollbook/core/money'
+import type { Price } from '@tollbook/core/quote'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { silentLog } from '../machine/log.ts'
+import { ledgerCodec } from '../payment/events.ts'
+import type { PriceListPublished } from '../payment/events/settingEvents.ts'
+import { paymentFeeMicroUsd, paymentLamports, smallestPriceMicroUsd } from '../pricing/feeCost.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
+import { parseTokenPrice } from '../pricing/tokenPrice.ts'
+import { newestPriceList } from '../reports/priceLists.ts'
+import { openDatabase } from '../store/database.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { findLedger } from './ledgerPlace.ts'
+import { exitCodeOf } from './runCommand.ts'
+
+interface PricesFlags {
+  readonly database?: string
+  readonly solUsd: string
+}
+
+const help = `
+DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is detected automatically.
+The fee share is the network fee of a payment by x402 or MPP as a part of the price.`
+
+/** `tollbook prices`: the prices in force in every mint, and the smallest price that pays for its network fee. */
+export function pricesCommand(deps: CommandDeps): Command {
+  return new Command('prices')
+    .description('list the prices in force in every mint, with the network fee and the smallest profitable price')
+    .option('--database <url>', 'postgres:// URL of a role that may read the ledger')
+    .option('--sol-usd <price>', 'US dollars of one SOL', '150')
+    .addHelpText('after', help)
+    .action(async (flags: PricesFlags) => {
+      deps.setExitCode(await exitCodeOf(deps, () => show(deps, flags)))
+    })
+}
+
+async function show(deps: CommandDeps, { database: given, solUsd }: PricesFlags): Promise<number> {
+  const solAttoUsd = parseTokenPrice(solUsd)
+  if (solAttoUsd === undefined) throw new UsageProblem('--sol-usd', `must be a decimal such as 150, not ${solUsd}`)
+  const { databaseUrl } = await findLedger(deps.home(), given)
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook prices', connectionsMax: 1, log: silentLog })
+  try {
+    const body = await newestPriceList(database)
+    const event = body === undefined ? undefined : ledgerCodec.decode(body).event
+    const list = event?.kind === 'PriceListPublished' ? event : undefined
+    deps.stdout.write(
+      list === undefined ? 'the ledger has no price list\n' : tableOf(list, paymentFeeMicroUsd(solAttoUsd)),
+    )
+    return 0
+  } finally {
+    await database.destroy()
+  }
+}
+
+/** Writes one row for each endpoint: its price in dollars, in the token, and in each other mint. */
+export function tableOf({ prices, split }: PriceListPublished, feeMicroUsd: bigint): string {
+  const mints = [...new Set(prices.map(({ mint }) => mint))]
+  const endpoints = [...new Set(prices.map(({ endpoint }) => endpoint))]
+  const rows = endpoints.map((endpoint) => {
+    const own = prices.filter((price) => price.endpoint === endpoint)
+    const priceMicroUsd = own[0]?.priceMicroUsd ?? 0n
+    const amounts = mints.map((mint) => amountText(own.find((price) => price.mint === mint)))
+    return [endpoint, usd(priceMicroUsd), ...amounts, shareText(feeMicroUsd, priceMicroUsd)]
+  })
+  const names = mints.map((mint, index) => (index === 0 ? 'token' : mint))
+  const table = [['endpoint', 'USD', ...names, 'fee share'], ...rows]
+  const widths = (table[0] ?? []).map((_name, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  const payer = split.find(({ account }) => account !== 'burn')?.account ?? ''
+  const least = smallestPriceMicroUsd(feeMicroUsd, split, payer)
+  const summary = `Network fee of a payment: ${usd(feeMicroUsd)} USD (${paymentLamports} lamports).`
+  const profitable = least === undefined ? '' : ` Smallest price whose share for ${payer} pays it: ${usd(least)} USD.`
+  return `${lines.join('\n')}\n\n${summary}${profitable}\n`
+}
+
+function amountText(price: Price | undefined): string {
+  return price === undefined ? 'not sold' : formatDecimal(price.requiredBaseUnits, price.decimals)
+}
+
+function usd(microUsd: bigint): string {
+  return formatDecimal(microUsd, usdDecimals)
+}
+
+function shareText(feeMicroUsd: bigint, priceMicroUsd: bigint): string {
+  return priceMicroUsd === 0n ? '' : `${formatDecimal((feeMicroUsd * 1_000n) / priceMicroUsd, 1)} %`
+}
