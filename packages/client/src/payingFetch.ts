@@ -85,6 +85,8 @@ interface Order {
 }
 
 async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
+  if (payer.pins.expectedMint === undefined && payer.dollarMints.length > 0)
+    throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
   // Find every problem of the offer before anything is signed.
   const offeredAtMs = payer.clock.monotonicMs()
   const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
