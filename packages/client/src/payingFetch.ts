@@ -8,7 +8,7 @@ import { type PayableRequest, quoteRequestInit, readRequest } from './payableReq
 import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { type PaymentPlan, planPayment } from './planPayment.ts'
-import { type QuoteProblem, QuoteRefused } from './quoteProblem.ts'
+import { type QuoteProblem, quoteProblem, QuoteRefused } from './quoteProblem.ts'
 import { type Offer, readOffer } from './readOffer.ts'
 import { requireFunds, requireTokens } from './requireFunds.ts'
 import { requireSecureUrl } from './secureUrl.ts'
