@@ -30,6 +30,10 @@ RUN settings=/var/lib/tollbook/provisioned/service.env \
   && chmod 755 /usr/local/bin/tollbook \
   && cd packages && ls | grep -vxE 'core|ledger|client|audit' | xargs rm -rf && rm ../package-lock.json ../.npmrc
 
+# A file that lists a built-in product then refuses the start, and names the missing package.
+FROM program AS till-program
+RUN cd src && rm -r products sourcing rendering start/goods
+
 # Debian and not Node's image, which has npm and yarn. No process may get the rights of another user.
 FROM debian:bookworm-slim AS system
 RUN useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
@@ -47,8 +51,8 @@ CMD ["tollbook", "serve"]
 
 # Owned by root: the service cannot change its own code.
 FROM system AS till
-COPY --from=program /usr/local/bin/node /usr/local/bin/tollbook /usr/local/bin/
-COPY --from=program /app /app
+COPY --from=till-program /usr/local/bin/node /usr/local/bin/tollbook /usr/local/bin/
+COPY --from=till-program /app /app
 COPY --from=till-packages /app/node_modules node_modules
 USER node
 

@@ -48,3 +48,18 @@ test('a service that sells one product loads no other', async () => {
   expect(folders).toEqual(new Set(['crypto']))
   expect(loaded.filter((path) => path.startsWith('src/rendering/'))).toEqual([])
 })
+
+test('a built-in product without its package refuses the start, and the message names the package to install', async () => {
+  const program = `
+    import { registerHooks } from 'node:module'
+    const resolve = (name, context, next) => {
+      if (name.endsWith('/goods.ts')) throw new Error("Cannot find module '" + name + "'")
+      return next(name, context)
+    }
+    registerHooks({ resolve })
+    const { loadGoods } = await import('./src/compose.ts')
+    const refused = await loadGoods([{ name: 'weather', isOff: false }]).catch((error) => error)
+    process.stdout.write(refused.name + ': ' + refused.message)`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
+  expect(stdout).toMatch(/^Fault: the built-in products \(weather\) need packages .* Install @tollbook\/goods/)
+})

@@ -17,7 +17,7 @@ export async function loadGoods(choices: readonly BuiltinChoice[]) {
     const { chooseGoods } = await import('../goods/goods.ts')
     return await chooseGoods(choices)
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('Cannot find package ')) throw error
+    if (!(error instanceof Error) || !/^Cannot find (package|module) /.test(error.message)) throw error
     throw new Fault(
       `the built-in products (${choices.map(({ name }) => name).join(', ')}) need packages that are not installed: ${error.message}. Install @tollbook/goods, or list no built-in product in the products file`,
       { cause: error, retryable: false },
