@@ -51,7 +51,9 @@ const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as con
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { endpoints, wallets, token, seller } = deps
+  const { wallets, token, seller } = deps
+  // This transaction pays the payment wallet, and a deposit goes to the wallet for tabs.
+  const endpoints = deps.endpoints.filter(({ isDeposit }) => isDeposit === undefined)
   const { mint, network } = deps.terms
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>

@@ -80,6 +80,14 @@ describe('a deposit', () => {
     })
   })
 
+  test('is not offered as a transaction to the payment wallet, which people sign on the payment page', async () => {
+    const digest = 'ab'.repeat(32)
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' } }
+    const body = JSON.stringify({ account: service.payer.address })
+    const response = await fetch(`${service.baseUrl}/pay/api/tabs/${digest}`, { ...post, body })
+    expect(response.status).toBe(404)
+  })
+
   test('of a second payment tops the tab up', async () => {
     const tab = await openTab(service)
     const order = { path: '/api/tabs', body: { depositUsd: 1, tab: tab.tab } }
