@@ -46,15 +46,16 @@ export async function callPaidTool(
 ): Promise<ToolResult> {
   const { meta } = call
   const { path, ordered } = readArguments(endpoint, call.arguments)
+  const inBody = canonicalJson(bodyOf(endpoint, call.arguments))
+  const isBare = hasNoBody(endpoint.method)
   const request: PaidRequest = {
     ...railRequestOf(sales.rails, meta),
     ...carrier.facts,
     path,
     method: endpoint.method,
-    target: path,
-    // Like a request by HTTP, a call of a product without a body has no digest.
-    bodyDigest: () =>
-      hasNoBody(endpoint.method) ? undefined : sha256(Buffer.from(canonicalJson(bodyOf(endpoint, call.arguments)))),
+    // Like a request by HTTP, a call of a product without a body has no digest. Its arguments stand for the query.
+    target: isBare ? `${path}?${inBody}` : path,
+    bodyDigest: () => (isBare ? undefined : sha256(Buffer.from(inBody))),
     // A value may be the path of another product, with another price.
     readParameters: () => Promise.resolve(findSold(path) === endpoint ? ordered : pathNotFound()),
   }
@@ -65,7 +66,7 @@ export async function callPaidTool(
   return result
 }
 
-/** The body that a request by HTTP has for these arguments. */
+/** The arguments that a request by HTTP has in its query or body. */
 function bodyOf({ path }: Endpoint, values: JsonObject): JsonObject {
   const inPath = segmentNames(path)
   return Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)))
