@@ -6,6 +6,7 @@ import {
   type UpstreamConfigs,
 } from '../product/upstreamName.ts'
 import { outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
+import { parseMeteredPrices } from '../pricing/parseMeteredPrices.ts'
 import { handlerTimeoutMs } from './saleConfig.ts'
 import { complete, httpUrl, list, onOff, parsedBy, secret, variable, integerFrom } from './variables.ts'
 
@@ -105,6 +106,8 @@ export const providerConfig = z.object({
   aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', integerFrom(1, outputTokensMost, 1_024)),
   /** Models with a separate price. */
   aiModelPrices: variable('AI_MODEL_PRICES_USD', parsedBy(parseModelPrices, new Map())),
+  /** Prices by use of models, for tabs. */
+  aiTokenPrices: variable('AI_TOKEN_PRICES_USD', parsedBy(parseMeteredPrices, new Map())),
   handlerTimeoutMs,
 })
 

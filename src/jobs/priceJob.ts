@@ -3,6 +3,7 @@ import type { PriceListPublished, SplitPart } from '../payment/events/settingEve
 import type { Price } from '@tollbook/core/quote'
 import { type MarketPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetUnconfirmedJump, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
+import type { MeteredEntry } from '../pricing/priceList.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { formatDecimal } from '@tollbook/core/money'
@@ -52,6 +53,8 @@ export interface PriceJobDeps extends RepeatDeps {
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
   /** The split of the lists. */
   readonly split: readonly SplitPart[]
+  /** Prices by use, which do not depend on the token. */
+  readonly metered: readonly MeteredEntry[]
   readonly priceLists: {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
@@ -180,6 +183,7 @@ async function confirm(
       source: deps.sourceName,
       split: deps.split,
       prices,
+      ...(deps.metered.length === 0 ? {} : { metered: deps.metered }),
       evidence: agreed,
     }
     const newestNumber = newest?.number ?? 0
@@ -192,10 +196,11 @@ async function confirm(
 }
 
 /** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
-function priceOfList({ sourceName, pricesAt, split }: PriceJobDeps, list: PriceListPublished) {
+function priceOfList({ sourceName, pricesAt, split, metered }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
   if (list.source !== sourceName || price === undefined || !isDeepStrictEqual(list.split, split)) return undefined
-  return isDeepStrictEqual(pricesAt(price), list.prices) ? price : undefined
+  const isSame = isDeepStrictEqual(pricesAt(price), list.prices) && isDeepStrictEqual(metered, list.metered ?? [])
+  return isSame ? price : undefined
 }
 
 function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: AgreedPrice & PriceInForce): void {

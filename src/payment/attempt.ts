@@ -7,7 +7,7 @@ import type { PaymentEvent } from './events.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState, Verified } from './payment.ts'
 import { inProgressRetryMaxSeconds, mayUse, refuseInProgress } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
-import { isBound, isPaidWhole, type Settlement } from './settlement.ts'
+import { isBound, isPaidWhole, type Settlement, type Usage } from './settlement.ts'
 import { decideDebit, returnedBy } from './tabDebit.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
@@ -133,6 +133,8 @@ export interface FulfilCommand {
   readonly deposit?: TabDeposit
   /** The part of a debit's hold that was used. Default: all of it. No other payment is charged less than its price. */
   readonly charged?: Charge
+  /** The usage behind the charge. */
+  readonly usage?: Usage
 }
 
 /** A charge with its division by the split of the price. */

@@ -169,8 +169,12 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'AnswerStarted':
       assert(state.phase === 'claimed', 'an answer is claimed before it starts')
       return { ...state, phase: 'streaming', version, leaseUntilMs: recordedAtMs + state.leaseMs }
-    case 'RequestFulfilled':
-      return { ...verifiedOf(state), phase: 'fulfilled', version }
+    case 'RequestFulfilled': {
+      const { settlement, ...verified } = verifiedOf(state)
+      const { usage } = event
+      const charged = usage === undefined ? settlement : { ...settlement, usage }
+      return { ...verified, settlement: charged, phase: 'fulfilled', version }
+    }
     case 'RequestFailed':
     case 'AnswerBroken':
       return { ...verifiedOf(state), phase: 'released', version }

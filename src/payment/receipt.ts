@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
 import { requireSignature } from './paymentReference.ts'
-import { isPaidWhole, type Settlement } from './settlement.ts'
+import { isPaidWhole, type Settlement, type Usage } from './settlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone. The receipt of a
@@ -49,6 +49,8 @@ export type ReceiptTab = {
   /** `signed`: the session key signed this request. `bearer`: the caller had the bearer key, which proves nothing later. */
   readonly authorization: 'signed' | 'bearer'
   readonly heldBaseUnits: string
+  /** Present if the answer was paid by use, at the prices of `priceList`. */
+  readonly usage?: Usage
 }
 
 /** The receipt with a compact EdDSA JWS over it. */
@@ -106,9 +108,10 @@ function burnFactsOf(settlement: Settlement): Pick<Receipt, 'burnOwed' | 'curren
   return { currency, tokenBurn: { ...tokenBurn, baseUnits: tokenBurn.baseUnits.toString(), source: 'treasury' } }
 }
 
-function tabOf({ debit, receivedBaseUnits }: Settlement): Pick<Receipt, 'tab'> {
+function tabOf({ debit, receivedBaseUnits, usage }: Settlement): Pick<Receipt, 'tab'> {
   if (debit === undefined) return {}
   const authorization = debit.signed === undefined ? 'bearer' : 'signed'
   const heldBaseUnits = receivedBaseUnits.toString()
-  return { tab: { id: debit.tab, number: debit.number.toString(), authorization, heldBaseUnits } }
+  const used = usage === undefined ? {} : { usage }
+  return { tab: { id: debit.tab, number: debit.number.toString(), authorization, heldBaseUnits, ...used } }
 }

@@ -49,6 +49,16 @@ export interface Settlement {
   readonly evidence: SettlementEvidence
   /** Present if a tab pays. */
   readonly debit?: DebitFacts
+  /** Present if a tab was charged by use. */
+  readonly usage?: Usage
+}
+
+/** Units of an answer that its price by use counts. */
+export type Usage = {
+  readonly input: number
+  readonly output: number
+  /** True if the service counted, because the provider reported nothing. */
+  readonly isEstimated: boolean
 }
 
 /** Proof that the payment happened, in the rail's own form. */

@@ -12,14 +12,15 @@ import type { FailureReason } from '../payment/events/attemptEvents.ts'
 import type { Order, PaymentDecision, PaymentState } from '../payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
-import type { Settlement } from '../payment/settlement.ts'
+import type { Settlement, Usage } from '../payment/settlement.ts'
 import type { Failure, HandlerFailure, Raw, Value } from '../product/product.ts'
+import { chargeWithin, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
 import { storeRaw } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
 import type { Sale } from './sendReceipt.ts'
 
-export interface ClaimDeps {
+export interface ClaimDeps extends MeteringDeps {
   readonly clock: Clock
   readonly log: Log
   readonly ledger: PaymentLedger
@@ -122,6 +123,7 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
   const fulfilment = await fulfil(deps, claim, {
     answerDigest: sha256Hex(raw?.bytes ?? answerJson),
     storedAnswer: isStored ? answerJson : undefined,
+    usage: answer.usage,
     ...(answer.kind === 'delivered' ? { deposit: answer.deposit } : {}),
   })
   return isRefusal(fulfilment)
@@ -135,6 +137,7 @@ export interface Delivery {
   readonly answerDigest: string
   /** Text for a replay. Undefined if the answer is too large to store. */
   readonly storedAnswer: string | undefined
+  readonly usage: Usage | undefined
   /** Present if the answer is a tab. */
   readonly deposit?: TabDeposit | undefined
 }
@@ -145,13 +148,15 @@ export interface Delivery {
  * then not be served.
  */
 export async function fulfil(
-  { ledger, clock }: ClaimDeps,
+  deps: ClaimDeps,
   claim: Claim,
-  { answerDigest, storedAnswer: answerJson, deposit }: Delivery,
+  { answerDigest, storedAnswer: answerJson, usage, deposit }: Delivery,
 ): Promise<Fulfilment | Refusal> {
+  const { ledger, clock } = deps
   const { order, attemptId, payment: before, settlement: held, idempotency } = claim
   const { reference } = held
-  const delivery = { attemptId, orderDigest: order.digest, answerDigest }
+  const charged = usage === undefined ? {} : await chargedBy(deps, held, usage)
+  const delivery = { attemptId, orderDigest: order.digest, answerDigest, ...charged }
   const decision = decideFulfil(before, deposit === undefined ? delivery : { ...delivery, deposit })
   if (decision === undefined) return refuseOvertaken()
   const appended = await ledger.append({
@@ -168,6 +173,11 @@ export async function fulfil(
   // A debit may be charged less than it held.
   const settlement = 'settlement' in after ? after.settlement : held
   return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf }
+}
+
+async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {
+  const metering = await meteringOf(deps, held)
+  return metering === undefined ? {} : { charged: chargeWithin(held.price, metering, usage), usage }
 }
 
 // Data answers have some kilobytes, and a large QR code has 200. Documents and images are artifacts with a URL.

@@ -4,9 +4,10 @@ import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
 import type { Failure, Job, CheckedOrder, Raw, Stream, Value } from '../product/product.ts'
+import { type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import { checkRaw } from './rawFormat.ts'
 
-export interface HandlerDeps {
+export interface HandlerDeps extends MeteringDeps {
   readonly clock: Clock
   /** Shorter than the lease, so that an attempt has ended before another one can take over. */
   readonly handlerTimeoutMs: number
@@ -28,7 +29,7 @@ export type AttemptOutcome =
 /** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId' | 'header'> {
   readonly order: Pick<Order, 'wallet'>
-  readonly settlement: Pick<Settlement, 'reference'> & Partial<Pick<Settlement, 'price'>>
+  readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList'> & Partial<Pick<Settlement, 'price'>>
 }
 
 /** Runs the handler up to its deadline. It always returns an outcome, so that no claim stays open. */
@@ -43,9 +44,11 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   )
   try {
     const { requestId, header, order, settlement } = run
-    const { reference: payment, price } = settlement
+    const { reference: payment, price, debit } = settlement
     const paid = { payer: order.wallet, payment, ...(price === undefined ? {} : { price }) }
-    const job = { ...(header === undefined ? {} : { header }), requestId, ...paid, signal: late.signal }
+    const isFixed = debit === undefined || price === undefined
+    const metered = isFixed ? {} : await meteredJob(deps, { ...settlement, price })
+    const job = { ...(header === undefined ? {} : { header }), requestId, ...paid, ...metered, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     if (outcome.kind === 'raw') return checkRaw(outcome)
@@ -60,6 +63,12 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   } finally {
     ended.abort()
   }
+}
+
+async function meteredJob(deps: MeteringDeps, settlement: Pick<Settlement, 'debit' | 'priceList' | 'price'>) {
+  const metering = await meteringOf(deps, settlement)
+  if (metering === undefined) return {}
+  return { metered: { price: metering.price, budgetMicroUsd: settlement.price.priceMicroUsd } }
 }
 
 function tooLate(handlerTimeoutMs: number): Failure {

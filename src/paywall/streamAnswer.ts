@@ -3,6 +3,7 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import { decideBreak, decideStart } from '../payment/attempt.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Dispatch, StreamedAnswer } from './answer.ts'
+import { meteringOf } from './chargeByUse.ts'
 import { type Claim, type ClaimDeps, fulfil, recordRelease, refuseOvertaken } from './claim.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
@@ -61,12 +62,18 @@ function createSending(
   const { reader } = stream
   let sealed: Sealed | undefined
   async function* send(): AsyncGenerator<Uint8Array> {
+    // Neither the end nor a failure of the provider: the caller has closed this generator.
+    let hasLeft = true
     try {
       for (let chunk = await reader.next(); chunk !== undefined; chunk = await reader.next()) yield chunk
+      hasLeft = false
+    } catch (error) {
+      hasLeft = false
+      throw error
     } finally {
       // Record the delivery even if the caller has left. If a disconnect before the last byte released the payment, one
       // payment would buy any number of nearly complete answers.
-      sealed = await finish(deps, claim, stream)
+      sealed = await finish(deps, claim, { ...stream, hasLeft })
     }
     yield* streamEnd(stream, sealed.receipt)
   }
@@ -77,28 +84,38 @@ function createSending(
   }
 }
 
+interface EndedStream extends RunningStream {
+  /** True if the caller left while the provider was sending. */
+  readonly hasLeft: boolean
+}
+
 interface Sealed {
   readonly receipt: SignedReceipt
   readonly dispatch: Dispatch
 }
 
 /**
- * Reads what the caller has left unread, and records the delivery. The answer stays stored for its payer if it is small
- * enough. If the provider failed, the payment is released with the bytes sent so far, and the same proof is valid
- * again.
+ * Reads what the caller has left unread, and records the delivery. An order that is paid by use ends where the caller
+ * left, and what it used so far is charged. The answer stays stored for its payer if it is small enough. If the
+ * provider failed, the payment is released with the bytes sent so far, and the same proof is valid again.
  */
-async function finish(deps: StreamDeps, claim: Claim, stream: RunningStream): Promise<Sealed> {
-  const { reader } = stream
+async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Promise<Sealed> {
+  const { reader, hasLeft } = stream
   const { payment, attemptId, settlement } = claim
   const { reference } = settlement
   const { attemptsMax, log } = deps
   try {
-    let hasLeft = false
-    while ((await reader.next()) !== undefined) hasLeft = true
+    const isByUse = stream.usageSoFar !== undefined && (await meteringOf(deps, settlement)) !== undefined
+    if (hasLeft && isByUse) reader.abort()
+    else while ((await reader.next()) !== undefined);
     if (hasLeft) log.info({ event: 'caller_left_stream', reference, bytes: reader.bytes() })
     const stored = reader.stored()
     const storedAnswer = stored === undefined ? undefined : storeRaw(stream, stored)
-    const fulfilment = await fulfil(deps, claim, { answerDigest: reader.digest(), storedAnswer })
+    const fulfilment = await fulfil(deps, claim, {
+      answerDigest: reader.digest(),
+      storedAnswer,
+      usage: stream.usageSoFar?.(),
+    })
     if (isRefusal(fulfilment)) throw new Overtaken('another attempt took over while this answer was sent')
     const dispatch = dispatchOf(deps, { fulfilment, replayed: false })
     return { receipt: await deps.signReceipt(fulfilment), dispatch }

@@ -1,12 +1,15 @@
 import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ParsedList } from './commaList.ts'
+import type { MeteredPrice } from './meteredPrice.ts'
 
 /** The parts of a product that its price depends on. */
 export interface PricedProduct {
   readonly path: string
   /** Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point. */
   readonly priceMicroUsd: bigint
+  /** Present if a tab pays by use, at most the price. */
+  readonly metered?: MeteredPrice
   /** Variants of the product with separate prices. */
   readonly variants?: readonly PricedVariant[]
   /** Present if the price is a deposit: none of it is burned or shared before it is spent. */
@@ -17,6 +20,22 @@ export interface PricedProduct {
 export interface PricedVariant {
   readonly name: string
   readonly priceMicroUsd: bigint
+  readonly metered?: MeteredPrice
+}
+
+/** The price by use of an endpoint. */
+export interface MeteredEntry extends MeteredPrice {
+  readonly endpoint: string
+}
+
+/** The prices by use of a price list. */
+export function meteredEntries(products: readonly PricedProduct[]): readonly MeteredEntry[] {
+  const entryOf = (endpoint: string, metered: MeteredPrice | undefined) =>
+    metered === undefined ? [] : [{ endpoint, ...metered }]
+  return products.flatMap(({ path, metered, variants = [] }) => [
+    ...entryOf(path, metered),
+    ...variants.flatMap((variant) => entryOf(endpointOf(path, variant.name), variant.metered)),
+  ])
 }
 
 /** One entry of a price list. */

@@ -1,6 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Price } from '@tollbook/core/quote'
 import type { TabDeposit } from '@tollbook/core/tab'
+import type { MeteredPrice, Usage } from '../pricing/meteredPrice.ts'
 
 /** GET and DELETE take their parameters from query and path, the others from body and path. */
 export type ProductMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -50,10 +51,19 @@ export interface Job {
   readonly payment: string
   /** Returns a header of the caller's request. Absent where a request has no headers. */
   readonly header?: (name: string) => string | undefined
+  /** Present if the order is paid by use: its price, and the most that it may cost. */
+  readonly metered?: MeteredJob
   /** The price that was paid, for products that sell a balance. */
   readonly price?: Price
   /** The body of a product with a raw body, as sent. */
   readonly body?: RawBody
+}
+
+/** An order that is paid by use. */
+export interface MeteredJob {
+  readonly price: MeteredPrice
+  /** The handler must end its answer where it would cost more. */
+  readonly budgetMicroUsd: bigint
 }
 
 /** A body that is not parsed. */
@@ -76,6 +86,8 @@ export interface Value {
   readonly kind: 'delivered'
   readonly data: Json
   readonly meta: Meta
+  /** Units that a price by use counts. Ignored for orders with a fixed price. */
+  readonly usage?: Usage
   /** Present if the order was a deposit on a tab. */
   readonly deposit?: TabDeposit
 }
@@ -88,6 +100,8 @@ export interface Raw {
   readonly kind: 'raw'
   readonly contentType: string
   readonly bytes: Uint8Array
+  /** As of a `Value`. */
+  readonly usage?: Usage
   /** Further headers for the caller. Names that the service itself sets are left out. */
   readonly headers?: Readonly<Record<string, string>>
   readonly meta: Meta
@@ -103,6 +117,8 @@ export interface Stream {
   readonly contentType: string
   readonly chunks: AsyncIterable<Uint8Array>
   readonly meta: Meta
+  /** Returns the usage so far. Read at the end, or when the caller has left an order that is paid by use. */
+  readonly usageSoFar?: () => Usage
 }
 
 /** A failed attempt: nothing is sold. `message` is sent to the caller. */

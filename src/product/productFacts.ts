@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 import type { UpstreamName } from './upstreamName.ts'
+import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 import type { ProductMethod } from './product.ts'
 
@@ -15,6 +16,8 @@ export interface ProductFacts {
   readonly summary: string
   /** Price in millionths of a US dollar: the default in a definition, the operator's price in an endpoint. */
   readonly priceMicroUsd: bigint
+  /** Present if a tab pays by use, at most the price. */
+  readonly metered?: MeteredPrice
   /** Variants for which the operator set prices, such as models. */
   readonly variants?: readonly PricedVariant[]
   /** Present if the product is a deposit, which goes to the wallet for tabs. */

@@ -37,16 +37,20 @@ test('a price must be of a model on offer that is not the one of requests withou
   ])
 })
 
+const limits = { aiTokenPrices: new Map(), aiOutputTokensMax: 1_024 }
+
 test('the price list has an entry for each model of each chat product, and without prices of models it is as before', () => {
   const settings = { prices: new Map(), productsOff: new Set<string>() }
   const aiServers = [{ baseUrl: 'http://x/v1', models: ['small', 'large'] as const, apiKey: undefined }]
   const aiModelPrices = new Map([['large', { priceMicroUsd: 250_000n, outputTokensMax: undefined }]])
-  const entries = priceEntries(soldProducts(products, settings, { aiServers: [...aiServers], aiModelPrices }))
+  const entries = priceEntries(
+    soldProducts(products, settings, { ...limits, aiServers: [...aiServers], aiModelPrices }),
+  )
   expect(entries.filter(({ endpoint }) => endpoint.includes('#'))).toEqual([
     { endpoint: '/api/ai/chat#large', priceMicroUsd: 250_000n },
     { endpoint: '/v1/chat/completions#large', priceMicroUsd: 250_000n },
   ])
-  const plain = soldProducts(products, settings, { aiServers: [], aiModelPrices: new Map() })
+  const plain = soldProducts(products, settings, { ...limits, aiServers: [], aiModelPrices: new Map() })
   expect(priceEntries(plain).map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
 })
 

@@ -15,6 +15,8 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
   readonly paymentWallet: Keypair
+  /** Receives the deposits of tabs where `TAB_WALLET` names it. */
+  readonly tabWallet: Keypair
   /** The payer's. */
   readonly demoWallet: Keypair
   /** Gone with everything else at the end. */
@@ -81,6 +83,7 @@ export async function openEnvironment({
     chain,
     payer,
     paymentWallet: wallets.paymentWallet,
+    tabWallet: wallets.tabWallet,
     demoWallet: wallets.demoWallet,
     directory: directory.path,
     env,

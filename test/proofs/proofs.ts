@@ -52,6 +52,11 @@ export const proofs: Readonly<Record<string, Proof>> = {
     about: 'stock clients of MCP buy every product as a tool; the conformance suite, with a reason for each failure',
     programs: { tools: 'toolPurchases.ts', conformance: 'conformance.ts' },
   },
+  metered: {
+    about:
+      '500 chats on a tab over a model of 12 behaviours cost what a separate program computes from the received bytes',
+    programs: { metered: 'metered.ts' },
+  },
   payouts: {
     about: 'each owed burn and each share of a holder is paid once, although the job is killed at every step',
     programs: { burn: 'burn.ts', holders: 'holders.ts' },

@@ -45,6 +45,10 @@ export const auditedStream = z.object({
   leaseMs: z.number(),
   /** True if the payer sent the whole price, so that the service makes the burn. */
   isPaidWhole: flag,
+  /** Price by use of a debit, as text. Null: the price is fixed. */
+  metered: optionalText,
+  /** Amount that the usage of a debit costs. Without a usage, its hold. */
+  dueBaseUnits: amount,
 })
 
 const noPayment = {
@@ -68,6 +72,8 @@ const noPayment = {
   orderDigest: '',
   leaseMs: 0,
   isPaidWhole: false,
+  metered: null,
+  dueBaseUnits: 0n,
 }
 
 export function newStream(stream: string, kind: string, firstPosition: number): AuditedStream {

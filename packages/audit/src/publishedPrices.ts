@@ -1,13 +1,22 @@
 import type { AuditState, StateRow } from './auditState.ts'
 import type { AuditedPrice } from './price.ts'
-import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem } from './split.ts'
+import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, smallestShared } from './split.ts'
 
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
   /** Digests of the prices. */
   readonly prices: readonly string[]
+  readonly metered: readonly MeteredEntry[]
   readonly recordedAtMs: number
+}
+
+/** The price by use of an endpoint. */
+export interface MeteredEntry {
+  readonly endpoint: string
+  readonly inputPerMillionMicroUsd: bigint
+  readonly outputPerMillionMicroUsd: bigint
+  readonly minimumMicroUsd: bigint
 }
 
 // Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment
@@ -26,26 +35,48 @@ export class PublishedPrices {
   readonly #lastOffer: (...values: readonly (string | number)[]) => StateRow | undefined
   readonly #has: (...values: readonly (string | number)[]) => StateRow | undefined
   readonly #known: (number: number) => StateRow | undefined
+  readonly #meteredOf: (...values: readonly (string | number)[]) => StateRow | undefined
 
   constructor(state: AuditState) {
     state.execute(`
       create table if not exists lists (id integer primary key, number, split, supersededAtMs);
       create index if not exists lists_by_number on lists (number);
+      create table if not exists metered (number, endpoint, input, output, minimum, primary key (number, endpoint)) without rowid;
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
     // Use the newest list with the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
+    this.#meteredOf = state.prepare(`select input, output, minimum, split from metered
+      join lists on lists.number = metered.number where metered.number = ? and endpoint = ?`)
     this.#known = state.prepare('select 1 from lists where number = ?')
     this.#has = state.prepare(
       `select 1 from lists join listed on listed.list = lists.id where number = ? and price = ?`,
     )
   }
 
-  publish({ number, split, prices, recordedAtMs }: PublishedList): void {
+  publish({ number, split, prices, metered, recordedAtMs }: PublishedList): void {
     this.#state.run('update lists set supersededAtMs = ? where supersededAtMs is null', recordedAtMs)
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
+    for (const { endpoint, inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } of metered) {
+      const amounts = [inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd].map(String)
+      this.#state.run('insert or ignore into metered values (?, ?, ?, ?, ?)', number, endpoint, ...amounts)
+    }
     for (const price of prices) this.#state.run('insert or ignore into listed select ?, max(id) from lists', price)
+  }
+
+  /** Returns the price by use of an endpoint in the list with this number. */
+  meteredOf(number: number, endpoint: string): (MeteredEntry & { readonly leastBaseUnits: bigint }) | undefined {
+    const row = this.#meteredOf(number, endpoint)
+    if (row === undefined) return undefined
+    const parsed: AuditedSplit = JSON.parse(String(row['split']))
+    return {
+      endpoint,
+      leastBaseUnits: smallestShared(parsed),
+      inputPerMillionMicroUsd: BigInt(String(row['input'])),
+      outputPerMillionMicroUsd: BigInt(String(row['output'])),
+      minimumMicroUsd: BigInt(String(row['minimum'])),
+    }
   }
 
   knows(number: number): boolean {

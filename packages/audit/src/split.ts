@@ -44,6 +44,12 @@ export function dollarSplit(split: AuditedSplit): AuditedSplit {
     : [...shares, { account: treasuryEntry, perMille: added }]
 }
 
+/** The smallest amount of which the burn leaves something to the accounts. */
+export function smallestShared(split: AuditedSplit): bigint {
+  const rest = BigInt(whole - (split.find(({ account }) => account === burnEntry)?.perMille ?? 0))
+  return rest === 0n ? 1n : (BigInt(whole) + rest - 1n) / rest
+}
+
 /** The part of a price that its split determines. */
 export type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 

@@ -24,6 +24,14 @@ const marketEvidence = z.object({
 })
 export type MarketEvidence = Readonly<z.output<typeof marketEvidence>>
 
+/** A price by use, in millionths of a US dollar. */
+const meteredPrice = z.object({
+  endpoint: z.string(),
+  inputPerMillionMicroUsd: bigInteger,
+  outputPerMillionMicroUsd: bigInteger,
+  minimumMicroUsd: bigInteger,
+})
+
 /** All prices in tokens from this event on. Quotes refer to the list by its number. */
 const priceListPublished = defineEvent(
   z.object({
@@ -32,6 +40,8 @@ const priceListPublished = defineEvent(
     /** The split of each price in the list. */
     split: z.array(splitPart).readonly(),
     prices: z.array(price).readonly(),
+    /** Endpoints that a tab pays by use, up to their price. */
+    metered: z.array(meteredPrice).readonly().exactOptional(),
     /** Evidence for the token price if the markets decided it. Absent for a price that the operator fixed. */
     evidence: marketEvidence.exactOptional(),
   }),

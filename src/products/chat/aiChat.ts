@@ -79,10 +79,10 @@ const answer = z.object({
 const format: ChatFormat<ChatOrder> = {
   parametersWith,
   turnOf,
-  replyOf: ({ reply, model, usage, finishReason }, { meta }) => ({
+  replyOf: ({ reply, model, usage, finishReason, stoppedBy }, { meta }) => ({
     kind: 'delivered',
     data: { reply, model, usage: { ...usage } },
-    meta: { ...meta, finishReason },
+    meta: { ...meta, finishReason, ...(stoppedBy === undefined ? {} : { stoppedBy }) },
   }),
   eventsOf: () => ({ begin: '', text: (text) => event({ text }), end: (end) => `event: end\n${event(end)}` }),
 }

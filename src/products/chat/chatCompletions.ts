@@ -147,7 +147,7 @@ function headOf({ requestId, nowMs }: ReplyHead) {
   return { id: `chatcmpl-${requestId}`, created: Math.floor(nowMs / 1000) }
 }
 
-function replyOf({ reply, model, finishReason, usage }: ChatReply, head: ReplyHead): Raw {
+function replyOf({ reply, model, finishReason, usage, stoppedBy }: ChatReply, head: ReplyHead): Raw {
   const completion: z.infer<typeof answer> = {
     ...headOf(head),
     object: 'chat.completion',
@@ -155,7 +155,8 @@ function replyOf({ reply, model, finishReason, usage }: ChatReply, head: ReplyHe
     choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: reasonOf(finishReason) }],
     ...usageOf(usage),
   }
-  const bytes = Buffer.from(JSON.stringify(completion))
+  const said = stoppedBy === undefined ? completion : { ...completion, stoppedBy }
+  const bytes = Buffer.from(JSON.stringify(said))
   return { kind: 'raw', contentType: 'application/json; charset=utf-8', bytes, meta: head.meta }
 }
 
@@ -172,13 +173,18 @@ function usageOf({ promptTokens, completionTokens, totalTokens }: ChatUsage) {
 function eventsOf(order: Order, { model, ...head }: ReplyHead & { readonly model: string }): ReplyEvents {
   const chunk = (choices: readonly object[], more: object = {}) =>
     event(JSON.stringify({ ...headOf(head), object: 'chat.completion.chunk', model, choices, ...more }))
-  const choice = (delta: object, reason: string | null = null) => chunk([{ index: 0, delta, finish_reason: reason }])
+  const choice = (delta: object, reason: string | null = null, more: object = {}) =>
+    chunk([{ index: 0, delta, finish_reason: reason }], more)
   const hasUsage = order.stream_options?.include_usage === true
   return {
     begin: choice({ role: 'assistant', content: '' }),
     text: (content) => choice({ content }),
-    end: ({ finishReason, usage }) =>
-      [choice({}, reasonOf(finishReason)), ...(hasUsage ? [chunk([], usageOf(usage))] : []), event('[DONE]')].join(''),
+    end: ({ finishReason, usage, stoppedBy }) =>
+      [
+        choice({}, reasonOf(finishReason), stoppedBy === undefined ? {} : { stoppedBy }),
+        ...(hasUsage ? [chunk([], usageOf(usage))] : []),
+        event('[DONE]'),
+      ].join(''),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Chat,
   type ChatDeps,
   coverageOf,
+  cutOff,
   openChat,
   type ReplyParts,
   rulesOf,
@@ -16,8 +17,9 @@ import {
   variantOf,
   whyChatUnavailable,
 } from './chatTurn.ts'
-import type { ChatEnd, ChatReply, ChatTurn } from './server/chatRequest.ts'
-import type { Job, Meta, Outcome } from '../../product/product.ts'
+import { affordableTokens, usageOf } from './chatUsage.ts'
+import type { ChatEnd, ChatReply, ChatRequest, ChatTurn, ChatUsage } from './server/chatRequest.ts'
+import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
 /* A chat is sold in several wire formats. A format reads orders and writes replies. All other parts are shared. */
@@ -25,7 +27,7 @@ import type { ProductHandler } from '../../product/productDefinition.ts'
 export interface ChatFormat<Order> {
   readonly parametersWith: (rules: ModelRules) => z.ZodType<Order>
   readonly turnOf: (order: Order) => ChatTurn
-  readonly replyOf: (reply: ChatReply, head: ReplyHead) => Outcome
+  readonly replyOf: (reply: ChatReply, head: ReplyHead) => Value | Raw
   readonly eventsOf: (order: Order, head: ReplyHead & { readonly model: string }) => ReplyEvents
 }
 
@@ -67,30 +69,75 @@ interface ChatIn<Order> {
 
 async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job: Job): Promise<Outcome> {
   const turn = format.turnOf(order)
-  const request = { ...turn, tokensMax: turn.tokensMax ?? rulesOf(chat).outputTokensMax(turn.model) }
+  const request = requestFor(chat, turn, job)
   const headOf = (source: string): ReplyHead => {
     const nowMs = chat.clock.nowMs()
     return { requestId: job.requestId, nowMs, meta: { source, asOf: isoTime(nowMs), cached: false } }
   }
   if (turn.isStreamed !== true) {
     const answered = await askWhole(chat, request, job)
-    return answered.kind === 'failed' ? answered : format.replyOf(answered.answer, headOf(answered.source))
+    if (answered.kind === 'failed') return answered
+    const { reply, usage: reported } = answered.answer
+    return {
+      ...format.replyOf(endOf(answered.answer, request), headOf(answered.source)),
+      usage: usageOf({ ...request, reply, reported }),
+    }
   }
   const answered = await askStreamed(chat, request, job)
   if (answered.kind === 'failed') return answered
   const { answer: parts, source } = answered
   const head = headOf(source)
-  const chunks = bytesOf(chat, parts, format.eventsOf(order, { ...head, model: parts.model }))
-  return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta }
+  const written: Written = { reply: '', reported: cutOff(parts.model).usage }
+  const chunks = bytesOf(chat, { parts, written, request }, format.eventsOf(order, { ...head, model: parts.model }))
+  const usageSoFar = () => usageOf({ ...request, ...written })
+  return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
 
-async function* bytesOf(chat: Chat, parts: ReplyParts, { begin, text, end }: ReplyEvents): AsyncGenerator<Uint8Array> {
+// A longer reply has more tokens than the budget pays for, whatever its language.
+const charactersPerToken = 16
+
+/** Limits a turn to the tokens that its price covers, or that the budget of an order by use pays for. */
+function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
+  const covered = turn.tokensMax ?? rulesOf(chat).outputTokensMax(turn.model)
+  if (metered === undefined) return { ...turn, tokensMax: covered }
+  const tokens = affordableTokens(metered.price, { ...metered, messages: turn.messages })
+  const tokensMax = Math.min(covered, tokens)
+  const limited = { ...turn, tokensMax, charactersMax: tokensMax * charactersPerToken }
+  return tokens < covered ? { ...limited, stoppedBy: 'limit' } : limited
+}
+
+/** Marks a reply that the budget cut. */
+function endOf<End extends ChatEnd>(end: End, { stoppedBy }: ChatRequest): End {
+  return stoppedBy === undefined || end.finishReason !== 'length' ? end : { ...end, stoppedBy }
+}
+
+/** The part of a streamed reply that was sent, and the counts that the server sent at its end. */
+interface Written {
+  reply: string
+  reported: ChatUsage
+}
+
+interface Writing {
+  readonly parts: ReplyParts
+  readonly request: ChatRequest
+  readonly written: Written
+}
+
+async function* bytesOf(
+  chat: Chat,
+  { parts, written, request }: Writing,
+  { begin, text, end }: ReplyEvents,
+): AsyncGenerator<Uint8Array> {
   const texts = textsOf(chat, parts)
   try {
     if (begin !== '') yield Buffer.from(begin)
     let step = await texts.next()
-    for (; step.done !== true; step = await texts.next()) yield Buffer.from(text(step.value))
-    yield Buffer.from(end(step.value))
+    for (; step.done !== true; step = await texts.next()) {
+      written.reply += step.value
+      yield Buffer.from(text(step.value))
+    }
+    written.reported = step.value.usage
+    yield Buffer.from(end(endOf(step.value, request)))
   } finally {
     parts.stop()
   }

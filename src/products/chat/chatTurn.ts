@@ -132,8 +132,8 @@ export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Prom
 const charactersOfToken = 128
 
 /** Bound the characters, because some servers ignore the limit of tokens. */
-function charactersMaxOf({ tokensMax }: Pick<ChatRequest, 'tokensMax'>): number {
-  return tokensMax * charactersOfToken
+function charactersMaxOf({ tokensMax, charactersMax }: Pick<ChatRequest, 'tokensMax' | 'charactersMax'>): number {
+  return charactersMax ?? tokensMax * charactersOfToken
 }
 
 function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
@@ -239,6 +239,7 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
   }
 }
 
-function cutOff(model: string): ChatEnd {
+/** The end of a reply that was cut: its server reports nothing about the part that was sent. */
+export function cutOff(model: string): ChatEnd {
   return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
 }

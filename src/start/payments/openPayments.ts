@@ -58,6 +58,7 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
     whyExposed: jobs.whyExposed,
     serving: new Serving(),
     signReceipt: ledger.keys.signReceipt,
+    listNumber: ledger.priceLists.listNumber,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     quoteTtlMs: sale.quoteTtlMs,
     token: deps.token,

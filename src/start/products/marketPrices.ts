@@ -19,7 +19,7 @@ const ageMaxMs = 300_000
 
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
-  const { clock, log, terms, priceLists, split, upstreams } = deps
+  const { clock, log, terms, priceLists, split, metered, upstreams } = deps
   const nameOf = nameIn(upstreams)
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
@@ -28,6 +28,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       log,
       priceLists,
       split,
+      metered,
       sources: marketSources(upstreams, terms),
       sourceName: nameOf('market'),
       pricesAt: deps.pricesAt,

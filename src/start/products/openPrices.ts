@@ -5,13 +5,13 @@ import type { PriceConfig } from '../../config/priceConfig.ts'
 import { priceAll } from '../../pricing/currentPrice.ts'
 import { dollarPrices } from '../../pricing/dollarPrices.ts'
 import type { Dollar } from '../../payment/dollar.ts'
-import type { PricedProduct } from '../../pricing/priceList.ts'
+import { meteredEntries, type PricedProduct } from '../../pricing/priceList.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
 import type { TokenPriceAttoUsd } from '../../pricing/tokenPrice.ts'
 import { openMarketPrices } from './marketPrices.ts'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
-export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split'> {
+export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split' | 'metered'> {
   /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
   /** The shares of each payment. */
@@ -22,7 +22,7 @@ export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split'> {
 
 /** Opens prices by the operator's token price, or by the price on which the markets agree. */
 export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
-  const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps) }
+  const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps), metered: meteredEntries(deps.sold) }
   return config.source === 'fixed'
     ? openFixedPrices(config.tokenPriceAttoUsd, pricing)
     : openMarketPrices(config, pricing)
@@ -45,13 +45,14 @@ function pricesAt(
 
 /** Opens fixed prices. They are published once, because the price changes only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
-  const { terms, priceLists, split, clock } = deps
+  const { terms, priceLists, split, clock, metered } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
   if (typeof prices === 'string')
     throw new Fault(`${prices}. Set another price in PRICES_USD, or another TOKEN_PRICE_USD or SPLIT`, {
       retryable: false,
     })
-  const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split, prices })
+  const list = { kind: 'PriceListPublished', source: 'fixed', split, prices } as const
+  const priceList = await priceLists.publish(metered.length === 0 ? list : { ...list, metered })
   const listed = listedPrices(prices, priceList)
   return {
     checks: [],

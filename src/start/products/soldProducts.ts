@@ -1,11 +1,15 @@
 import type { ProductFacts } from '../../product/productFacts.ts'
 import { configFault } from '../../config.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
+import { meteredPriceOf } from '../../pricing/meteredPrice.ts'
 import { findModelPriceProblems, type ModelPrices } from '../../pricing/modelPrices.ts'
+import type { MeteredPrices } from '../../pricing/parseMeteredPrices.ts'
 import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts'
 
+type TokenPricing = Pick<ProviderConfig, 'aiTokenPrices' | 'aiOutputTokensMax'>
+
 /** Models of the chat products, with the facts for their prices. */
-export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'> {
+export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'>, TokenPricing {
   readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
@@ -21,12 +25,16 @@ export function soldProducts<Product extends ProductFacts>(
   const selected = selectProducts(products, config)
   const paths = products.map(({ path }) => path)
   const twice = paths.filter((path, index) => paths.indexOf(path) !== index)
-  const pathProblems = twice.map((path) => `two products are sold at ${path}. Choose another path in the products file`)
-  const modelProblems = findModelPriceProblems(models.aiModelPrices, modelsOf(models))
-  const problems = [...(selected.ok ? [] : selected.problems), ...pathProblems, ...modelProblems]
-  if (selected.ok && problems.length === 0)
-    return selected.value.map((product) => withModels(product, models.aiModelPrices))
-  throw configFault(problems)
+  const problems = [
+    ...(selected.ok ? [] : selected.problems),
+    ...twice.map((path) => `two products are sold at ${path}. Choose another path in the products file`),
+    ...findModelPriceProblems(models.aiModelPrices, modelsOf(models)),
+    ...findTokenPriceProblems(models.aiTokenPrices, modelsOf(models)),
+  ]
+  if (!selected.ok || problems.length > 0) throw configFault(problems)
+  const hasTabs = selected.value.some(({ isDeposit }) => isDeposit === true)
+  const chats = selected.value.map((product) => withModels(product, models.aiModelPrices))
+  return hasTabs ? chats.map((product) => withMetered(product, models)) : chats
 }
 
 function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
@@ -37,4 +45,31 @@ function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
 function withModels<Product extends ProductFacts>(product: Product, prices: ModelPrices): Product {
   if (prices.size === 0 || !product.providers.includes('AI')) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }
+}
+
+function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]): readonly string[] {
+  return [...prices.keys()].flatMap((name) =>
+    models.includes(name)
+      ? []
+      : [`AI_TOKEN_PRICES_USD names "${name}", which no server offers. The models are ${models.join(', ')}`],
+  )
+}
+
+/** Tabs pay for chats by their tokens, at most the price of a reply. */
+function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
+  if (!product.providers.includes('AI')) return product
+  const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models
+  const [standard = ''] = modelsOf(models)
+  const meteredOf = (name: string, priceMicroUsd: bigint) => {
+    const tokens = aiModelPrices.get(name)?.outputTokensMax ?? aiOutputTokensMax
+    return aiTokenPrices.get(name) ?? meteredPriceOf(priceMicroUsd, tokens)
+  }
+  const { priceMicroUsd, variants } = product
+  return {
+    ...product,
+    metered: meteredOf(standard, priceMicroUsd),
+    ...(variants === undefined
+      ? {}
+      : { variants: variants.map((own) => ({ ...own, metered: meteredOf(own.name, own.priceMicroUsd) })) }),
+  }
 }

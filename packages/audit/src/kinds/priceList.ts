@@ -20,8 +20,16 @@ const evidence = z.strictObject({
   tokenPriceAttoUsd: usd,
 })
 
+const metered = z.strictObject({
+  endpoint: z.string(),
+  inputPerMillionMicroUsd: usd,
+  minimumMicroUsd: usd,
+  outputPerMillionMicroUsd: usd,
+})
+
 const published = bodyOf('PriceListPublished', {
   evidence: evidence.optional(),
+  metered: z.array(metered).optional(),
   prices: z.array(price),
   source: z.string(),
   split,
@@ -57,7 +65,11 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
   ledger.periods.noteSplit(event.split, at)
-  ledger.prices.publish({ number, split: event.split, prices: event.prices.map(({ digest }) => digest), recordedAtMs })
+  const prices = event.prices.map(({ digest }) => digest)
+  for (const { endpoint } of event.metered ?? [])
+    if (event.prices.every((listed) => listed.endpoint !== endpoint))
+      blame('price_wrong', `${endpoint} has a price by use and no price`)
+  ledger.prices.publish({ number, split: event.split, prices, metered: event.metered ?? [], recordedAtMs })
 }
 
 const oneDollar = 10n ** 18n

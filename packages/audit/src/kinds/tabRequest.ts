@@ -9,6 +9,7 @@ import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
 import { isSignedDebit, tabsOf } from './tabs.ts'
+import { chargeOfUse, meteredTextOf } from './usedTab.ts'
 
 /* A request that a tab pays: a hold, then a charge of at most the hold, or nothing. */
 
@@ -113,7 +114,7 @@ export const tabRequest: AuditedKind = {
       judge: judgeDebited,
     }),
     eventOf(bodies.started, { judge: rules.judgeStarted }),
-    eventOf(bodies.fulfilled, { judge: rules.judgeFulfilled }),
+    eventOf(bodies.fulfilled, { judge: judgeCaptured }),
     eventOf(bodies.burnOwed, {
       postings: ({ owedBaseUnits }) => [[unearned, 'Liabilities:BurnOwed', owedBaseUnits]],
       judge: judgeOwed,
@@ -162,6 +163,7 @@ function judgeDebited(event: Debited, at: Judged): void {
     burnBaseUnits: listed.burnBaseUnits,
     burnedBaseUnits: 0n,
     overpaidBaseUnits: 0n,
+    metered: meteredTextOf(ledger.prices, event.priceList, listed),
     attempt,
     attemptId: event.attemptId,
     orderDigest: event.orderDigest,
@@ -186,6 +188,18 @@ function judgeTab(event: Debited, { blame, ledger }: Judged): void {
   if (listed.requiredBaseUnits > tab.maxPerRequestBaseUnits) blame('payment_short', 'the tab does not permit so much')
 }
 
+/** A debit with a price by use states its usage, from which the charge follows. */
+function judgeCaptured(event: bodies.Body<typeof bodies.fulfilled>, at: Judged): void {
+  rules.judgeFulfilled(event, at)
+  const { row, blame } = at
+  const { usage } = event
+  row.dueBaseUnits = row.requiredBaseUnits
+  if (usage === undefined) return
+  if (row.metered === null) return blame('distribution_differs', 'a fixed price is charged by use')
+  const used = chargeOfUse(row.metered, usage)
+  if (used < row.dueBaseUnits) row.dueBaseUnits = used
+}
+
 function judgeOwed(event: bodies.Body<typeof bodies.burnOwed>, { row, blame, ledger }: Judged): void {
   const { owedBaseUnits, mint, endpoint } = event
   if (mint !== row.mint || endpoint !== row.endpoint) blame('burn_differs', 'another request was debited')
@@ -200,7 +214,8 @@ function judgeAllocated({ mint, parts, effectiveAt }: bodies.Body<typeof bodies.
   const sharesText = describeShares(parts)
   const burnBaseUnits = row.burnedBaseUnits
   const requiredBaseUnits = parts.reduce((sum, part) => sum + part.baseUnits, burnBaseUnits)
-  if (requiredBaseUnits > row.requiredBaseUnits) blame('distribution_differs', 'more is charged than was held')
+  if (requiredBaseUnits !== row.dueBaseUnits)
+    blame('distribution_differs', `${requiredBaseUnits} are charged, and the usage costs ${row.dueBaseUnits}`)
   const isWhole = requiredBaseUnits === row.requiredBaseUnits
   const problem = isWhole
     ? sharesText === row.shares && burnBaseUnits === row.burnBaseUnits

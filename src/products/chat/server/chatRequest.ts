@@ -18,6 +18,13 @@ export interface ChatTurn {
 export interface ChatRequest extends ChatTurn {
   /** Tokens of output that the price covers. A longer reply is cut. */
   readonly tokensMax: number
+  /**
+   * The longest text of a reply, for servers that ignore the limit of tokens. Absent: the longest text of `tokensMax`
+   * tokens.
+   */
+  readonly charactersMax?: number
+  /** Present if the caller's budget, and not the model, limits the tokens. */
+  readonly stoppedBy?: 'limit'
 }
 
 export interface ChatMessage {
@@ -38,6 +45,8 @@ export interface ChatEnd {
   readonly finishReason: string
   /** Null if the server does not report it. Our own count would look like the server's. */
   readonly usage: ChatUsage
+  /** Present if the reply was cut where the caller's budget ended. */
+  readonly stoppedBy?: 'limit'
 }
 
 export interface ChatReply extends ChatEnd {

@@ -1,0 +1,32 @@
+import { parseDecimal } from '@tollbook/core/money'
+import type { ParsedList, SettingEntry } from './commaList.ts'
+import type { MeteredPrice } from './meteredPrice.ts'
+import { parsePriced, priceRule } from './parsePrices.ts'
+import { usdDecimals } from './priceList.ts'
+
+/** Metered prices by model. */
+export type MeteredPrices = ReadonlyMap<string, MeteredPrice>
+
+/** `AI_TOKEN_PRICES_USD`, such as `small=0.2:0.8,large=3:12:0.001`: dollars per million tokens of input and of output. */
+export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
+  return parsePriced(setting, readMetered)
+}
+
+// A price of 10,000 dollars per million tokens is a typing mistake.
+const perMillionMax = 10_000n * 1_000_000n
+
+/** The price, or the problem of the entry. */
+function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {
+  const [input = '', output = '', minimum = '0.000001', ...rest] = value.split(':')
+  const [inputPerMillionMicroUsd, outputPerMillionMicroUsd] = [perMillion(input), perMillion(output)]
+  if (name === '' || rest.length > 0 || inputPerMillionMicroUsd === undefined || outputPerMillionMicroUsd === undefined)
+    return `has "${text}": write model=input:output or model=input:output:minimum, such as large=3:12:0.001, in US dollars per million tokens`
+  const minimumMicroUsd = parseDecimal(minimum, usdDecimals)
+  if (minimumMicroUsd === undefined || minimumMicroUsd === 0n) return `has "${text}": ${priceRule}`
+  return { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd }
+}
+
+function perMillion(text: string): bigint | undefined {
+  const price = parseDecimal(text, usdDecimals)
+  return price !== undefined && price > 0n && price <= perMillionMax ? price : undefined
+}
