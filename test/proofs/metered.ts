@@ -17,9 +17,9 @@ import { proofCommand } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * Chats on a tab over a model that reports no usage, wrong usage or impossible usage, breaks, is slow, ignores its limit or
- * writes another language, with callers who leave. For each chat this program computes the charge from the bytes that the
- * caller received and the published prices, without code of the service.
+ * Chats on a tab over a model that reports no usage, wrong usage or impossible usage, breaks, is slow, ignores its
+ * limit or writes another language, with callers who leave. For each chat this program computes the charge from the
+ * bytes that the caller received and the published prices, without code of the service.
  */
 
 const { chats: chatCount } = proofCommand('metered', 'Chats on a tab cost what was used.')
