@@ -57,7 +57,7 @@ test('the price list has an entry for each model of each chat product, and witho
 test('two products at one path refuse the start', () => {
   const twice = [...products, ...products.slice(0, 1)]
   const settings = { prices: new Map(), productsOff: new Set<string>() }
-  expect(() => soldProducts(twice, settings, { aiServers: [], aiModelPrices: new Map() })).toThrow(
+  expect(() => soldProducts(twice, settings, { ...limits, aiServers: [], aiModelPrices: new Map() })).toThrow(
     'two products are sold at /api/data/crypto. Choose another path in the products file',
   )
 })
