@@ -9,6 +9,7 @@ import { saleBody } from '@tollbook/core/wire'
 import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, type Order, qrOrder } from '../support/ask.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
+import { callTool } from '../proofs/callTool.ts'
 import { askOnTab, debitProof, newSessionKey, openTab, type OpenedTab } from './tabClient.ts'
 
 const env = {
@@ -174,6 +175,28 @@ describe('a signed debit', () => {
     const reply = await askOnTab(service, tab, order, { number: 1 })
     expect(reply.status).not.toBe(200)
     expect(await balanceOf(tab)).toBe(before)
+  })
+})
+
+describe('a call of a tool', () => {
+  const call = { name: 'tools_qrcode', arguments: { data: 'hello' } }
+
+  test('is paid by a bearer key, and by a signed debit of the same request', async () => {
+    const secret = randomBytes(32)
+    const tab = await openTab(service, {
+      bearerSha256: createHash('sha256').update(secret).digest('hex'),
+      maxPerDayUsd: 1,
+    })
+    const key = { 'tollbook/tab-key': `${tab.bearerPrefix}${secret.toString('base64url')}` }
+    expect(await callTool(service.baseUrl, { ...call, meta: key })).toMatchObject({ status: 200 })
+    const proof = debitProof(tab, qrOrder, { number: 1 })
+    const debit = { 'tollbook/wallet': service.payer.address, 'tollbook/payment-proof': proof }
+    expect(await callTool(other.baseUrl, { ...call, meta: debit })).toMatchObject({ status: 200 })
+    // Over HTTP the same debit is the same request.
+    expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 200 })
+    expect(await balanceOf(tab)).toBe(1_000_000_000n - 2n * qrBaseUnits)
+    const otherCall = { ...call, arguments: { data: 'other' }, meta: debit }
+    expect((await callTool(service.baseUrl, otherCall)).status).toBe(409)
   })
 })
 

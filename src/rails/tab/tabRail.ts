@@ -17,6 +17,11 @@ import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, w
 export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
   return {
     name: 'tab',
+    meta: {
+      // A signed debit is in the members of a wallet's own proof.
+      headersOf: ({ 'tollbook/tab-key': key }) => (typeof key === 'string' ? { [bearerHeader]: `Bearer ${key}` } : {}),
+      receiptOf: () => ({}),
+    },
     secretHeaders: [proofHeader, bearerHeader],
     requestHeaders: [walletHeader, proofHeader, bearerHeader],
     responseHeaders: [],
