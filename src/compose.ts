@@ -4,6 +4,7 @@ import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
 import type { ProviderAddresses, ServiceConfig } from './config.ts'
 import type { Endpoint } from './product/endpoint.ts'
+import type { OpenRoutes } from './gateway/openRoutes.ts'
 import { createLookupCounts } from './transport/lookupCounts.ts'
 import { createMetrics } from './transport/metrics.ts'
 import type { WalletPort } from './routes/payRoutes.ts'
@@ -15,6 +16,7 @@ import type { Log } from './machine/log.ts'
 import { type BuiltinProducts, loadGoods } from './start/builtin/loadGoods.ts'
 import { closePart } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
+import { createReload } from './start/gateway/createReload.ts'
 import { openGateway } from './start/gateway/openGateway.ts'
 import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
@@ -58,6 +60,8 @@ export interface Service {
   readonly healthPort: number | undefined
   /** Returns the paths of the products that currently use samples. Always empty outside local mode. */
   sampled(): readonly string[]
+  /** Reads the products file again. A file with a mistake changes nothing. */
+  reload(): Promise<void>
   /** Stops accepting requests, answers those in progress, writes queued data, and closes every part. */
   close(): Promise<void>
 }
@@ -79,21 +83,19 @@ export async function createService(
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token, seller } = catalog
-  const gateway = openGateway({ productsFile: catalog.productsFile, ...providers }, base)
-  opened.defer(() => gateway.close())
+  const openFile = () => openGateway({ productsFile: catalog.productsFile, ...providers }, base)
+  const gateway = opened.adopt(openFile(), closePart)
   const tabs = openTabs(config.tabs, base)
   const goods = await loadGoods(gateway.builtin)
   const builtin = goods?.products ?? []
-  const offers = [...(seams.products?.(builtin) ?? builtin), ...gateway.products, ...tabs.products]
-  const sold = soldProducts(offers, catalog, { ...providers, samples })
+  const soldWith = (routes: OpenRoutes) => {
+    const offers = [...(seams.products?.(builtin) ?? builtin), ...routes.products, ...tabs.products]
+    return soldProducts(offers, catalog, { ...providers, samples })
+  }
+  const sold = soldWith(gateway)
 
-  const chain = await openChain({
-    ...config.chain,
-    ...base,
-    currencies: currencies.accepted,
-    postJson,
-    limits: seams.nodes,
-  })
+  const chainConfig = { ...config.chain, currencies: currencies.accepted }
+  const chain = await openChain({ ...chainConfig, ...base, postJson, limits: seams.nodes })
   const { terms, dollars } = chain
   const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms, dollars }), closePart)
 
@@ -113,8 +115,11 @@ export async function createService(
     await tabs.start({ chain, currentPrice: products.currentPrice, slot: jobs.slot }),
     closePart,
   )
-  const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks, ...tabEnds.checks]
-  const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
+  const withSeam = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
+  const serveEndpoints = () => http.replaceEndpoints(withSeam())
+  const reload = opened.adopt(createReload({ log, gateway, openFile, soldWith, products, serveEndpoints }), closePart)
+  const checks = [jobs, ledger, products, signer, tabEnds].flatMap((part) => part.checks)
+  const health = createHealth({ checks: [...checks, reload.check], whyNoQuotes: jobs.whyNoQuotes })
 
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
   const withRails = seams.rails ?? ((rails) => rails)
@@ -126,7 +131,7 @@ export async function createService(
   const reporting = { access, refunds, reportsDatabaseUrl, publicUrl: server.publicUrl }
   const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
 
-  const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
+  const endpoints = withSeam()
   const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
   const { tokenPrice, searches } = products
   const offered = { terms, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
@@ -134,6 +139,7 @@ export async function createService(
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 
   const { port, financePort, healthPort } = http
+  const { sampled } = products
   const parts = opened.move()
-  return { port, financePort, healthPort, sampled: products.sampled, close: () => parts.disposeAsync() }
+  return { port, financePort, healthPort, sampled, reload: reload.reload, close: () => parts.disposeAsync() }
 }

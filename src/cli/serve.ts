@@ -27,6 +27,8 @@ interface Running {
   readonly financeUrl?: string | undefined
   /** Paths of the products that are made from samples. */
   sampled(): readonly string[]
+  /** Reads the products file again. */
+  reload(): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,6 +67,7 @@ async function serve(config: Config): Promise<number> {
     code = 1
     stopped.abort()
   })
+  if (config.catalog.productsFile !== undefined) process.on('SIGHUP', () => void running.reload())
   // Print this first, so that a program that waits for the ready line has then read everything.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   const sampled = running.sampled()
@@ -88,6 +91,6 @@ async function start(config: Config, log: Log, onPartLost: (error: Error) => voi
   }
   await requireFreePorts(config)
   const service = await createService(config, { log })
-  const { port, sampled, close } = service
-  return { baseUrl: `http://${config.server.host}:${port}`, sampled, close }
+  const { port, sampled, reload, close } = service
+  return { baseUrl: `http://${config.server.host}:${port}`, sampled, reload, close }
 }

@@ -68,6 +68,8 @@ export interface OpenServer {
   readonly healthPort: number | undefined
   /** Undefined if the reports are not served. */
   readonly financePort: number | undefined
+  /** Serves these products from the next request on, with new documents. Requests in progress keep their product. */
+  replaceEndpoints(endpoints: ServerDeps['endpoints']): Promise<void>
   /** Accepts no new connections, and closes the remaining ones after `timeoutMs`. */
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
@@ -78,53 +80,66 @@ export interface OpenServer {
  */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
-  const { admission, mayReadMetrics } = callers
   const sellerMarkup = escapeText(deps.seller.name)
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage(sellerMarkup))]
-  const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
-  const pay = await createPayRoutes(deps)
-  const otherRoutes = [
-    ...ownRoutes,
-    receiptRoute(deps),
-    burnRoute(deps),
-    ...deps.moreRoutes,
-    ...(await createBurnPage(sellerMarkup)),
-    await createHomePageFiles(),
-    ...pay.routes,
-  ]
-  const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
-  const messages = [createMcp({ ...deps, freeRoutes })]
   const isApart = finance?.listener !== undefined
+  const servedWith = (endpoints: ServerDeps['endpoints']) =>
+    servedRoutes({ ...deps, endpoints }, isApart ? [] : financeRoutes)
   const listeners: Listener[] = []
   let healthListener: HealthListener | undefined
   const drain = async (timeoutMs: number) => {
     healthListener?.report()
-    await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
+    await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: callers.admission.inFlight })))
     // Close the health listener last: an orchestrator checks it until the requests in progress are answered.
     await healthListener?.close()
   }
   const open = async (address: ListenAddress, served: ServedRoutes) => {
-    const listener = await openListener(address, { ...deps, ...served })
-    listeners.push(listener)
-    return listener.port
+    const opened = await openListener(address, { ...deps, ...served })
+    listeners.push(opened.listener)
+    return { port: opened.listener.port, serve: opened.serve }
   }
   try {
-    const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-    // Other origins may read these routes. Leave out metrics, which show load and failures. Finance is not in the list.
-    const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
-    const { endpoints } = deps
-    const { paymentPage } = pay
-    const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage, messages })
+    const main = await open(addresses, await servedWith(deps.endpoints))
+    const { port } = main
     const apart = isApart
       ? await open({ ...finance.listener, variables: financeAddress }, { endpoints: [], freeRoutes: financeRoutes })
-      : port
+      : main
     const { health } = addresses
     healthListener = health && (await openHealthOf(health, deps))
-    const financePort = finance === undefined ? undefined : apart
-    return { port, financePort, healthPort: healthListener?.port, drain: ({ timeoutMs }) => drain(timeoutMs) }
+    return {
+      port,
+      financePort: finance === undefined ? undefined : apart.port,
+      healthPort: healthListener?.port,
+      replaceEndpoints: async (endpoints) => main.serve(await servedWith(endpoints)),
+      drain: ({ timeoutMs }) => drain(timeoutMs),
+    }
   } catch (error) {
     await drain(0)
     throw error
+  }
+}
+
+/** Creates the routes of the public listener, and the documents that describe its products. */
+async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[]): Promise<ServedRoutes> {
+  const { endpoints, callers } = deps
+  const pay = await createPayRoutes(deps)
+  const otherRoutes = [
+    ...createFreeRoutes({ ...deps, mayReadMetrics: callers.mayReadMetrics }),
+    receiptRoute(deps),
+    burnRoute(deps),
+    ...deps.moreRoutes,
+    ...(await createBurnPage(escapeText(deps.seller.name))),
+    await createHomePageFiles(),
+    ...pay.routes,
+  ]
+  const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
+  return {
+    endpoints,
+    freeRoutes: [...freeRoutes, ...financeRoutes],
+    // Other origins may read these routes. Leave out metrics, which show load and failures. Finance is not in the list.
+    crossOriginPaths: freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics'),
+    paymentPage: pay.paymentPage,
+    messages: [createMcp({ ...deps, freeRoutes })],
   }
 }
 
@@ -145,7 +160,13 @@ const unreadBytesMax = 64 * 1024 * 1024
 type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage' | 'messages'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
-function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
+interface OpenListener {
+  readonly listener: Listener
+  /** Serves these routes from the next request on. */
+  serve(served: ServedRoutes): void
+}
+
+async function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<OpenListener> {
   // Do not limit clients by connection behind a proxy, whose connections carry many clients. A listener that sells
   // nothing serves only the operator.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
@@ -155,12 +176,23 @@ function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps
     restSeconds,
   })
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
-  const serve = createApp({ ...deps, ...callers, connections })
-  const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, {
+  const appOf = (served: ServedRoutes) => createApp({ ...deps, ...callers, ...served, connections })
+  let app = appOf(deps)
+  const turns = createTurns({
+    serve: (request, response) => app(request, response),
+    unread,
+    rests: callers.trustedProxyHops === 0,
+  })
+  const listener = await listen(turns.onRequest, {
     ...address,
     takes: connections.take,
     onConnection: turns.onConnection,
     whenAnswered: turns.whenAnswered,
   })
+  return {
+    listener,
+    serve(served) {
+      app = appOf(served)
+    },
+  }
 }

@@ -43,6 +43,8 @@ export interface TestService {
   readonly demoWallet: Keypair
   readonly paymentWallet: Keypair
   readonly tabWallet: Keypair
+  /** Reads the products file again. */
+  readonly reload: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -111,6 +113,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     demoWallet: wallets.demoWallet,
     paymentWallet: wallets.paymentWallet,
     tabWallet: wallets.tabWallet,
+    reload: service.reload,
     close,
   }
   environments.set(testService, environment)

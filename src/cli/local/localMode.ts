@@ -40,6 +40,8 @@ export interface LocalMode {
   readonly localJsonPath: string
   /** Paths of the products that are currently made from samples. */
   sampled(): readonly string[]
+  /** Reads the products file again. */
+  reload(): Promise<void>
   /** Address of the finance reports and where their token is. Undefined if the operator's identity provider decides. */
   readonly financeUrl: string | undefined
   close(): Promise<void>
@@ -119,7 +121,14 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const financeUrl =
     finance === undefined ? undefined : `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`
   const stored = opened.move()
-  return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
+  return {
+    baseUrl,
+    localJsonPath,
+    sampled: service.sampled,
+    reload: service.reload,
+    financeUrl,
+    close: () => stored.disposeAsync(),
+  }
 }
 
 /** Sells every product in the sample dollar too. The treasury is the demo's own, so its debt has a high limit. */

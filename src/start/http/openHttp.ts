@@ -56,12 +56,12 @@ export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps:
       isDraining: health.isDraining,
     },
   )
-  const { port, financePort, healthPort } = listening
+  const { port, financePort, healthPort, replaceEndpoints } = listening
   address.listensOn(port)
   opened.defer(() => {
     health.startDraining()
     return listening.drain({ timeoutMs: drainTimeoutMs })
   })
   const stored = opened.move()
-  return { port, financePort, healthPort, close: () => stored.disposeAsync() }
+  return { port, financePort, healthPort, replaceEndpoints, close: () => stored.disposeAsync() }
 }

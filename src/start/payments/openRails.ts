@@ -37,7 +37,7 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   /** Dollars in addition to the token. Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
-  readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
+  readonly products: Pick<Products, 'currentPrice' | 'endpoints'>
   readonly serviceUrl: () => string
   /** Name of the operator. */
   readonly sellerName: string
@@ -114,7 +114,6 @@ function openSponsoredRails(
     completeTransaction,
     judgeSponsored,
   })
-  const described = new Map(products.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
   const offering = {
     clock,
     terms,
@@ -130,7 +129,7 @@ function openSponsoredRails(
       const isDeposit = depositTerms !== undefined && (mint ?? terms.mint) === depositTerms.mint
       return [...acceptedTerms(landedAtMs, mint), ...(isDeposit ? [depositTerms] : [])]
     },
-    describe: (path: string) => described.get(path),
+    describe: (path: string) => describe(products.endpoints().find((endpoint) => endpoint.path === path)),
     authenticate: keys.authenticate,
     isAuthentic: keys.isAuthentic,
     signStatement: (statement: Parameters<typeof keys.signStatement>[1]) => keys.signStatement(serviceUrl(), statement),
@@ -142,11 +141,15 @@ function openSponsoredRails(
   ]
 }
 
-function describe(endpoint: Endpoint): ProductDescription {
+const descriptions = new WeakMap<Endpoint, ProductDescription>()
+
+function describe(endpoint: Endpoint | undefined): ProductDescription | undefined {
+  if (endpoint === undefined) return undefined
+  const known = descriptions.get(endpoint)
+  if (known !== undefined) return known
   const { summary, stream } = endpoint
-  return {
-    summary,
-    mimeType: stream?.contentType ?? 'application/json',
-    inputSchemaPath: orderSchemaPath(endpoint),
-  }
+  const mimeType = stream?.contentType ?? 'application/json'
+  const description = { summary, mimeType, inputSchemaPath: orderSchemaPath(endpoint) }
+  descriptions.set(endpoint, description)
+  return description
 }

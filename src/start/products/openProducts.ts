@@ -33,31 +33,59 @@ export interface ProductsDeps
 
 export type Products = Awaited<ReturnType<typeof openProducts>>
 
-/** Opens the endpoints that create the answers, with their prices. */
+/** Products on sale, of which the file contributes the routes. */
+export type Offers = Pick<ProductsDeps, 'gateway' | 'sold'>
+
+/** Opens the endpoints that create the answers, with their prices. `replace` exchanges them while the service runs. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
-  const { clock, log, goods, gateway, tabs, ledger } = deps
+  const { goods, gateway } = deps
   await using opened = new AsyncDisposableStack()
   const upstreams = openUpstreams(config.providers, deps)
   const sold = deps.sold.filter(({ path, isDeposit }) => !gateway.sells(path) && isDeposit === undefined)
   const builtin = goods && opened.adopt(await goods.open(config, { ...deps, sold, upstreams }), closePart)
-  const { priceLists } = ledger
-  const prices = opened.adopt(await openPrices(config.prices, { ...deps, priceLists, upstreams }), closePart)
-  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(deps.sold), ...tabs.open(deps.sold)]
-  const hasStandIns = builtin?.hasStandIns ?? false
-  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
-  const { currentPrice, tokenPrice, tokenPriceAttoUsd } = prices
+  const open = (offers: Offers) => openOffers(config.prices, { ...deps, ...offers, upstreams, builtin })
+  let current = await open(deps)
+  opened.defer(() => current.close())
+  // The checks of a later file have the same names, because the configuration decides which checks there are.
+  const checks = current.checks.map((check) => {
+    const now = () => current.checks.find(({ name }) => name === check.name) ?? check
+    return { ...check, problem: () => now().problem(), ...(check.facts && { facts: () => now().facts?.() ?? null }) }
+  })
   const parts = opened.move()
   return {
-    endpoints,
+    endpoints: () => current.endpoints,
     routes: builtin?.routes ?? [],
     searches: builtin?.searches ?? [],
-    currentPrice,
-    tokenPrice,
-    tokenPriceAttoUsd,
-    checks: [...prices.checks, ...(builtin?.checks ?? []), supply.check],
-    sampled: supply.sampled,
+    currentPrice: (endpoint: string) => current.prices.currentPrice(endpoint),
+    tokenPrice: () => current.prices.tokenPrice(),
+    tokenPriceAttoUsd: () => current.prices.tokenPriceAttoUsd(),
+    checks: [...checks, ...(builtin?.checks ?? [])],
+    sampled: () => current.supply.sampled(),
     /** Sources of the price of any mint, which ask nothing until they are used. */
     marketSources: (terms: PaymentTerms) => marketSources(upstreams, terms),
+    /** Publishes the prices of the new products, and then sells those. Requests in progress keep their product. */
+    async replace(offers: Offers): Promise<void> {
+      const before = current
+      current = await open(offers)
+      await before.close()
+    },
     close: () => parts.disposeAsync(),
   }
+}
+
+interface OffersDeps extends ProductsDeps {
+  readonly upstreams: ReturnType<typeof openUpstreams>
+  readonly builtin: Awaited<ReturnType<Goods['open']>> | undefined
+}
+
+/** Publishes the prices of products, and opens those of the file. */
+async function openOffers(config: PriceConfig, deps: OffersDeps) {
+  const { clock, log, builtin, gateway, tabs, ledger, sold } = deps
+  await using opened = new AsyncDisposableStack()
+  const prices = opened.adopt(await openPrices(config, { ...deps, priceLists: ledger.priceLists }), closePart)
+  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(sold), ...tabs.open(sold)]
+  const hasStandIns = builtin?.hasStandIns ?? false
+  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
+  const parts = opened.move()
+  return { endpoints, prices, supply, checks: [...prices.checks, supply.check], close: () => parts.disposeAsync() }
 }

@@ -1,0 +1,71 @@
+import { canonicalText } from '@tollbook/core/canonicalJson'
+import { describeError, errorText, Fault } from '@tollbook/core/fault'
+import type { OpenRoutes } from '../../gateway/openRoutes.ts'
+import type { Log } from '../../machine/log.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
+import type { Offers, Products } from '../products/openProducts.ts'
+import type { OpenGateway } from './openGateway.ts'
+
+export interface ReloadDeps {
+  readonly log: Log
+  /** The file as the service started with it. */
+  readonly gateway: OpenGateway
+  /** Throws a fault if the file has a mistake. */
+  readonly openFile: () => OpenGateway
+  readonly soldWith: (routes: OpenRoutes) => Offers['sold']
+  readonly products: Pick<Products, 'replace'>
+  /** Serves and documents the products that are now on sale. */
+  readonly serveEndpoints: () => Promise<void>
+}
+
+export interface Reload {
+  /** Fails while the file is not used, because it has mistakes. */
+  readonly check: HealthCheck
+  /** Reads the file again. A mistake changes nothing. Never throws. One reload follows another. */
+  reload(): Promise<void>
+  close(): Promise<void>
+}
+
+// Callers can read this text, so the mistakes are in the log only.
+const refused = 'the changed products file has mistakes and is not used; the log lists them'
+
+/** Creates the function that reads the products file again while the service runs. */
+export function createReload({ log, gateway, ...deps }: ReloadDeps): Reload {
+  let hasMistakes = false
+  let current = gateway
+  let last = Promise.resolve()
+  const replace = async () => {
+    const next = deps.openFile()
+    requireSameBuiltin(gateway, next)
+    await deps.products.replace({ gateway: next, sold: deps.soldWith(next) })
+    // Requests in progress use the earlier connections, which close when they are idle.
+    current = next
+    await deps.serveEndpoints()
+  }
+  const reload = async () => {
+    try {
+      await replace()
+      hasMistakes = false
+      log.info({ event: 'products_file_read' })
+    } catch (error) {
+      // A bug in a reload must not end a service that sells.
+      hasMistakes = true
+      const text = error instanceof Fault ? errorText(error) : describeError(error)
+      log.error({ event: 'products_file_refused', error: text })
+    }
+  }
+  return {
+    check: { name: 'products_file', problem: () => (hasMistakes ? refused : undefined), someProductsOnly: true },
+    reload() {
+      last = last.then(reload)
+      return last
+    },
+    close: () => current.close(),
+  }
+}
+
+/** Refuses a file that changes the built-in products, which are loaded at the start only. */
+function requireSameBuiltin(before: OpenGateway, after: OpenGateway): void {
+  if (canonicalText(before.builtin) === canonicalText(after.builtin)) return
+  throw new Fault('the products file changes the built-in products, which needs a restart', { retryable: false })
+}
