@@ -123,7 +123,15 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const properties = isSchema(schema['properties']) ? Object.keys(schema['properties']) : []
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const known = listOf(properties)
+  // An upstream that gets a name twice may take the other value than the one that was priced.
+  const fixed = [...new URLSearchParams(route.to.split('?')[1] ?? '').keys()]
   return [
+    ...fixed
+      .filter((name) => properties.includes(name))
+      .map((name) => ({
+        path: [...at, 'to'],
+        message: `fixes ${name}, which is also a parameter; remove one of them`,
+      })),
     ...segmentNames(route.path)
       .filter((name) => !properties.includes(name))
       .map((name) => ({

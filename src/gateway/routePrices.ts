@@ -63,6 +63,15 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
         ]
   })
   if (listed.length === 0) mistakes.push({ path, message: 'must list at least one price' })
+  const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
+  // An API may read another spelling as a listed value, or have an expensive default, and would then be sold too
+  // cheaply.
+  const isOpen = allowed === undefined || !found.isRequired
+  if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highest && isOpen)
+    mistakes.push({
+      path: [...at, 'otherwise'],
+      message: 'is lower than a listed price, which needs a required parameter with an `enum`',
+    })
   if (otherwiseMicroUsd === undefined) {
     const unpriced = allowed?.filter((value) => !listed.includes(value))
     if (unpriced === undefined)
@@ -81,7 +90,6 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
   if (mistakes.length > 0) return { mistakes }
   const variants = Object.entries(usd).map(([name, priceMicroUsd]) => ({ name, priceMicroUsd }))
   // Without `otherwise` each order has a variant. The highest price then stands for the route.
-  const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most))
   const variantOf = (order: Parameters) => {
     const value = valueAt(order, by)
     return isPlainValue(value) && Object.hasOwn(usd, String(value)) ? String(value) : undefined

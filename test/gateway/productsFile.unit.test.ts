@@ -100,6 +100,11 @@ describe('a mistake', () => {
       /upstream: "b" is not known; did you mean a\?/,
     ],
     [
+      'a fixed query that an order could repeat',
+      head + route(', parameters: { properties: { m: { type: string } } }').replace('/x, price', '"/x?m=small", price'),
+      /to: fixes m, which is also a parameter/,
+    ],
+    [
       'a {name} without a parameter',
       head + route().replace('/x, price', '"/x/{id}", price'),
       /to: names \{id\}, which is not a parameter; the parameters are none/,
@@ -213,6 +218,12 @@ describe('a price', () => {
       '{ by: /k, usd: { small: "1" } }',
       models,
       /price.by: names \/k, which is not among/,
+    ],
+    [
+      'a cheap price for all other texts, which the API may read as an expensive one',
+      '{ by: /m, usd: { small: "1" }, otherwise: "0.5" }',
+      '{ required: [m], properties: { m: { type: string } } }',
+      /price.otherwise: is lower than a listed price/,
     ],
     [
       'prices by value without the parameter',
