@@ -111,10 +111,8 @@ export async function createService(
   const absence = { onAbsent: signer.recordAbsent }
   const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, tokenPriceAttoUsd, marketSources }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
-  const tabEnds = opened.adopt(
-    await tabs.start({ chain, currentPrice: products.currentPrice, slot: jobs.slot }),
-    closePart,
-  )
+  const ending = { chain, currentPrice: products.currentPrice, slot: jobs.slot }
+  const tabEnds = opened.adopt(await tabs.start(ending), closePart)
   const withSeam = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
   const serveEndpoints = () => http.replaceEndpoints(withSeam())
   const reload = opened.adopt(createReload({ log, gateway, openFile, soldWith, products, serveEndpoints }), closePart)

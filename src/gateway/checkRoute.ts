@@ -124,7 +124,7 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const known = listOf(properties)
   // An upstream that gets a name twice may take the other value than the one that was priced.
-  const fixed = [...new URLSearchParams(route.to.split('?')[1] ?? '').keys()]
+  const fixed = [...new URLSearchParams(route.to?.split('?')[1] ?? '').keys()]
   return [
     ...fixed
       .filter((name) => properties.includes(name))
