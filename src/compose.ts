@@ -111,8 +111,8 @@ export async function createService(
   const absence = { onAbsent: signer.recordAbsent }
   const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, tokenPriceAttoUsd, marketSources }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
-  const ending = { chain, currentPrice: products.currentPrice, slot: jobs.slot }
-  const tabEnds = opened.adopt(await tabs.start(ending), closePart)
+  const { slot } = jobs
+  const tabEnds = opened.adopt(await tabs.start({ ...products, chain, slot }), closePart)
   const withSeam = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
   const serveEndpoints = () => http.replaceEndpoints(withSeam())
   const reload = opened.adopt(createReload({ log, gateway, openFile, soldWith, products, serveEndpoints }), closePart)
@@ -131,13 +131,11 @@ export async function createService(
 
   const endpoints = withSeam()
   const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
-  const { tokenPrice, searches } = products
+  const { tokenPrice, searches, sampled } = products
   const offered = { terms, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
   const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 
-  const { port, financePort, healthPort } = http
-  const { sampled } = products
   const parts = opened.move()
-  return { port, financePort, healthPort, sampled, reload: reload.reload, close: () => parts.disposeAsync() }
+  return { ...http, sampled, reload: reload.reload, close: () => parts.disposeAsync() }
 }
