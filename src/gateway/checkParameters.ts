@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { z } from 'zod'
-import type { Json } from '@tollbook/core/canonicalJson'
+import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { patternLengthMax } from './patternCost.ts'
 import { type Schema, SchemaProblem } from './parameterSchema.ts'
 import { isSegment } from './pathSegment.ts'
@@ -85,13 +85,6 @@ export function parametersType(
 
 const jsonObject = z.record(z.string(), z.json())
 const segmentRule = 'must be one segment of a path, without / \\ % ? # ;'
-
-/** Half of a surrogate pair has no UTF-8 encoding, so no digest binds it. */
-export function isWellFormed(value: Json): boolean {
-  if (typeof value === 'string') return value.isWellFormed()
-  if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, one]: [string, Json]) => name.isWellFormed() && isWellFormed(one))
-}
 
 function issueOf({
   keyword,

@@ -1,5 +1,6 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { isWellFormed } from '@tollbook/core/canonicalJson'
 import type { Seller } from '../product/seller.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
@@ -47,7 +48,8 @@ export function createMcp(deps: McpDeps): MessageProtocol {
   }
 }
 
-const record = z.record(z.string(), z.json())
+// A name or a text without a UTF-8 encoding has no digest.
+const record = z.record(z.string(), z.json()).refine(isWellFormed)
 const toolCall = z.object({
   method: z.literal('tools/call'),
   params: z.object({ name: z.string(), arguments: record.default({}), _meta: record.default({}) }),
@@ -132,7 +134,7 @@ function instructionsFor(url: string): string {
 
 async function callTool(deps: OpenMcp, { paid, free }: Tools, { call, carrier }: ArrivedCall): Promise<ToolResult> {
   if (call === undefined)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'arguments and _meta must be objects')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'arguments and _meta must be objects of well-formed texts')
   const endpoint = paid.get(call.name)
   if (endpoint !== undefined) return callPaidTool(deps, endpoint, { call, carrier })
   const tool = free.get(call.name)

@@ -17,11 +17,11 @@ const envelope = {
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 }
-const message = (method: string, params: object = {}) => ({
+const message = (method: string, params: Readonly<Record<string, unknown>> = {}) => ({
   jsonrpc: '2.0',
   id: 7,
   method,
-  params: { ...params, _meta: envelope },
+  params: { ...params, _meta: { ...envelope, ...Object(params['_meta']) } },
 })
 const list = message('tools/list')
 const headersFor = (method: string, name?: string) => ({
@@ -117,6 +117,11 @@ test('a subscription ends with an error instead of an open stream', async () => 
 test.each([
   ['an unknown tool', { name: 'no_such_tool' }],
   ['arguments that are a list', { name: 'tools_qrcode', arguments: [] }],
+  ['arguments without a UTF-8 form', { name: 'tools_qrcode', arguments: { data: '\uD800' } }],
+  [
+    'a payment without a UTF-8 form',
+    { name: 'tools_qrcode', _meta: { 'org.paymentauth/credential': { a: '\uD800' } } },
+  ],
 ])('a call of %s is an error of the protocol', async (_name, params) => {
   const { body } = await post(message('tools/call', params), headersFor('tools/call', params.name))
   expect(failure.parse(body).error.code).toBe(-32_602)

@@ -2,6 +2,13 @@ import { assert } from './assert.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
+/** Half of a surrogate pair has no UTF-8 encoding, so no digest binds it. */
+export function isWellFormed(value: Json): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, one]: [string, Json]) => name.isWellFormed() && isWellFormed(one))
+}
+
 /**
  * RFC 8785 text: each value has exactly one encoding, so a digest of it is well defined. Storage and hashes use this
  * text's UTF-8 bytes; it is never parsed and written again to hash it.
