@@ -275,6 +275,7 @@ signer.signatures day date not null
 signer.signatures signed_at timestamp with time zone not null
 signer.signatures outcome text
 signer.signatures settled_at timestamp with time zone
+signer.signatures dollar text
 work.leases name text not null
 work.leases holder text not null
 work.leases epoch bigint not null
@@ -381,6 +382,7 @@ signer.days days_one_row_each PRIMARY KEY (day)
 signer.signatures signatures_amount_is_positive CHECK ((amount > (0)::numeric))
 signer.signatures signatures_cost_lamports CHECK ((lamports > 0))
 signer.signatures signatures_digest_is_sha256 CHECK ((octet_length(digest) = 32))
+signer.signatures signatures_dollar_is_an_address CHECK (((length(dollar) >= 32) AND (length(dollar) <= 44)))
 signer.signatures signatures_one_for_each_message PRIMARY KEY (digest)
 signer.signatures signatures_outcome_is_known CHECK ((outcome = ANY (ARRAY['paid'::text, 'failed'::text, 'absent'::text])))
 signer.signatures signatures_settled_with_an_outcome CHECK (((outcome IS NULL) = (settled_at IS NULL)))
@@ -580,7 +582,7 @@ reports.roll_up_in_turn(events_max integer) returns bigint security definer sear
 signer.find_signature(given_digest bytea, given_wallet text) returns TABLE(signature bytea, as_of timestamp with time zone) security definer search_path=""
 signer.landing_time() returns interval search_path=""
 signer.record_outcome(given_digest bytea, given_outcome text) returns void security definer search_path=""
-signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint) returns text security definer search_path=""
+signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text) returns text security definer search_path=""
 signer.settle(of_wallet text) returns void search_path=""
 signer.spent_today() returns bigint security definer search_path=""
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
