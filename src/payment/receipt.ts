@@ -3,6 +3,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
 import { requireSignature } from './paymentReference.ts'
 import { isPaidWhole, type Settlement, type Usage } from './settlement.ts'
+import { isDepositPrice } from './tabSettlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone. The receipt of a
@@ -34,7 +35,7 @@ export interface Receipt {
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
   readonly priceList?: number
   /** Percentages by account of that list's split, including `burn`, such as `"30%"`. */
-  readonly split?: Readonly<Record<string, string>>
+  readonly split?: Split
   /** Position of the fulfilment in the ledger, and its RFC 6962 leaf hash in hex. */
   readonly ledger: { readonly position: number; readonly leafHash: string }
   readonly issuedAt: string
@@ -68,7 +69,7 @@ export interface Fulfilment {
 
 /** Parts of a receipt that are not in its fulfilment. */
 export interface ReceiptTerms {
-  readonly split?: Readonly<Record<string, string>>
+  readonly split?: Split
   readonly reissuedAtMs?: number
 }
 
@@ -91,7 +92,7 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     ...burnFactsOf(settlement),
     ...tabOf(settlement),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
-    ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
+    ...(priceList === undefined || split === undefined ? {} : { priceList, split: splitOf(price, split) }),
     ledger: { position, leafHash },
     issuedAt: isoTime(recordedAtMs),
     ...(reissuedAtMs === undefined ? {} : { reissuedAt: isoTime(reissuedAtMs) }),
@@ -101,11 +102,20 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
 /** Returns how the burn of a payment that contains none is made. */
 function burnFactsOf(settlement: Settlement): Pick<Receipt, 'burnOwed' | 'currency' | 'tokenBurn'> {
   const { mint, decimals, burnBaseUnits, tokenBurn } = settlement.price
-  if (!isPaidWhole(settlement)) return {}
+  if (!isPaidWhole(settlement) || isDepositPrice(settlement.price)) return {}
   if (burnBaseUnits > 0n) return { burnOwed: burnBaseUnits.toString() }
   const currency = { mint, decimals }
   if (tokenBurn === undefined) return { currency }
   return { currency, tokenBurn: { ...tokenBurn, baseUnits: tokenBurn.baseUnits.toString(), source: 'treasury' } }
+}
+
+type Split = Readonly<Record<string, string>>
+
+const depositSplit: Split = { burn: '0%', prepaid: '100%' }
+
+/** Returns the split of the list. Nothing of a deposit is burned or shared until it is spent. */
+function splitOf(price: Settlement['price'], split: Split): Split {
+  return isDepositPrice(price) ? depositSplit : split
 }
 
 function tabOf({ debit, receivedBaseUnits, usage }: Settlement): Pick<Receipt, 'tab'> {

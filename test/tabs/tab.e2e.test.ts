@@ -3,6 +3,7 @@ import { Pool } from 'pg'
 import { z } from 'zod'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
+import { verifyReceipt } from '@tollbook/client'
 import { systemClock } from '@tollbook/core/clock'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { saleBody } from '@tollbook/core/wire'
@@ -59,6 +60,16 @@ describe('a deposit', () => {
     const replies = await Promise.all([service, other, service].map((each) => ask(each, { ...order, proof })))
     expect(new Set(replies.map(({ status }) => status).filter((status) => status !== 409))).toEqual(new Set([200]))
     expect(await ask(service, { ...order, body: { ...order.body, days: 3 }, proof })).toMatchObject({ status: 402 })
+  })
+
+  test('has a receipt that its client verifies: nothing of it is burned or shared yet', async () => {
+    const order = { path: '/api/tabs', body: { depositUsd: 1, sessionKey: newSessionKey().address } }
+    const proof = await service.payer.pay(await askForQuote(service, order), 'boundSignature')
+    const { receipt } = saleBody.parse((await ask(service, { ...order, proof })).body)
+    const keys: unknown = await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json()
+    expect(await verifyReceipt({ receipt, keys })).toMatchObject({ valid: true })
+    expect(receipt).toMatchObject({ burned: '0', split: { burn: '0%', prepaid: '100%' } })
+    expect(receipt).not.toHaveProperty('currency')
   })
 
   test('that is not bound to its quote opens no tab, because it is public', async () => {
