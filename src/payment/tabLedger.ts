@@ -8,7 +8,7 @@ export interface TabLedger {
   /** Undefined if no deposit on record opened this tab. May be two seconds old: the append of a debit decides. */
   find(tab: TabId): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
-  /** Returns what its requests cost or hold since 00:00 UTC. Requests of the same moment may not count yet. */
+  /** Returns what its committed requests cost or hold since 00:00 UTC. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   /** Lists the tabs that hold something. */
   listHolding(): Promise<readonly TabId[]>

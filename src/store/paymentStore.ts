@@ -4,6 +4,7 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
+import { decideRelease } from '../payment/attempt.ts'
 import { paymentCodec } from '../payment/events.ts'
 import { foldPayment } from './foldPayment.ts'
 import { evolveAll, type PaymentState, unknownPayment } from '../payment/payment.ts'
@@ -60,7 +61,7 @@ export interface PaymentStoreDeps {
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
-  readonly tabs: Pick<TabStore, 'find' | 'forget' | 'balanceBaseUnits'>
+  readonly tabs: Pick<TabStore, 'find' | 'forget' | 'balanceBaseUnits' | 'spentTodayBaseUnits'>
   /** Time after the first sending during which an answer may be sent again. */
   readonly repeatMs: number
 }
@@ -177,13 +178,17 @@ async function listUnreceived(
 async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await kernel.append(paymentItem(change))
+  const debited = change.events.find((event) => event.kind === 'TabDebited')
   if (result.outcome === 'appended') {
     const { recordedAtMs, leaves } = result
-    return { outcome: 'appended', recordedAtMs, leaves, after: evolveAll(change.before, change.events, recordedAtMs) }
+    const after = evolveAll(change.before, change.events, recordedAtMs)
+    const beyond = debited === undefined ? undefined : await refuseBeyondDay(tabs, debited, change.nowMs)
+    if (beyond === undefined || debited === undefined) return { outcome: 'appended', recordedAtMs, leaves, after }
+    await releaseDebit(kernel, { ...change, before: after }, debited)
+    return { outcome: 'refused', refusal: beyond }
   }
   const { reason } = result.refusal
   if (reason === 'conflict') return { outcome: 'conflict' }
-  const debited = change.events.find((event) => event.kind === 'TabDebited')
   // A debit came between the reading of the tab and the reversal of its deposit: read it again.
   if (reason === 'limit' && change.step === 'payment.reverse') return { outcome: 'conflict' }
   if (debited !== undefined && (reason === 'guard' || reason === 'limit'))
@@ -193,6 +198,41 @@ async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange)
     `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
   )
   return { outcome: 'idempotency_key_reused' }
+}
+
+/**
+ * Judges the limit of the day again, after the debit is committed: requests that come at once all read the sum before
+ * it. Each sum includes every debit that was judged earlier, so those that pass never exceed the limit together.
+ */
+async function refuseBeyondDay(
+  tabs: PaymentStoreDeps['tabs'],
+  { tab: id }: TabDebited,
+  nowMs: number,
+): Promise<Refusal | undefined> {
+  const known = await tabs.find(id)
+  if (known?.terms.maxPerDayBaseUnits === undefined) return undefined
+  // A deposit of this moment counts against the sum, so the deposits must be as new as the sum.
+  tabs.forget(id)
+  const tab = assertPresent(await tabs.find(id), 'a tab that was debited is on record')
+  const spentBaseUnits = await tabs.spentTodayBaseUnits(tab, nowMs)
+  const { maxPerDayBaseUnits } = known.terms
+  if (spentBaseUnits <= maxPerDayBaseUnits) return undefined
+  return refuseProof(
+    'tab_limit',
+    `requests of this moment reach the tab's limit of this UTC day, ${maxPerDayBaseUnits}`,
+  )
+}
+
+/** Returns a hold to its tab. If another instance has taken the attempt over, nothing is left to return. */
+async function releaseDebit(
+  kernel: LedgerKernel,
+  { reference, before, nowMs }: Pick<PaymentChange, 'reference' | 'before' | 'nowMs'>,
+  { attemptId }: TabDebited,
+): Promise<void> {
+  // A tab has no last attempt: nothing is owed back, however often attempts fail.
+  const released = decideRelease(before, { attemptId, reason: 'tab_limit', attemptsMax: Number.POSITIVE_INFINITY })
+  assert(released !== undefined, 'the attempt was debited a moment ago')
+  await kernel.append(paymentItem({ reference, before, ...released, nowMs }))
 }
 
 /** Returns why the ledger refused a debit: the lifecycle of the tab changed, or it holds less than the price. */

@@ -215,8 +215,13 @@ describe('a bearer key', () => {
   const secret = randomBytes(32)
   const bearerSha256 = createHash('sha256').update(secret).digest('hex')
 
-  async function askAsBearer(tab: OpenedTab, by: Uint8Array, more: Readonly<Record<string, string>> = {}) {
-    const response = await fetch(`${service.baseUrl}${qrOrder.path}`, {
+  async function askAsBearer(
+    tab: OpenedTab,
+    by: Uint8Array,
+    more: Readonly<Record<string, string>> = {},
+    { baseUrl }: TestService = service,
+  ) {
+    const response = await fetch(`${baseUrl}${qrOrder.path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -241,6 +246,18 @@ describe('a bearer key', () => {
     expect(await askAsBearer(tab, randomBytes(32), again)).toMatchObject(stranger)
     expect((await askAsBearer(tab, secret)).status).toBe(200)
     expect(await askAsBearer(tab, secret)).toMatchObject({ status: 402, body: { reason: 'tab_limit' } })
+  })
+
+  test('pays no more than its limit of the day for requests that come at once, over instances', async () => {
+    const tab = await openTab(service, { bearerSha256, maxPerDayUsd: 0.1 })
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => askAsBearer(tab, secret, {}, index % 2 === 0 ? service : other)),
+    )
+    const sold = replies.filter(({ status }) => status === 200)
+    expect(sold.length).toBeLessThanOrEqual(2)
+    const refused = replies.filter(({ status }) => status !== 200)
+    for (const reply of refused) expect(reply).toMatchObject({ status: 402, body: { reason: 'tab_limit' } })
+    expect(await balanceOf(tab)).toBe(1_000_000_000n - BigInt(sold.length) * qrBaseUnits)
   })
 
   test('needs a limit that the operator permits', async () => {

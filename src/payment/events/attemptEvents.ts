@@ -110,6 +110,7 @@ const failureReasons = [
   'target_forbidden',
   'internal_error',
   'lease_expired',
+  'tab_limit',
 ] as const
 
 export type FailureReason = (typeof failureReasons)[number]

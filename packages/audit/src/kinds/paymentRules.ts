@@ -161,12 +161,15 @@ const failureReasons = new Set([
   'target_forbidden',
   'internal_error',
   'lease_expired',
+  'tab_limit',
 ])
 
 export function judgeFailed(event: Of<'failed'>, at: Judged): void {
   const { row, recordedAtMs, blame } = at
   const { reason } = event
   if (!failureReasons.has(reason)) blame('lifecycle_impossible', `an attempt does not end with the reason ${reason}`)
+  if (reason === 'tab_limit' && row.state !== 'debited')
+    blame('lifecycle_impossible', 'only a debit of a tab ends at a limit of the tab')
   if (reason !== 'lease_expired' && row.state.startsWith('streaming'))
     blame('lifecycle_impossible', `an answer that had begun does not end with the reason ${reason}`)
   if (reason === 'lease_expired' && recordedAtMs < (row.leaseUntilMs ?? Infinity))
