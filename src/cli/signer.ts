@@ -12,8 +12,8 @@ import { untilStopped } from './untilStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
-SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, CURRENCIES, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY
-and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
+SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, CURRENCIES, PAYMENT_WALLET, SIGNER_FORMER_WALLET, TAB_WALLET and the budgets
+SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
 
 // A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000
@@ -37,7 +37,6 @@ export function signerCommand(): Command {
         TOKEN_MINT: config.tokenMint,
         PAYMENT_WALLET: config.paymentWallet,
       })
-      const former = readAddress(config.formerWallet ?? '')
       const journal = await openSignatureStore({ databaseUrl: given.SIGNER_DATABASE_URL, log })
       const signer = await openSigner({
         clock: systemClock,
@@ -49,7 +48,7 @@ export function signerCommand(): Command {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
           otherMints: config.currencies.flatMap(possibleMints),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
-          otherWallets: former === undefined ? [] : [former],
+          otherWallets: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
         },
         limits: { ...config.limits, perPayment: lamportsPerPaymentMax },
       })

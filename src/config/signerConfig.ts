@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { paymentWallet, tokenMint } from './chainConfig.ts'
 import { currencies } from './currencyConfig.ts'
+import { tabWallet } from './tabConfig.ts'
 import { complete, filePath, postgresUrl, solanaAddress, variable, integerFrom } from './variables.ts'
 
 /** Address of the signer: a Unix socket of this machine, or a port with mutual TLS. */
@@ -85,6 +86,7 @@ export const signerConfig = z
     paymentWallet,
     /** Wallet that may also receive payments while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
+    tabWallet,
     limits: z.object({
       perDay: variable('SIGNER_LAMPORTS_PER_DAY', integerFrom(1, lamportsMax, 100_000_000)),
       perWalletAndDay: variable('SIGNER_LAMPORTS_PER_WALLET_AND_DAY', integerFrom(1, lamportsMax, 5_000_000)),

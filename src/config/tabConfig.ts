@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { solanaAddress, usd, variable } from './variables.ts'
 
+/** Wallet of all deposits, apart from the payment wallet. The signer reads it too. */
+export const tabWallet = variable('TAB_WALLET', solanaAddress)
+
 /** Tabs, which are sold only with a wallet for their deposits. */
 export const tabConfig = z.object({
-  /** Wallet of all deposits, apart from the payment wallet. Undefined: no tabs are sold. */
-  wallet: variable('TAB_WALLET', solanaAddress),
+  /** Undefined: no tabs are sold. */
+  wallet: tabWallet,
   /** Largest deposit, and largest balance of one tab. */
   tabMaxMicroUsd: variable('TAB_MAX_USD', usd.default(20_000_000n)),
   /** Balance of all tabs above which no deposits are sold. */

@@ -37,14 +37,16 @@ export async function openX402Service({
   sale,
   log,
   dollars,
-}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log'> & {
+  sellsTabs,
+}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log' | 'sellsTabs'> & {
   /** Dollars in addition to the token. Called before the service that offers them starts. */
   readonly dollars?: {
     readonly mints: readonly string[]
     provision(native: TestService, paymentWallet: string): Promise<void>
   }
 } = {}): Promise<X402Service> {
-  const native = await openTestService()
+  const tabs = sellsTabs === undefined ? {} : { sellsTabs }
+  const native = await openTestService(tabs)
   const { tokenMint, paymentWallet } = await askForQuote(native)
   await dollars?.provision(native, paymentWallet)
   const feePayer = Keypair.generate()
@@ -60,6 +62,7 @@ export async function openX402Service({
       mint: addressOf(tokenMint),
       otherMints: dollars?.mints.map(addressOf) ?? [],
       paymentWallet: addressOf(paymentWallet),
+      otherWallets: sellsTabs === undefined ? [] : [addressOf(native.tabWallet.publicKey.toBase58())],
     },
     limits: generous,
   }
@@ -69,6 +72,7 @@ export async function openX402Service({
   const service = await openTestService({
     besides: native,
     env: offering,
+    ...tabs,
     ...(seams === undefined ? {} : { seams }),
     ...(sale === undefined ? {} : { sale }),
     ...(log === undefined ? {} : { log }),

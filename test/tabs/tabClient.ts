@@ -33,6 +33,9 @@ const opened = z.object({
 })
 export type OpenedTab = z.infer<typeof opened>['data'] & { readonly key: SessionKey }
 
+/** Reads the answer to a deposit that opens a tab. */
+export const readOpenedTab = (body: unknown) => opened.parse(body).data
+
 /** Buys a tab on the native rail. */
 export async function openTab(
   service: Counter,
@@ -42,7 +45,7 @@ export async function openTab(
   const body = { depositUsd: 1, sessionKey: key.address, ...more }
   const order = { path: '/api/tabs', body }
   const proof = await service.payer.pay(await askForQuote(service, order), 'boundSignature')
-  return { ...opened.parse((await ask(service, { ...order, proof })).body).data, key }
+  return { ...readOpenedTab((await ask(service, { ...order, proof })).body), key }
 }
 
 export interface DebitOptions {
