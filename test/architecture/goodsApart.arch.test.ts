@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +26,7 @@ async function loadedFor(names: readonly BuiltinName[]): Promise<readonly string
     await loadGoods(${JSON.stringify(names.map((name) => ({ name, isOff: false })))})
     process.stdout.write(JSON.stringify(loaded))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
-  const root = `file://${process.cwd()}/`
+  const root = `${pathToFileURL(process.cwd()).href}/`
   return z
     .array(z.string())
     .parse(JSON.parse(stdout))

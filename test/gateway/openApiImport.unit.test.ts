@@ -8,7 +8,8 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 /* Documents of others become entries of a products file that the reader of the file accepts. */
 
-const folder = await makeScratchDirectory()
+// A folder inside, so that a document can refer to a file outside it.
+const folder = join(await makeScratchDirectory(), 'documents')
 const readVariable = () => ({ problem: 'is not set' })
 const exampleOf = (name: string) => fileURLToPath(import.meta.resolve(`@readme/oas-examples/${name}`))
 

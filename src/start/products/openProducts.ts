@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import type { PriceConfig } from '../../config/priceConfig.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
@@ -56,7 +57,7 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     endpoints: () => current.endpoints,
     routes: builtin?.routes ?? [],
     searches: builtin?.searches ?? [],
-    currentPrice: (endpoint: string) => current.prices.currentPrice(endpoint),
+    currentPrice: (endpoint: string, mint?: Address) => current.prices.currentPrice(endpoint, mint),
     tokenPrice: () => current.prices.tokenPrice(),
     tokenPriceAttoUsd: () => current.prices.tokenPriceAttoUsd(),
     checks: [...checks, ...(builtin?.checks ?? [])],
