@@ -274,7 +274,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/api/tabs/:tab': {
     summary: 'State and balance of a tab',
     description:
-      'DELETE closes it: without `authorization` the answer is a 401 with a `challenge` for the wallet or the session key, as for a payment. The rest is owed to the wallet that paid.',
+      'POST with `sessionKey` replaces its keys for the wallet that opened it. DELETE closes it: without `authorization` the answer is a 401 with a `challenge` for the wallet or the session key, as for a payment. The rest is owed to the wallet that paid.',
     answers: enveloped(z.looseObject({ tab: z.string(), state: z.string(), balanceBaseUnits: z.string() })),
     errors: [400, 404, 503],
   },

@@ -1,9 +1,11 @@
+import { z } from 'zod'
+import { type Address, readAddress } from '@tollbook/core/address'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
@@ -11,6 +13,10 @@ import { askForSignature, readWallet } from './walletChallenge.ts'
 export interface ShownTab {
   readonly wallet: string
   readonly sessionKey: string | undefined
+  /** True if the tab was opened for a bearer key, whose limit of the day it then has. */
+  readonly hasBearerKey: boolean
+  /** Number of changes so far, so that a signature for one change is not a signature for a later one. */
+  readonly changes: number
   readonly facts: Readonly<Record<string, Json>>
 }
 
@@ -19,7 +25,15 @@ export interface TabAccounts {
   show(tab: string): Promise<ShownTab | undefined>
   /** Returns the rest that is owed to the wallet, in base units. Undefined if the tab was closed before. */
   close(tab: string, by: 'wallet' | 'session_key'): Promise<string | undefined>
+  /** Replaces both keys. False if the tab was closed, or changed at the same moment. */
+  replaceKeys(tab: string, keys: NewKeys): Promise<boolean>
   custody(): Promise<Readonly<Record<string, Json>>>
+}
+
+/** Keys of a tab from now on. A key that is not replacement ends. */
+export interface NewKeys {
+  readonly sessionKey: Address
+  readonly bearerHash: string | undefined
 }
 
 export interface TabRouteDeps {
@@ -29,7 +43,10 @@ export interface TabRouteDeps {
   readonly accounts: TabAccounts
 }
 
-/** Shows a tab, closes it for its wallet or its session key, and shows what the wallet for tabs holds. */
+/**
+ * Shows a tab, closes it for its wallet or its session key, replaces its keys for its wallet, and shows what the wallet
+ * for tabs holds.
+ */
 export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
   const guarded = (answer: (request: FreeRequest) => Promise<FreeAnswer>) => (request: FreeRequest) =>
     request.query === ''
@@ -43,6 +60,10 @@ export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
         const tab = await deps.accounts.show(segment)
         return tab === undefined ? unknownTab() : found(tab.facts)
       }),
+      post: (action) =>
+        action.query === ''
+          ? unlessSilent(deps, () => replaceKeys(deps, action))
+          : Promise.resolve(invalidRequest([{ field: 'query', message: 'must be empty' }])),
       remove: guarded((request) => closeTab(deps, request)),
     },
   ]
@@ -60,6 +81,42 @@ async function closeTab({ clock, origin, accounts }: TabRouteDeps, request: Free
   if (!isHolder) return askForSignature(question, 'the wallet or the session key of the tab')
   const restBaseUnits = await accounts.close(segment, by)
   return found({ tab: segment, closed: true, wallet: tab.wallet, restBaseUnits: restBaseUnits ?? '0' })
+}
+
+const newKeys = z.strictObject({
+  sessionKey: z.string().transform((text, context) => {
+    const key = readAddress(text)
+    if (key === undefined) context.addIssue({ code: 'custom', message: 'must be an Ed25519 key in base58' })
+    return key ?? z.NEVER
+  }),
+  bearerSha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be SHA-256 in hex')
+    .exactOptional(),
+})
+
+/**
+ * Only the wallet replaces keys, because the session key may be the stolen one. Each instance refuses the old keys at
+ * once.
+ */
+async function replaceKeys({ clock, origin, accounts }: TabRouteDeps, action: FreeAction): Promise<FreeAnswer> {
+  const { segment, body, header } = action
+  const read = newKeys.safeParse(body)
+  if (!read.success)
+    return invalidRequest(read.error.issues.map(({ path, message }) => ({ field: path.join('.') || 'body', message })))
+  const { sessionKey, bearerSha256: bearerHash } = read.data
+  const tab = await accounts.show(segment)
+  if (tab === undefined) return unknownTab()
+  if (bearerHash !== undefined && !tab.hasBearerKey)
+    return invalidRequest([{ field: 'bearerSha256', message: 'is for tabs that were opened with a bearer key' }])
+  const replacement = bearerHash === undefined ? sessionKey : `${sessionKey} and the bearer key ${bearerHash}`
+  const purpose = `replace the keys of the tab ${segment} by ${replacement} as change ${tab.changes + 1}`
+  const question = { origin, purpose, nowMs: clock.nowMs() }
+  const given = readWallet({ ...question, authorization: header('authorization') })
+  if (given?.wallet !== tab.wallet) return askForSignature(question, 'the wallet that opened the tab')
+  const isReplaced = await accounts.replaceKeys(segment, { sessionKey, bearerHash })
+  if (!isReplaced) return errorAnswer('NOT_FOUND', 'the tab is closed, or was changed at the same moment')
+  return found({ tab: segment, sessionKey, bearerSha256: bearerHash ?? null })
 }
 
 function found(data: Readonly<Record<string, Json>>): FreeAnswer {

@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
 import type { ChainReader } from '../payment/chainReader.ts'
-import { isTabFinal } from '../payment/tab.ts'
+import { isTabFinal, type TabKeys } from '../payment/tab.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
 
 export interface TabAccountsDeps {
@@ -51,9 +51,14 @@ export function createTabAccounts(deps: TabAccountsDeps) {
         maxPerDayBaseUnits: terms.maxPerDayBaseUnits?.toString() ?? null,
         endsAt: isoTime(terms.endsAtMs),
       }
-      return { wallet, sessionKey, facts }
+      const hasBearerKey = terms.bearerHash !== undefined
+      return { wallet, sessionKey, hasBearerKey, changes: lifecycle.version, facts }
     },
     close: async (id: string, by: 'wallet' | 'session_key') => (await tabs.close(id, by, clock.nowMs()))?.toString(),
+    async replaceKeys(id: string, keys: TabKeys) {
+      const tab = await tabs.find(id)
+      return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())
+    },
     async custody() {
       const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, ...rest } = await readCustody(deps)
       const amounts = { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits }

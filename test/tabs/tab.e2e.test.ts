@@ -11,7 +11,7 @@ import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, type Order, qrOrder } from '../support/ask.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { callTool } from '../proofs/callTool.ts'
-import { askOnTab, debitProof, newSessionKey, openTab, type OpenedTab } from './tabClient.ts'
+import { askOnTab, debitProof, newSessionKey, openTab, type OpenedTab, signedBy, signedByWallet } from './tabClient.ts'
 
 const env = {
   TAB_BEARER_DAY_USD: '1',
@@ -263,6 +263,51 @@ describe('a bearer key', () => {
   test('needs a limit that the operator permits', async () => {
     const order = { path: '/api/tabs', body: { depositUsd: 1, bearerSha256, maxPerDayUsd: 2 } }
     expect(await ask(service, order)).toMatchObject({ status: 400, body: { details: [{ field: 'maxPerDayUsd' }] } })
+  })
+})
+
+describe('the keys of a tab', () => {
+  /** Asks for the challenge, and signs it. */
+  async function replace(tab: OpenedTab, body: object, signWith: (text: string) => string) {
+    const url = `${service.baseUrl}/api/tabs/${tab.tab}`
+    const headers = { 'content-type': 'application/json' }
+    const asked = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    const { challenge, expiresAt } = z
+      .object({ challenge: z.string(), expiresAt: z.string() })
+      .parse(await asked.json())
+    const authorization = signWith(challenge).replace('*', expiresAt)
+    return (again: object = body) =>
+      fetch(url, { method: 'POST', headers: { ...headers, authorization }, body: JSON.stringify(again) })
+  }
+
+  const byWallet = (text: string) => signedByWallet(service.demoWallet)(text)
+
+  test('of a tab without a bearer key stay without one', async () => {
+    const tab = await openTab(service)
+    const response = await fetch(`${service.baseUrl}/api/tabs/${tab.tab}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ sessionKey: tab.key.address, bearerSha256: 'ab'.repeat(32) }),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ details: [{ field: 'bearerSha256' }] })
+  })
+
+  test('are replaced by its wallet, at once on every instance, and by one signature once', async () => {
+    const tab = await openTab(service)
+    const [next, thief] = [newSessionKey(), newSessionKey()]
+    expect((await askOnTab(other, tab, qrOrder, { number: 1 })).status).toBe(200)
+    const body = { sessionKey: next.address }
+    for (const stranger of [tab.key, thief])
+      expect((await (await replace(tab, body, signedBy(stranger.address, stranger.privateKey)))()).status).toBe(401)
+    const send = await replace(tab, body, byWallet)
+    expect((await send({ sessionKey: thief.address })).status).toBe(401)
+    expect((await send()).status).toBe(200)
+    expect((await send()).status).toBe(401)
+    const stale = { status: 402, body: { reason: 'tab_key_replaced' } }
+    expect(await askOnTab(other, tab, otherOrder, { number: 2 })).toMatchObject(stale)
+    expect((await askOnTab(other, { ...tab, key: next }, otherOrder, { number: 3 })).status).toBe(200)
+    expect((await askOnTab(service, tab, otherOrder, { number: 4 })).status).toBe(402)
   })
 })
 

@@ -1,4 +1,5 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import type { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
@@ -77,4 +78,14 @@ export function debitProof(tab: OpenedTab, { path, body }: Order, options: Debit
 /** One request that the tab pays. */
 export function askOnTab(service: Counter, tab: OpenedTab, order: Order, options: DebitOptions): Promise<Reply> {
   return ask(service, { ...order, proof: debitProof(tab, order, options) })
+}
+
+/** Signs a challenge as the `authorization` of its answer. `*` is the place of the challenge's expiry. */
+export const signedBy = (address: string, key: KeyObject) => (challenge: string) =>
+  `Wallet ${address}.*.${encodeBase58(sign(undefined, Buffer.from(challenge), key))}`
+
+export function signedByWallet({ secretKey, publicKey }: Keypair): (challenge: string) => string {
+  const [d, x] = [secretKey.slice(0, 32), secretKey.slice(32)].map((part) => Buffer.from(part).toString('base64url'))
+  const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d: d ?? '', x: x ?? '' }, format: 'jwk' })
+  return signedBy(publicKey.toBase58(), key)
 }
