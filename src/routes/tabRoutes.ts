@@ -30,7 +30,7 @@ export interface TabAccounts {
   custody(): Promise<Readonly<Record<string, Json>>>
 }
 
-/** Keys of a tab from now on. A key that is not replacement ends. */
+/** Keys of a tab from now on. A key that the request does not name ends. */
 export interface NewKeys {
   readonly sessionKey: Address
   readonly bearerHash: string | undefined
