@@ -132,7 +132,7 @@ export async function createService(
   const endpoints = withSeam()
   const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
   const { tokenPrice, searches, sampled } = products
-  const offered = { terms, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
+  const offered = { terms, dollars, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
   const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 

@@ -9,6 +9,7 @@ import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
 import { shownParameters } from './productTable.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
@@ -26,6 +27,7 @@ export interface DiscoveryDeps {
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
   readonly seller: Seller
+  readonly dollars: readonly AcceptedDollar[]
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
@@ -59,7 +61,7 @@ export function paymentInfo(
 
 /** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. Empty if no rail has a mount. */
 export function x402Resources(
-  { endpoints, rails, seller }: Pick<DiscoveryDeps, 'endpoints' | 'rails' | 'seller'>,
+  { endpoints, rails, seller, dollars }: Pick<DiscoveryDeps, 'endpoints' | 'rails' | 'seller' | 'dollars'>,
   baseUrl: string,
 ): Json {
   const mounts = descriptionsOf(rails).flatMap(({ mount }) => mount ?? [])
@@ -70,13 +72,14 @@ export function x402Resources(
     resources: mounts.flatMap((mount) =>
       endpoints.map(({ path, example }) => `${baseUrl}${mount}${fillTemplate(path, example.order)}`),
     ),
+    ...dollarsMember(dollars),
     instructions: `Prices, parameters and answers are in ${baseUrl}/openapi.json. A request without parameters answers 402 with the price. The same products are tools of MCP at ${baseUrl}/mcp.`,
   }
 }
 
 /** Creates `/llms.txt`: the facts that a language model needs to buy an answer (llmstxt.org). */
 export function llmsText(
-  { endpoints, searches, rails, split, token, terms, seller }: DiscoveryDeps,
+  { endpoints, searches, rails, split, token, terms, seller, dollars }: DiscoveryDeps,
   linkBase: string,
 ): string {
   const { burn = '0%' } = distributionOf(split)
@@ -94,6 +97,9 @@ export function llmsText(
       '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
     ].join('\n'),
     `The token is ${describeToken(token, terms.mint)}, on ${terms.network}. A wallet also needs about 0.00001 SOL for the network fee of each payment.`,
+    ...(dollars.length === 0
+      ? []
+      : [[dollarsIntro, ...dollars.map(({ description }) => `- ${description}`)].join('\n')]),
     ...protocols,
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
     `An agent that speaks MCP (streamable HTTP) finds every paid endpoint as a tool at ${linkBase}/mcp, and pays in \`_meta\`.`,

@@ -1,12 +1,20 @@
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { type AcceptedDollar, dollarsIntro } from './acceptedDollars.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
 /** Writes the Markdown text before the operations: how to pay, and the order of errors. */
-export function introductionOf(verdicts: readonly ErrorAdvice[], split: readonly SplitShare[]): string {
-  return [payingWith(split), ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join(
-    '\n\n',
-  )
+export function introductionOf(
+  verdicts: readonly ErrorAdvice[],
+  { split, dollars }: { readonly split: readonly SplitShare[]; readonly dollars: readonly AcceptedDollar[] },
+): string {
+  const reasons = ['## Reasons of INVALID_PAYMENT', reasonsTable()]
+  return [payingWith(split), ...payingDollars(dollars), ...proofs, ...orderOf(verdicts), ...reasons].join('\n\n')
+}
+
+function payingDollars(dollars: readonly AcceptedDollar[]): readonly string[] {
+  if (dollars.length === 0) return []
+  return ['## Dollars', dollarsIntro, dollars.map(({ description }) => `- ${description}`).join('\n')]
 }
 
 function payingWith(split: readonly SplitShare[]): string {

@@ -2,6 +2,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { contactUrl, defaultSeller, type Seller } from '../product/seller.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { burnsAlways } from './acceptedDollars.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 import type { BaseUrls } from './openApi.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
@@ -57,7 +58,10 @@ export function landingPage(facts: LandingFacts): string {
     </html> `.markup
 }
 
-function hero({ endpoints, seller }: LandingFacts, burn: string): Markup {
+function hero({ endpoints, seller, catalog, token }: LandingFacts, burn: string): Markup {
+  const share = burnsAlways(catalog.dollars ?? [])
+    ? `${burn} of each price`
+    : `${burn} of each price in ${token.symbol}`
   const first = cheapestOf(endpoints)
   const buy =
     first === undefined
@@ -94,12 +98,12 @@ function hero({ endpoints, seller }: LandingFacts, burn: string): Markup {
           <dd id="month"></dd>
         </div>
       </dl>
-      <p class="muted">${burn} of each price leaves the supply of the token. <a href="burn">Check it</a></p>
+      <p class="muted">${share} leaves the supply of the token. <a href="burn">Check it</a></p>
     </aside>
   </section>`
 }
 
-function prices({ catalog: { products, token, asOf }, token: names }: LandingFacts): Markup {
+function prices({ catalog: { products, token, asOf, dollars = [] }, token: names }: LandingFacts): Markup {
   const tokenPrice =
     token.priceUSD === null
       ? `${token.symbol} has no price now.`
@@ -111,7 +115,7 @@ function prices({ catalog: { products, token, asOf }, token: names }: LandingFac
         ${tokenPrice} As of <time datetime="${asOf}">${asOf.slice(0, 16).replace('T', ' ')} UTC</time>.
       </p>
     </div>
-    ${tokenLine(names, token.mint)}
+    ${tokenLine(names, token.mint, dollars)}
     <ul class="products">
       ${products.map(product)}
     </ul>
@@ -140,10 +144,13 @@ function product({
   </li>`
 }
 
-function steps({ rails }: LandingFacts, burn: string): Markup {
+function steps({ rails, catalog, token }: LandingFacts, burn: string): Markup {
+  const whose = burnsAlways(catalog.dollars ?? []) ? '' : ` for payments in ${token.symbol}`
   const stock = descriptionsOf(rails).map(({ protocol }) => protocol)
   const others =
-    stock.length === 0 ? '' : `Stock clients of ${stock.join(' and ')} pay with the wallet that they have, and we burn.`
+    stock.length === 0
+      ? ''
+      : `Stock clients of ${stock.join(' and ')} pay with the wallet that they have, and we burn${whose}.`
   return html`<section aria-labelledby="how-title">
     <h2 id="how-title">Three steps, one answer</h2>
     <ol class="steps">

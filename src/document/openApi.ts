@@ -3,6 +3,7 @@ import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
 import { isUrl, type Seller } from '../product/seller.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
+import type { AcceptedDollar } from './acceptedDollars.ts'
 import type { DescribedRail, OfferedPrice } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
@@ -24,6 +25,7 @@ export interface OpenApiDeps {
   readonly split: readonly SplitShare[]
   readonly rails: readonly DescribedRail[]
   readonly seller: Seller
+  readonly dollars: readonly AcceptedDollar[]
   readonly mint: string
 }
 
@@ -98,18 +100,19 @@ function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
-function frameOf({ version, transportStatuses, split, rails, seller }: OpenApiDeps): JsonObject {
+function frameOf({ version, transportStatuses, split, rails, seller, dollars }: OpenApiDeps): JsonObject {
   return {
     openapi: '3.1.1',
     info: {
       title: seller.name,
       version,
       summary: seller.description,
-      description: introductionOf(verdictsOf(transportStatuses), split),
+      description: introductionOf(verdictsOf(transportStatuses), { split, dollars }),
       ...(seller.contact === undefined ? {} : { contact: contactOf(seller.contact) }),
       ...(seller.termsUrl === undefined ? {} : { termsOfService: seller.termsUrl }),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    ...(dollars.length === 0 ? {} : { 'x-dollars': dollars.map((each) => ({ ...each })) }),
     servers: [{ url: '/' }],
     tags: [
       { name: 'Paid', description: 'The price of a request is in its operation.' },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
+import type { AcceptedDollar } from './acceptedDollars.ts'
 import { schemaOf } from './jsonSchema.ts'
 import { html, type Markup } from './markup.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
@@ -27,11 +28,12 @@ export interface PaymentPageFacts {
   readonly network: string
   /** True if the service can fund a wallet that the page creates. */
   readonly hasTestWallet: boolean
+  readonly dollars: readonly AcceptedDollar[]
 }
 
 /** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
-  const { endpoint, at, network, hasTestWallet, token, mint, sellerName } = facts
+  const { endpoint, at, network, hasTestWallet, token, mint, sellerName, dollars } = facts
   const { path, method, summary, rawBody } = endpoint
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
@@ -68,7 +70,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
             <span class="usd">$${usd}</span> <span id="tokens" class="muted"></span>
             <span class="mono path">${method} ${path}</span>
           </p>
-          ${tokenLine(token, mint)}
+          ${tokenLine(token, mint, dollars)}
           <noscript
             ><p class="panel">
               Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.

@@ -10,6 +10,7 @@ import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../product/productFacts.ts'
 import { describeSeller, type Seller } from '../product/seller.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
+import { type AcceptedDollar, dollarsMember } from './acceptedDollars.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {
@@ -19,6 +20,7 @@ export interface PriceCatalogDeps {
   readonly terms: PaymentTerms
   readonly token: TokenNames
   readonly seller: Seller
+  readonly dollars: readonly AcceptedDollar[]
   readonly currentPrice: (endpoint: string) => Price | undefined
   /** Returns the reason if nothing is for sale at the moment. Undefined while the service sells. */
   readonly whyClosed: () => string | undefined
@@ -38,6 +40,8 @@ export interface PriceCatalog {
     /** Page on which people can get the token. */
     readonly sourceUrl: string | null
   }
+  /** Dollars that are accepted in addition to the token. Absent without any. */
+  readonly dollars?: readonly AcceptedDollar[]
   readonly paymentWallet: string
   /** The operator of the service. */
   readonly service: ReturnType<typeof describeSeller>
@@ -72,6 +76,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
         network: terms.network,
         sourceUrl: deps.token.sourceUrl ?? null,
       },
+      ...dollarsMember(deps.dollars),
       paymentWallet: terms.paymentWallet,
       service: describeSeller(deps.seller),
       asOf: isoTime(clock.nowMs()),

@@ -1,8 +1,20 @@
 import type { TokenNames } from '../pricing/tokenNames.ts'
+import { type AcceptedDollar, dollarsIntro } from './acceptedDollars.ts'
 import { html, type Markup } from './markup.ts'
 
-/** Returns name, mint and source of the token, for buyers who do not have it. */
-export function tokenLine({ symbol, sourceUrl }: TokenNames, mint: string): Markup {
+/** Returns name, mint and source of the token, for buyers who do not have it, and the dollars that programs may pay. */
+export function tokenLine({ symbol, sourceUrl }: TokenNames, mint: string, dollars: readonly AcceptedDollar[]): Markup {
   const source = sourceUrl === undefined ? html`` : html` <a href="${sourceUrl}">Get ${symbol}</a>`
-  return html`<p class="muted">Paid in ${symbol}, mint <span class="mono">${mint}</span>.${source}</p>`
+  const ofToken = html`<p class="muted">Paid in ${symbol}, mint <span class="mono">${mint}</span>.${source}</p>`
+  if (dollars.length === 0) return ofToken
+  return html`${ofToken}
+    <p class="muted">${dollarsIntro}</p>
+    <ul class="muted">
+      ${dollars.map(dollarLine)}
+    </ul>`
+}
+
+function dollarLine({ description, mint }: AcceptedDollar): Markup {
+  const [start = '', end = ''] = description.split(mint)
+  return html`<li>${start}<span class="mono">${mint}</span>${end}</li>`
 }

@@ -12,12 +12,15 @@ const uPlotCss = ['uPlot.css', new URL(import.meta.resolve('uplot/dist/uPlot.min
  * reports with the reader's token.
  */
 export function createFinancePage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
-  return createPage('finance', sellerMarkup)
+  return createPage('finance', sellerMarkup, '')
 }
 
-/** Creates the public page about burned tokens and how to check them, under the seller's name in HTML. */
-export function createBurnPage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
-  return createPage('burn', sellerMarkup)
+/**
+ * Creates the public page about burned tokens and how to check them. The seller's name and the note on dollars are
+ * HTML.
+ */
+export function createBurnPage(sellerMarkup: string, dollarsMarkup = ''): Promise<readonly FreeRoute[]> {
+  return createPage('burn', sellerMarkup, dollarsMarkup)
 }
 
 /** Returns the files of the page at `/`, which `documentRoutes.ts` renders. */
@@ -31,11 +34,15 @@ export async function createDocsPageFiles(): Promise<FreeRoute> {
 }
 
 /** Creates a page at `/<name>` with its files below that path. */
-async function createPage(name: 'finance' | 'burn', sellerMarkup: string): Promise<readonly FreeRoute[]> {
+async function createPage(
+  name: 'finance' | 'burn',
+  sellerMarkup: string,
+  dollarsMarkup: string,
+): Promise<readonly FreeRoute[]> {
   const page = await readFile(urlOf(`${name}.html`), 'utf8')
   const html = createStaticFile(
     'text/html',
-    page.replaceAll('Tollbook', () => sellerMarkup),
+    page.replaceAll('Tollbook', () => sellerMarkup).replace('<!-- dollars -->', () => dollarsMarkup),
   )
   const files = await readPageFiles(['style.css'], name, [uPlotCss])
   return [

@@ -1,3 +1,4 @@
+import type { AcceptedDollar } from '../document/acceptedDollars.ts'
 import { type DiscoveryDeps, llmsText, x402Resources } from '../document/discovery.ts'
 import { landingPage } from '../document/landingPage.ts'
 import { createOpenApi } from '../document/openApi.ts'
@@ -32,17 +33,19 @@ export interface DocumentRouteDeps {
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
   readonly seller: Seller
+  readonly dollars: readonly AcceptedDollar[]
   /** All other free routes. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller } = deps
+  const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller, dollars } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
-  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, seller, currentPrice, whyClosed })
+  const shown = { endpoints, searches, token, terms, seller, dollars }
+  const readCatalog = createPriceCatalog({ ...shown, clock, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ version, address, endpoints, searches, rails, split, token, terms, seller })
+  const discovery = createDiscoveryRoutes({ ...shown, version, address, rails, split })
   const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
@@ -54,6 +57,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     split,
     rails,
     seller,
+    dollars,
     mint: terms.mint,
   })
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()

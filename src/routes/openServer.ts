@@ -32,6 +32,7 @@ export interface ServerDeps
   readonly split: DocumentRouteDeps['split']
   readonly token: DocumentRouteDeps['token']
   readonly seller: DocumentRouteDeps['seller']
+  readonly dollars: DocumentRouteDeps['dollars']
   readonly searches: DocumentRouteDeps['searches']
   /** Free routes in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
@@ -123,12 +124,13 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
 async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[]): Promise<ServedRoutes> {
   const { endpoints, callers } = deps
   const pay = await createPayRoutes(deps)
+  const dollarsNote = deps.dollars.map(({ description }) => ` ${description}`).join('')
   const otherRoutes = [
     ...createFreeRoutes({ ...deps, mayReadMetrics: callers.mayReadMetrics }),
     receiptRoute(deps),
     burnRoute(deps),
     ...deps.moreRoutes,
-    ...(await createBurnPage(escapeText(deps.seller.name))),
+    ...(await createBurnPage(escapeText(deps.seller.name), escapeText(dollarsNote))),
     await createHomePageFiles(),
     ...pay.routes,
   ]

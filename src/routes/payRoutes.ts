@@ -1,6 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { ListedPrice } from '@tollbook/core/quote'
+import type { AcceptedDollar } from '../document/acceptedDollars.ts'
 import { paymentPage, payMount, payPathOf } from '../document/paymentPage.ts'
 import type { Seller } from '../product/seller.ts'
 import type { Endpoint } from '../product/endpoint.ts'
@@ -36,6 +37,7 @@ export interface PayRouteDeps {
   readonly terms: { readonly mint: string; readonly network: string }
   readonly token: TokenNames
   readonly seller: Pick<Seller, 'name'>
+  readonly dollars: readonly AcceptedDollar[]
   readonly address: Pick<ServiceAddress, 'urlFor'>
 }
 
@@ -51,7 +53,7 @@ const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as con
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { wallets, token, seller } = deps
+  const { wallets, token, seller, dollars } = deps
   // This transaction pays the payment wallet, and a deposit goes to the wallet for tabs.
   const endpoints = deps.endpoints.filter(({ isDeposit }) => isDeposit === undefined)
   const { mint, network } = deps.terms
@@ -59,7 +61,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile(
       'text/html',
-      paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet }),
+      paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet, dollars }),
     ).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
   const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], 'pay', drawing)

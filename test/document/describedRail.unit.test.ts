@@ -38,6 +38,7 @@ const facts = {
   token,
   mint,
   seller: defaultSeller,
+  dollars: [],
 }
 const urls = { baseUrl, linkBase: '' }
 

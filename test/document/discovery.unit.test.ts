@@ -23,7 +23,7 @@ const rails: readonly DescribedRail[] = [
 ]
 const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 const terms = { mint: price.mint, network: 'solana:x' }
-const deps = { endpoints, searches, rails, split: defaultSplit, token, terms, seller: defaultSeller }
+const deps = { endpoints, searches, rails, split: defaultSplit, token, terms, seller: defaultSeller, dollars: [] }
 
 test('an indexer finds each product once below the mount, and none without a rail that has one', () => {
   const { resources } = JSON.parse(JSON.stringify(x402Resources(deps, 'https://api.example')))

@@ -17,7 +17,16 @@ const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 
 describe.each(endpoints)('the page of $path', (endpoint) => {
   const pageAt = (at: string) =>
-    paymentPage({ endpoint, at, token, mint: 'Mint', network: 'solana:x', sellerName: 'Acme', hasTestWallet: false })
+    paymentPage({
+      endpoint,
+      at,
+      token,
+      mint: 'Mint',
+      network: 'solana:x',
+      sellerName: 'Acme',
+      hasTestWallet: false,
+      dollars: [],
+    })
 
   test('has a field for each parameter, whatever its type', () => {
     const page = pageAt(endpoint.path)

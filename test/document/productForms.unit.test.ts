@@ -70,7 +70,9 @@ test('the samples are valid in a shell, whatever the example has', () => {
 })
 
 test('the list of x402 addresses has addresses that can be asked', () => {
-  expect(x402Resources({ endpoints: [pictures], rails: [mount], seller: defaultSeller }, 'http://x')).toMatchObject({
+  expect(
+    x402Resources({ endpoints: [pictures], rails: [mount], seller: defaultSeller, dollars: [] }, 'http://x'),
+  ).toMatchObject({
     resources: ['http://x/x402/toy/pictures/cat'],
   })
 })
@@ -85,6 +87,7 @@ test('the payment page has an exact address, and sells no product that takes a f
       mint: 'Mint',
       network: 'x',
       hasTestWallet: false,
+      dollars: [],
       sellerName: 'Acme',
     })
   }
@@ -122,6 +125,7 @@ test.each([
       mint: 'M',
       network: 'x',
       hasTestWallet: false,
+      dollars: [],
     }),
   ).toContain('<form')
 })

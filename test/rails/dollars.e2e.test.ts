@@ -106,6 +106,20 @@ describe('a dollar in addition to the token', () => {
     }
     expect(plain(withDollars?.body)).toBe(plain(without?.body))
   })
+
+  test('is described by every document with its burn, and by no document of a service without it', async () => {
+    const pages = ['/', '/docs', '/burn', `/pay${qrOrder.path}`]
+    const documents = ['/api/catalog', '/openapi.json', '/llms.txt', '/.well-known/x402']
+    const textOf = async ({ baseUrl }: Pick<X402Service['service'], 'baseUrl'>, path: string) => {
+      const answer = await fetch(`${baseUrl}${path}`, { headers: { accept: 'text/html' } })
+      return (await answer.text()).replaceAll(/<span class="mono">(.*?)<\/span>/g, '$1')
+    }
+    const described = `USDC (mint ${sampleDollarMint}, 6 decimals) pays by x402 and MPP for prices from $0.001. 30% of the price is burned, in the token; the treasury delivers the tokens.`
+    for (const path of [...pages, ...documents]) {
+      expect([path, await textOf(x402.service, path)]).toEqual([path, expect.stringContaining(described)])
+      expect(await textOf(x402.native, path)).not.toMatch(/<!-- dollars|treasury delivers|"(x-)?dollars"/)
+    }
+  })
 })
 
 describe('our client', () => {

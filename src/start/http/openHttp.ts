@@ -1,5 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { LimitConfig, ServerConfig } from '../../config/serverConfig.ts'
+import { acceptedDollars } from '../../document/acceptedDollars.ts'
+import type { Dollar } from '../../payment/dollar.ts'
 import { openServer, type ServerDeps } from '../../routes/openServer.ts'
 import { type CallerDeps, openCallers } from '../../transport/callers.ts'
 import type { ListeningAddress } from '../../transport/serviceAddress.ts'
@@ -19,6 +21,7 @@ type Offered = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | '
 export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRoutes' | 'finance'> {
   readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>
   readonly health: Health
+  readonly dollars: readonly Dollar[]
   readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
 }
@@ -49,6 +52,7 @@ export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps:
       ...deps,
       ...ledger.burnReads(terms),
       callers,
+      dollars: acceptedDollars(deps.dollars, { rails: deps.sales.rails, split: deps.split }),
       version: packageJson.version,
       receiptKeys: ledger.keys.published,
       didDocument: () => ledger.keys.didDocument(address.url()),

@@ -22,6 +22,7 @@ function htmlOf(path: string, hasTestWallet = false): string {
     mint: 'Mint',
     network,
     hasTestWallet,
+    dollars: [],
   })
 }
 

@@ -1,0 +1,60 @@
+import { displayNumber, formatDecimal } from '@tollbook/core/money'
+import type { Dollar } from '../payment/dollar.ts'
+import type { PaymentRail } from '../paywall/rail.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
+import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+
+/** A dollar that is accepted in addition to the token, as every document shows it. */
+export interface AcceptedDollar {
+  readonly symbol: string
+  readonly mint: string
+  readonly decimals: number
+  /** Names of the rails that offer it. */
+  readonly rails: readonly string[]
+  /** Smallest price that is sold in it. */
+  readonly minimumUSD: number
+  readonly burn: Dollar['burn']
+  /** All of it in words, with what is burned for a payment in it. */
+  readonly description: string
+}
+
+interface OpenOffers {
+  readonly rails: readonly Pick<PaymentRail, 'name' | 'description'>[]
+  readonly split: readonly SplitShare[]
+}
+
+/** Describes the accepted dollars once for all documents. Omits a dollar that no open rail offers. */
+export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: OpenOffers): readonly AcceptedDollar[] {
+  return dollars.flatMap((dollar): AcceptedDollar[] => {
+    const { symbol, minimumMicroUsd, burn, terms } = dollar
+    const { mint, decimals } = terms
+    const offering = rails.filter(({ name }) => dollar.rails.includes(name))
+    if (offering.length === 0) return []
+    const protocols = list.format(offering.map(({ name, description }) => description?.protocol ?? name))
+    const minimum = formatDecimal(minimumMicroUsd, usdDecimals)
+    const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} for prices from $${minimum}. ${burnedFor(dollar, split)}`
+    const minimumUSD = displayNumber(minimumMicroUsd, usdDecimals)
+    return [{ symbol, mint, decimals, rails: offering.map(({ name }) => name), minimumUSD, burn, description }]
+  })
+}
+
+const list = new Intl.ListFormat('en')
+
+function burnedFor({ symbol, burn }: Dollar, split: readonly SplitShare[]): string {
+  if (burn === 'none') return `Nothing is burned for payments in ${symbol}.`
+  const { burn: share = '0%' } = distributionOf(split)
+  return `${share} of the price is burned, in the token; the treasury delivers the tokens.`
+}
+
+/** Introduces the accepted dollars in text. Dollars may be off at times, such as while their burns cannot be promised. */
+export const dollarsIntro = 'Dollars are accepted in addition to the token, whenever the 402 offers them.'
+
+/** The member `dollars` of a document. Without dollars the document does not have it. */
+export function dollarsMember(dollars: readonly AcceptedDollar[]) {
+  return dollars.length === 0 ? {} : { dollars: dollars.map((dollar) => ({ ...dollar })) }
+}
+
+/** True if a part of every payment is burned, in whatever it is paid. */
+export function burnsAlways(dollars: readonly AcceptedDollar[]): boolean {
+  return dollars.every(({ burn }) => burn === 'token')
+}
