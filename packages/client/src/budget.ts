@@ -15,6 +15,8 @@ import {
 export interface Spending extends Cost {
   readonly host: string
   readonly atMs: number
+  /** A deposit pays for many requests: the limit per request applies to each of its debits instead. */
+  readonly isDeposit?: boolean
 }
 
 /** Amounts that were signed, against the spending limit. */
@@ -48,6 +50,7 @@ export function createBudget(limit: SpendingLimit): Budget {
   const spent = new Set<Spending>()
   const findExcessAfter = (asked: Spending, spent: readonly Spending[]): Excess | undefined => {
     for (const { name, allowed, counts } of scopes) {
+      if (asked.isDeposit === true && name === 'per request') continue
       const sum = sumOf(spent.filter((earlier) => counts(earlier, asked)))
       const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
       if (excess !== undefined) return excess

@@ -50,10 +50,12 @@ export interface QuoteQuestion {
   readonly offer: Offer
   readonly url: URL
   readonly pins: QuotePins
+  /** A deposit burns nothing itself. Its requests burn the share that the offer announces. */
+  readonly isDeposit?: boolean
 }
 
 /** Checks that the offer is consistent and fits the request. Makes no request to a node. */
-export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
+export function checkQuote({ offer, url, pins, isDeposit = false }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -62,7 +64,7 @@ export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | 
   const quote = readQuote(parsed.data, offer.answeredAtMs)
   if ('problem' in quote) return quote
   return (
-    checkSums(quote, parsed.data) ??
+    checkSums(quote, parsed.data, isDeposit) ??
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
@@ -114,7 +116,7 @@ export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }
 
-function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefined {
+function checkSums(quote: PayableQuote, body: QuoteBody, isDeposit: boolean): QuoteProblem | undefined {
   const { pricing, burnInfo } = body
   const { requiredBaseUnits, burnBaseUnits, transferBaseUnits, decimals } = quote
   if (requiredBaseUnits === 0n) return quoteProblem('sums_wrong', 'nothing is required')
@@ -127,7 +129,8 @@ function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefin
   const burnPerMille = announcedBurnPerMille(body)
   if (burnPerMille === undefined)
     return quoteProblem('sums_wrong', 'distribution and burnInfo are not shares that add up to 100%')
-  if (burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
+  if (isDeposit && burnBaseUnits > 0n) return quoteProblem('other_burn', 'a deposit burns nothing')
+  if (!isDeposit && burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
     const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnInfo.percentage}%`
     return quoteProblem('burn_too_small', message)
   }

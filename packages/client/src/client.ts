@@ -1,6 +1,7 @@
 /** The public interface of @tollbook/client. Everything else in this package may change without notice. */
 export { createPayingFetch, type PayingFetch, type ResumeOptions } from './payingFetch.ts'
-export type { PayingFetchOptions } from './payer.ts'
+export type { PayingFetchOptions, TabOption } from './payer.ts'
+export type { ClosedTab, PayingTabs, TabState } from './tab/manageTab.ts'
 export { keypairWallet, type PayerWallet } from './payerWallet.ts'
 export type { SecretKey } from './solana/keypair.ts'
 export { standardWallet, type StandardWalletOptions } from './standardWallet.ts'

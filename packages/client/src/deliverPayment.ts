@@ -27,7 +27,10 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     return answer
   } catch (error) {
     // A node that rejected the transaction has seen it, so its amount counts until it can no longer land.
-    if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.refused.add(payment)
+    const isRefused = error instanceof PaymentRefused || error instanceof PaymentNotSent
+    // A refused debit moved nothing, and no transaction of it can land.
+    if (isRefused && payment.debit !== undefined) await payer.open.close(payment, 'not_sent')
+    else if (isRefused) await payer.refused.add(payment)
     await payer.open.leave(payment)
     throw error
   }

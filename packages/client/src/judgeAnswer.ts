@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { fromBase64Url, utf8Text } from '@tollbook/core/bytes'
 import { errorBody } from '@tollbook/core/wire'
 import type { LastAnswer } from './paymentError.ts'
+import type { PendingPayment } from './pendingPayment.ts'
 import { parseJson } from './readBody.ts'
 import { protocolHeaders, type SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
@@ -29,6 +30,8 @@ export interface PresentedProof {
   /** True if this payer has seen the payment confirmed on chain, which is the case in signature form. */
   readonly confirmed: boolean
   readonly protocol?: SponsoredProtocol
+  /** Present for a debit of a tab, whose receipt names the deposit. */
+  readonly debit?: PendingPayment['debit'] & {}
 }
 
 /**
@@ -76,17 +79,17 @@ function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
 
-type StreamProof = Pick<PresentedProof, 'signature' | 'protocol'>
+type StreamProof = Pick<PresentedProof, 'signature' | 'protocol' | 'debit'>
 
 /**
  * True if the head of a streamed answer names the receipt of this payment, which ends its body. For other protocols,
  * true if the head says that the payment was settled.
  */
-export function isStreamFor({ signature, protocol }: StreamProof, { status, headers }: Response): boolean {
+export function isStreamFor({ signature, protocol, debit }: StreamProof, { status, headers }: Response): boolean {
   if (status !== 200) return false
   if (protocol !== undefined) return isEventStream(headers) && isSettled(headers, protocol)
   const location = headers.get('receipt-location') ?? ''
-  return location.startsWith(`/api/receipts/solana:${signature}?`)
+  return location.startsWith(`/api/receipts/${debit?.reference ?? `solana:${signature}`}?`)
 }
 
 export function isEventStream(headers: Headers): boolean {
@@ -96,9 +99,9 @@ export function isEventStream(headers: Headers): boolean {
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
 /** A 200 without the receipt of this payment comes from a portal or a proxy on the way. */
-function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): AnswerVerdict {
+function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedProof): AnswerVerdict {
   const { data } = sale.safeParse(parseJson(bytes))
-  return data?.receipt.signature === signature
+  return data?.receipt.signature === (debit?.deposit ?? signature)
     ? { kind: 'delivered' }
     : { kind: 'unclear', why: 'the answer has no receipt of this payment' }
 }

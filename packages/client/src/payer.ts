@@ -17,7 +17,17 @@ import type { Fetch } from './solanaRpc.ts'
 import type { SpendingLimit } from './spendingLimit.ts'
 import { readStoredSpendings, type StoredSpendings } from './storedSpending.ts'
 import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
+import { createTabRecords, type TabRecords } from './tab/tabRecords.ts'
 import { readTokenWorth, type TokenWorth } from './tokenWorth.ts'
+
+/** Deposits for services that sell tabs. Limits per day, per host and in total count them. */
+export interface TabOption {
+  readonly depositUsd: 1 | 5 | 10 | 20
+  /** Buys one more deposit when the tab holds less than a price. Default: such a request is paid by itself. */
+  readonly topUp?: boolean
+  /** The service's wallet for tabs. Required with `expectedPaymentWallet`. */
+  readonly expectedWallet?: string
+}
 
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
@@ -49,6 +59,8 @@ export interface PayingFetchOptions extends QuotePins {
   readonly store?: PaymentStore
   /** Awaited at each step. A throw before the payment has left stops it. */
   readonly onEvent?: (event: PaymentProgress) => void | Promise<void>
+  /** Pays services that sell tabs by one deposit, and each request by a signed debit. Default: a payment a request. */
+  readonly tab?: TabOption
   readonly fetch?: Fetch
   readonly clock?: Clock
 }
@@ -64,6 +76,10 @@ export interface Payer {
   readonly rent: RentGuard
   readonly worth: TokenWorth
   readonly dollarMints: readonly string[]
+  readonly tab: TabOption | undefined
+  readonly tabs: TabRecords
+  /** True while it buys a deposit. */
+  readonly paysDeposit: boolean
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
   readonly pins: QuotePins
@@ -93,6 +109,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     )
   if ((limitsTokens || usdPerToken !== undefined) && options.expectedMint === undefined)
     throw new InvalidOption('base units and usdPerToken say something of one token only: give expectedMint too')
+  requireTabLimits(options)
   const { store } = options
   const [chain, open] = [connectPayerChain({ rpcUrl, fetch }), createOpenPayments(store)]
   return {
@@ -105,6 +122,9 @@ export function createPayer(options: PayingFetchOptions): Payer {
     rent: createRentGuard(),
     worth: readTokenWorth(usdPerToken),
     dollarMints,
+    tab: options.tab,
+    tabs: createTabRecords(store, wallet.address),
+    paysDeposit: false,
     form,
     protocols,
     pins: options,
@@ -114,4 +134,17 @@ export function createPayer(options: PayingFetchOptions): Payer {
     fetch: (input, init) => fetch(input, init),
     clock,
   }
+}
+
+/** The limit per request does not bound deposits, so another limit must, in base units too if that one has them. */
+function requireTabLimits({ tab, expectedPaymentWallet, spendingLimit }: PayingFetchOptions): void {
+  if (tab === undefined) return
+  if (expectedPaymentWallet !== undefined && tab.expectedWallet === undefined)
+    throw new InvalidOption('a deposit goes to another wallet than expectedPaymentWallet: give tab.expectedWallet too')
+  const { perRequest, perDay, perHost, total } = spendingLimit
+  const sums = [perDay, perHost, total].filter((each) => each !== undefined)
+  if (sums.length === 0)
+    throw new InvalidOption('perRequest does not bound deposits: give perDay, perHost or total too')
+  if (perRequest.baseUnits !== undefined && sums.every(({ baseUnits }) => baseUnits === undefined))
+    throw new InvalidOption('perRequest does not bound deposits: give perDay, perHost or total in baseUnits too')
 }

@@ -6,6 +6,7 @@ import { deliverPayment } from './deliverPayment.ts'
 import { encodeProof } from './encodeProof.ts'
 import { type PayableRequest, quoteRequestInit, readRequest } from './payableRequest.ts'
 import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
+import { PaymentRefused } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { type PaymentPlan, planPayment } from './planPayment.ts'
 import { type QuoteProblem, quoteProblem, QuoteRefused } from './quoteProblem.ts'
@@ -15,6 +16,8 @@ import { requireSecureUrl } from './secureUrl.ts'
 import { type PresentablePayment, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
 import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
+import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
+import { payOnTab } from './tab/payOnTab.ts'
 import { withinTime } from './timeLimit.ts'
 
 export interface PayingFetch {
@@ -22,6 +25,7 @@ export interface PayingFetch {
   (input: string | URL, init?: RequestInit): Promise<Response>
   /** Presents an earlier payment again. Signs nothing and pays nothing. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
+  readonly tabs: PayingTabs
 }
 
 export interface ResumeOptions {
@@ -53,7 +57,7 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   const payer = createPayer(options)
   const pay = async (input: string | URL, init?: RequestInit) => fetchAndPay(payer, await readRequest(input, init))
   const resume = (payment: PendingPayment, options: ResumeOptions = {}) => resumePayment(payer, payment, options)
-  return Object.assign(pay, { resume })
+  return Object.assign(pay, { resume, tabs: createPayingTabs(payer, fetchAndPay) })
 }
 
 /** A request that may be paid, from top to bottom. */
@@ -61,10 +65,21 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   const entry = await payer.open.enter(request, payer.wallet.address)
   try {
     const { earlier } = entry
-    if (earlier !== undefined) return await resumePayment(payer, earlier, { signal: request.signal })
+    if (earlier !== undefined) return await resumeEarlier(payer, earlier, request)
     return await buy(payer, request)
   } finally {
     await entry.leave()
+  }
+}
+
+/** A refused debit of an earlier call charged nothing, so the request is bought again. */
+async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
+  try {
+    return await resumePayment(payer, earlier, { signal: request.signal })
+  } catch (error) {
+    const reason = error instanceof PaymentRefused && earlier.debit !== undefined ? error.reason : ''
+    if (reason !== 'tab_debit_expired' && reason !== 'tab_number_exhausted') throw error
+    return buy(payer, request)
   }
 }
 
@@ -75,6 +90,8 @@ async function buy(payer: Payer, request: PayableRequest): Promise<Response> {
 
   const { sponsored } = offer
   const order = { request, idempotencyKey, offer }
+  const onTab = await payOnTab(payer, order, fetchAndPay)
+  if (onTab !== undefined) return onTab
   return sponsored === undefined ? payQuote(payer, order) : paySponsored(payer, { ...order, sponsored })
 }
 
@@ -89,7 +106,8 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
     throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
   // Find every problem of the offer before anything is signed.
   const offeredAtMs = payer.clock.monotonicMs()
-  const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
+  const { pins, paysDeposit: isDeposit } = payer
+  const quote = checkQuote({ offer, url: new URL(request.content.url), pins, isDeposit })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
   const plan = await planFor(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
@@ -165,6 +183,7 @@ async function resumePayment(payer: Payer, payment: PendingPayment, options: Res
 }
 
 async function moveTo(payment: PendingPayment, { input, init }: NonNullable<ResumeOptions['instead']>) {
+  if (payment.debit !== undefined) throw new InvalidOption('a debit of a tab pays its own request only')
   const { content } = await readRequest(input, init)
   const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
   // Send a proof only to the service that it pays.

@@ -60,6 +60,13 @@ export function openPaymentFolder(
     refused: () => readPayments(folder, refusedFile),
     spending: readSpending,
     takeTurn: turns.take,
+    readTab: (name) => unlessCode('ENOENT', readFile(join(folder, `tab-${name}.json`), 'utf8')),
+    async keepTab(name, text) {
+      await makeFolder(folder, privateFolder)
+      const path = join(folder, `tab-${name}.json`)
+      if (text === undefined) await rm(path, { force: true })
+      else await writeFileAtomically(path, text)
+    },
   }
 }
 

@@ -23,6 +23,10 @@ export interface PaymentStore {
    * payers may present each other's payments. A browser can use `navigator.locks`.
    */
   takeTurn?(order: string, signal: AbortSignal): Promise<PaymentTurn>
+  /** Text that was kept under the name of a tab. Without this method and `keepTab`, tabs are in memory. */
+  readTab?(name: string): Promise<string | undefined>
+  /** Keeps the text, which has the key of the tab, or deletes it if it is undefined. */
+  keepTab?(name: string, text: string | undefined): Promise<void>
 }
 
 export interface PaymentTurn {

@@ -26,6 +26,8 @@ export const pendingPayment = z.object({
   proof: z.string(),
   /** Protocol of another service. `signature` is then the wallet's; on chain the fee payer's comes first. */
   protocol: z.enum(sponsoredProtocols).exactOptional(),
+  /** Present for a debit of a tab: the deposit, which its receipt names, and its own reference. */
+  debit: z.object({ deposit: z.string(), reference: z.string() }).exactOptional(),
   idempotencyKey: z.string(),
   /** The signed transaction, base64. */
   transaction: canonicalBase64,

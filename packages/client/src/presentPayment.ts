@@ -1,6 +1,13 @@
 import { assertNever } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
-import { type AnswerVerdict, isStreamFor, judgeAnswer, readLastAnswer, type WholeAnswer } from './judgeAnswer.ts'
+import {
+  type AnswerVerdict,
+  isStreamFor,
+  judgeAnswer,
+  type PresentedProof,
+  readLastAnswer,
+  type WholeAnswer,
+} from './judgeAnswer.ts'
 import { paidRequestInit } from './payableRequest.ts'
 import { type LastAnswer, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
 import type { PaymentProgress } from './paymentProgress.ts'
@@ -132,7 +139,7 @@ function lostAttempt(cause: unknown): Attempt {
   return { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined }, cause }
 }
 
-function answeredAttempt(answer: WholeAnswer, proof: { signature: string; confirmed: boolean }): Attempt {
+function answeredAttempt(answer: WholeAnswer, proof: PresentedProof): Attempt {
   return { verdict: judgeAnswer(answer, proof), lastAnswer: readLastAnswer(answer) }
 }
 

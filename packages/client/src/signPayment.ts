@@ -30,7 +30,7 @@ export interface Purchase {
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   const { cost, request } = purchase
   const { host } = new URL(request.content.url)
-  const spending = { ...cost, host, atMs: payer.clock.nowMs() }
+  const spending = { ...cost, host, atMs: payer.clock.nowMs(), isDeposit: payer.paysDeposit }
   const reservation = await reserve(payer, spending)
   try {
     const payment = await sign(payer, purchase, spending)

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { readBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
+import { InvalidOption, PayerFault } from '../errorCode.ts'
+import type { Payer } from '../payer.ts'
+import { requireSecureUrl } from '../secureUrl.ts'
+import { readSecretKey } from '../solana/keypair.ts'
+import { askAboutTab, askForChallenge, findTab, type Pay, readTab } from './openTab.ts'
+
+/** A tab at a service. Amounts are base units of its mint. */
+export interface TabState {
+  readonly tab: string
+  readonly state: string
+  readonly balanceBaseUnits: string
+  readonly endsAt: string
+}
+
+/** Tabs of a paying fetch, by the URL of the service. */
+export interface PayingTabs {
+  /** Returns the open tab, or buys it. Throws where limits or offer do not permit the deposit. */
+  open(service: string | URL, options?: TabCall): Promise<TabState>
+  /** Undefined if this store has no tab at the service. */
+  status(service: string | URL, options?: TabCall): Promise<TabState | undefined>
+  /** Closes the tab. The service owes its rest to the wallet. Undefined if this store has no tab at the service. */
+  close(service: string | URL, options?: TabCall): Promise<ClosedTab | undefined>
+}
+
+export interface TabCall {
+  readonly signal?: AbortSignal
+}
+
+export interface ClosedTab {
+  readonly tab: string
+  readonly restBaseUnits: string
+}
+
+export function createPayingTabs(payer: Payer, pay: Pay): PayingTabs {
+  const status = async (service: string, signal: AbortSignal): Promise<TabState | undefined> => {
+    const record = await payer.tabs.read(service)
+    if (record?.opened === undefined) return undefined
+    const { tab } = record.opened
+    const { state, balanceBaseUnits, endsAt } = await readTab(payer, { service, tab, signal })
+    return { tab, state, balanceBaseUnits, endsAt }
+  }
+  return {
+    async open(url, { signal = new AbortController().signal } = {}) {
+      const { tab } = payer
+      if (tab === undefined) throw new InvalidOption('give the option tab with its depositUsd to open a tab')
+      const service = serviceOf(url)
+      await findTab(payer, { service, option: tab, signal, pay, isRequired: true })
+      const opened = await status(service, signal)
+      if (opened !== undefined) return opened
+      throw new PayerFault('SERVICE_UNAVAILABLE', `${service} sells no tabs now`, { retryable: false })
+    },
+    status: (url, { signal = new AbortController().signal } = {}) => status(serviceOf(url), signal),
+    close: (url, { signal = new AbortController().signal } = {}) => closeTab(payer, serviceOf(url), signal),
+  }
+}
+
+function serviceOf(url: string | URL): string {
+  const { origin, pathname } = requireSecureUrl(url)
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+const closedBody = z.object({ data: z.object({ restBaseUnits: z.string() }) })
+
+/** Signs with the session key. The rest goes to the wallet of the deposit, also if the session key closes the tab. */
+async function closeTab(payer: Payer, service: string, signal: AbortSignal): Promise<ClosedTab | undefined> {
+  const record = await payer.tabs.read(service)
+  if (record?.opened === undefined) return undefined
+  const { tab, origin } = record.opened
+  const { challenge, expiresAt } = await askForChallenge(payer, { service, tab, signal })
+  // Sign nothing but the closing of this tab.
+  if (challenge !== `${origin} asks: close the tab ${tab} until ${expiresAt}`)
+    throw new PayerFault('SERVICE_UNAVAILABLE', 'the service asks for another signature', { retryable: false })
+  const key = readSecretKey(assertPresent(readBase64(record.secretKey), 'a record holds base64'))
+  const signature = encodeBase58(key.sign(utf8Bytes(challenge)))
+  const headers = { authorization: `Wallet ${key.address}.${expiresAt}.${signature}` }
+  const answer = await askAboutTab(payer, { service, tab, signal }, { method: 'DELETE', headers })
+  const { restBaseUnits } = closedBody.parse(answer).data
+  await payer.tabs.forget(service)
+  return { tab, restBaseUnits }
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { readAddress } from '@tollbook/core/address'
+import { readBase64 } from '@tollbook/core/base64'
+import { sha256Hex } from '@tollbook/core/digest'
+import { PayerFault } from '../errorCode.ts'
+import type { PaymentStore } from '../paymentStore.ts'
+
+const address = z.string().transform((text, context) => {
+  const read = readAddress(text)
+  if (read !== undefined) return read
+  context.addIssue({ code: 'custom', message: 'must be an address' })
+  return z.NEVER
+})
+
+/**
+ * A tab of one wallet at one service. It is kept before its deposit is signed, so that a later process repeats the same
+ * purchase. `secretKey` spends the tab.
+ */
+const tabRecord = z.object({
+  format: z.literal('tollbook-tab-1'),
+  /** URL of the service, without a slash at its end. */
+  service: z.string(),
+  wallet: z.string(),
+  secretKey: z.string().refine((text) => readBase64(text)?.length === 64),
+  depositUsd: z.number(),
+  idempotencyKey: z.string(),
+  /** Absent until the deposit has bought the tab. */
+  opened: z
+    .object({ tab: z.string(), deposit: z.string(), mint: address, origin: z.string(), endsAtMs: z.number() })
+    .exactOptional(),
+  /** The service takes no more debits. Until `endsAtMs` no other tab is opened. */
+  isClosed: z.boolean(),
+})
+
+export type TabRecord = z.infer<typeof tabRecord>
+export type OpenedRecord = TabRecord & Required<Pick<TabRecord, 'opened'>>
+
+export interface TabRecords {
+  read(service: string): Promise<TabRecord | undefined>
+  write(record: TabRecord): Promise<void>
+  forget(service: string): Promise<void>
+  /** Runs the work while no other call or process works on the tabs of the service. */
+  exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /** Services that answered that they sell no tabs. */
+  readonly without: Set<string>
+}
+
+/** Records in the store if it keeps tabs, otherwise in memory. */
+export function createTabRecords(store: PaymentStore | undefined, wallet: string): TabRecords {
+  const memory = new Map<string, string>()
+  const lasts = new Map<string, Promise<unknown>>()
+  const nameOf = (service: string) => sha256Hex(`tab ${wallet} ${service}`).slice(0, nameCharacters)
+  const keep = async (name: string, text: string | undefined) => {
+    if (store?.keepTab !== undefined) await store.keepTab(name, text)
+    else if (text === undefined) memory.delete(name)
+    else memory.set(name, text)
+  }
+  return {
+    without: new Set(),
+    async read(service) {
+      const name = nameOf(service)
+      const text = store?.readTab === undefined ? memory.get(name) : await store.readTab(name)
+      return text === undefined ? undefined : parseRecord(text)
+    },
+    write: (record) => keep(nameOf(record.service), JSON.stringify(record)),
+    forget: (service) => keep(nameOf(service), undefined),
+    async exclusively(service, signal, work) {
+      const name = nameOf(service)
+      const inTurn = async () => {
+        const turn = await store?.takeTurn?.(name, signal)
+        try {
+          return await work()
+        } finally {
+          await turn?.end()
+        }
+      }
+      // A failure of the call before belongs to that call.
+      const last = (lasts.get(name) ?? Promise.resolve()).then(inTurn, inTurn)
+      lasts.set(name, last)
+      return last
+    },
+  }
+}
+
+const nameCharacters = 32
+
+/** Error messages never contain the record, which has the key. */
+function parseRecord(text: string): TabRecord {
+  try {
+    return tabRecord.parse(JSON.parse(text))
+  } catch {
+    throw new PayerFault('FOLDER_UNUSABLE', 'the store has a tab that cannot be read', { retryable: false })
+  }
+}

@@ -1,0 +1,161 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { beforeAll, expect, test } from 'vitest'
+import { openPaymentFolder } from '@tollbook/client/node'
+import type { PayingFetchOptions } from '@tollbook/client/payer'
+import { keypairWallet } from '@tollbook/client/payerWallet'
+import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
+import { verifyReceipt } from '@tollbook/client/verifyReceipt'
+import { saleBody } from '@tollbook/core/wire'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
+import { impatientClock } from './support/impatientClock.ts'
+import { rejectionOf } from './support/payerScene.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await openTestService({
+    sellsTabs: true,
+    env: { TAB_MAX_USD: '10', TABS_TOTAL_MAX_USD: '1000', PRICES_USD: '/api/tools/qrcode=0.4' },
+  })
+})
+
+const qrBaseUnits = 400_000_000n
+
+/** A paying fetch that counts the transactions that it signs. */
+function payer(options: Partial<PayingFetchOptions> = {}): PayingFetch & { readonly signed: () => number } {
+  const wallet = keypairWallet(service.demoWallet)
+  let signed = 0
+  const payingFetch = createPayingFetch({
+    wallet: {
+      ...wallet,
+      signTransaction: (bytes) => {
+        signed++
+        return wallet.signTransaction(bytes)
+      },
+    },
+    rpcUrl: service.chain.rpcUrl,
+    spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '2' } },
+    clock: impatientClock,
+    tab: { depositUsd: 1 },
+    ...options,
+  })
+  return Object.assign(payingFetch, { signed: () => signed })
+}
+
+const buy = async (payingFetch: PayingFetch, data = 'hello') => {
+  const init = { method: 'POST', body: JSON.stringify({ data }) }
+  const response = await payingFetch(`${service.baseUrl}/api/tools/qrcode`, init)
+  return z.looseObject({ receipt: z.looseObject({}) }).parse(await response.json()).receipt
+}
+
+test('one deposit pays for requests without a transaction, and closing it returns the rest', async () => {
+  const payingFetch = payer()
+  const [first, second] = [await buy(payingFetch, 'a'), await buy(payingFetch, 'b')]
+  expect(payingFetch.signed()).toBe(1)
+  expect(first['signature']).toBe(second['signature'])
+  const keys: unknown = await (await fetch(`${service.baseUrl}/.well-known/jwks.json`)).json()
+  expect(await verifyReceipt({ receipt: first, keys })).toMatchObject({ valid: true })
+  const rest = (1_000_000_000n - 2n * qrBaseUnits).toString()
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ state: 'open', balanceBaseUnits: rest })
+
+  // The rest is less than the price, so the request is paid by itself.
+  expect((await buy(payingFetch, 'c'))['signature']).not.toBe(first['signature'])
+  expect(payingFetch.signed()).toBe(2)
+  expect(await payingFetch.tabs.close(service.baseUrl)).toMatchObject({ restBaseUnits: rest })
+  expect(await payingFetch.tabs.status(service.baseUrl)).toBeUndefined()
+})
+
+test('a top-up buys one more deposit when the tab holds too little, and the limits count it', async () => {
+  const payingFetch = payer({ tab: { depositUsd: 1, topUp: true } })
+  for (const data of ['1', '2', '3', '4', '5']) await buy(payingFetch, data)
+  expect(payingFetch.signed()).toBe(2)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '0' })
+  // Two deposits reached the limit in total.
+  expect(await rejectionOf(buy(payingFetch, '6'))).toMatchObject({ name: 'SpendingLimitExceeded' })
+  expect(payingFetch.signed()).toBe(2)
+})
+
+test('requests at the same moment open one tab', async () => {
+  const payingFetch = payer()
+  const receipts = await Promise.all([buy(payingFetch, 'a'), buy(payingFetch, 'b')])
+  expect(new Set(receipts.map((receipt) => receipt['signature'])).size).toBe(1)
+  expect(payingFetch.signed()).toBe(1)
+})
+
+test('a limit refuses a deposit above it, and the request is paid by itself', async () => {
+  const payingFetch = payer({ spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '0.9' } } })
+  await buy(payingFetch)
+  expect(payingFetch.signed()).toBe(1)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toBeUndefined()
+  expect(await rejectionOf(payingFetch.tabs.open(service.baseUrl))).toMatchObject({ name: 'SpendingLimitExceeded' })
+})
+
+test('limits that do not bound deposits are refused', () => {
+  expect(() => payer({ spendingLimit: { perRequest: { usd: '0.5' } } })).toThrow('perDay, perHost or total')
+  const baseUnits = 500_000_000n
+  const inTokens = { perRequest: { usd: '0.5', baseUnits }, total: { usd: '2' } }
+  expect(() => payer({ expectedMint: service.demoWallet.publicKey.toBase58(), spendingLimit: inTokens })).toThrow(
+    'in baseUnits',
+  )
+})
+
+test('a price above the limit per request is not debited', async () => {
+  const payingFetch = payer({ spendingLimit: { perRequest: { usd: '0.3' }, total: { usd: '5' } } })
+  expect(await rejectionOf(buy(payingFetch))).toMatchObject({ name: 'SpendingLimitExceeded', scope: 'per request' })
+  expect(payingFetch.signed()).toBe(0)
+})
+
+test('a lost answer is asked for again with the same number, and charged once', async () => {
+  let lost = 0
+  const lossy: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    const isDebit = new Headers(init?.headers).has('x-payment-proof') && new Request(input).url.endsWith('qrcode')
+    if (!isDebit || lost === 2) return response
+    await response.text()
+    lost++
+    throw new TypeError('connection lost')
+  }
+  const payingFetch = payer({ fetch: lossy })
+  await buy(payingFetch)
+  expect(lost).toBe(2)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '600000000' })
+})
+
+test('a process that dies after the deposit, or in a debit, goes on with the same tab and number', async () => {
+  const folder = join(await makeScratchDirectory(), 'payments')
+  const openPayer = (isDead: (url: string) => boolean) =>
+    payer({
+      store: openPaymentFolder(folder),
+      retry: { attemptsMax: 1 },
+      fetch: async (input, init) => {
+        const response = await fetch(input, init)
+        if (!new Headers(init?.headers).has('x-payment-proof') || !isDead(new Request(input).url)) return response
+        throw new TypeError('the process is dead')
+      },
+    })
+  const opening = openPayer((url) => url.endsWith('/api/tabs'))
+  await rejectionOf(buy(opening))
+  const debiting = openPayer((url) => url.endsWith('qrcode'))
+  await rejectionOf(buy(debiting))
+  const last = openPayer(() => false)
+  const receipt = await buy(last)
+  expect([opening, debiting, last].map(({ signed }) => signed())).toEqual([1, 0, 0])
+  expect(await last.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '600000000' })
+  expect(saleBody.shape.receipt.parse(receipt).requiredBaseUnits).toBe(qrBaseUnits.toString())
+
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.json'))
+  expect(files).toHaveLength(1)
+  const path = join(folder, files[0] ?? '')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ format: 'tollbook-tab-1', isClosed: false })
+})
+
+test('a service without tabs is paid for each request', async () => {
+  const plain = await openTestService({ env: { PRICES_USD: '/api/tools/qrcode=0.1' } })
+  const payingFetch = payer({ wallet: keypairWallet(plain.demoWallet), rpcUrl: plain.chain.rpcUrl })
+  const response = await payingFetch(`${plain.baseUrl}/api/tools/qrcode`, { method: 'POST', body: '{"data":"x"}' })
+  expect(response.status).toBe(200)
+})
