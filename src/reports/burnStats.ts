@@ -55,6 +55,7 @@ export async function burnStats(
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
     },
+    ...treasuryOf(debt, decimals),
     // Position and root of the newest checkpoint: the figures may be up to a second ahead of it.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
@@ -113,6 +114,13 @@ function amountOf(rows: readonly Row[], decimals: number): Pick<Burned, 'tokens'
 
 function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens' | 'baseUnits'> {
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
+}
+
+/** Tokens of the treasury for burns of sales in dollars: still to come, or ahead of the sales. Absent without any. */
+function treasuryOf({ toDeliverBaseUnits: due }: BurnDebt, decimals: number) {
+  if (due === undefined) return {}
+  const toDeliver = { ...shownAmount(due > 0n ? due : 0n, decimals) }
+  return { treasury: { toDeliver, deliveredAhead: { ...shownAmount(due < 0n ? -due : 0n, decimals) } } }
 }
 
 /** Confirmed burns, divided into those inside payments and those in rounds of the service. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '@tollbook/core/address'
+import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { decideBurnConfirm, decideBurnSubmit, evolveBurn, planRound, unknownBurn } from '../../src/payment/burn.ts'
 import type { BurnEvent } from '../../src/payment/events.ts'
@@ -10,6 +11,7 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { burnStats } from '../../src/reports/burnStats.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { createBurnLedger } from '../../src/store/burnStore.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -121,6 +123,24 @@ test('nothing is burned before the treasury has delivered, and the database refu
   await expect(record(signature, event)).rejects.toThrow('more_than_owed')
   await deliver(token, 300n)
   expect(await burnAll(token)).toBe(300n)
+})
+
+test('burn statistics show the tokens that the treasury owes or delivered ahead', async () => {
+  const token = sampleAddress()
+  const read = () => burnStats({ database: burner, clock: systemClock }, { mint: token, decimals: 0 })
+  expect(await read()).not.toHaveProperty('treasury')
+  const amount = (tokens: number) => ({ tokens, baseUnits: String(tokens) })
+  await sell(saleInDollars(token, 1_000n), 'finalized')
+  const owed = { owed: amount(300), total: amount(0) }
+  expect(await read()).toMatchObject({ ...owed, treasury: { toDeliver: amount(300), deliveredAhead: amount(0) } })
+  await deliver(token, 310n)
+  expect(await read()).toMatchObject({ ...owed, treasury: { toDeliver: amount(0), deliveredAhead: amount(10) } })
+  expect(await burnAll(token)).toBe(300n)
+  expect(await read()).toMatchObject({
+    owed: amount(0),
+    total: amount(300),
+    treasury: { toDeliver: amount(0), deliveredAhead: amount(10) },
+  })
 })
 
 const step = fc.oneof(
