@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
 import { payHelp, payOptionNames } from '@tollbook/client/command/payArguments'
+import { tabHelp, tabOptionNames } from '@tollbook/client/command/tabCommand'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'
@@ -15,7 +16,7 @@ export function payCommand(deps: CommandDeps): Command {
     .allowUnknownOption()
     .action(async () => {
       const { stdout, stderr, interrupted, clock } = deps
-      refuseMistyped(command, payOptionNames)
+      refuseMistyped(command, command.args[0] === 'tab' ? tabOptionNames : payOptionNames)
       const code = await runPayCommand(command.args, {
         name: 'tollbook pay',
         stdout,
@@ -28,6 +29,6 @@ export function payCommand(deps: CommandDeps): Command {
       deps.setExitCode(code)
     })
   // Show the help of the package's command, which has its own options.
-  command.helpInformation = () => payHelp.replace('tollbook-pay', 'tollbook pay')
+  command.helpInformation = () => `${payHelp}\n${tabHelp}`.replaceAll('tollbook-pay', 'tollbook pay')
   return command
 }

@@ -5,12 +5,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { keypairWallet } from '@tollbook/client/payerWallet'
+import { PaymentUnresolved } from '@tollbook/client/paymentError'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { saleBody } from '@tollbook/core/wire'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { impatientClock } from './support/impatientClock.ts'
+import { openTerminal } from '../cli/support/terminal.ts'
+import { payCommand } from '../../src/cli/pay.ts'
 import { rejectionOf } from './support/payerScene.ts'
 
 let service: TestService
@@ -158,4 +161,45 @@ test('a service without tabs is paid for each request', async () => {
   const payingFetch = payer({ wallet: keypairWallet(plain.demoWallet), rpcUrl: plain.chain.rpcUrl })
   const response = await payingFetch(`${plain.baseUrl}/api/tools/qrcode`, { method: 'POST', body: '{"data":"x"}' })
   expect(response.status).toBe(200)
+})
+
+test('a deposit that was resumed by its caller is not paid again', async () => {
+  const store = openPaymentFolder(join(await makeScratchDirectory(), 'payments'))
+  const dead = payer({
+    store,
+    retry: { attemptsMax: 1 },
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (new Headers(init?.headers).has('x-payment-proof')) throw new TypeError('the process is dead')
+      return response
+    },
+  })
+  const error = await rejectionOf(buy(dead))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  const later = payer({ store })
+  expect((await later.resume(error.payment)).status).toBe(200)
+  await buy(later)
+  expect([dead.signed(), later.signed()]).toEqual([1, 0])
+  expect(await later.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '600000000' })
+})
+
+test('tollbook pay tab opens, shows and closes a tab, and names what is missing', async () => {
+  const terminal = await openTerminal()
+  const wallet = await terminal.writeFile('key.json', [...service.demoWallet.secretKey])
+  const flags = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--wallet', wallet]
+  const tab = (...words: string[]) => terminal.run(payCommand, 'tab', ...words)
+  expect(await tab('status', ...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no tab') })
+  expect(await tab('open', ...flags, '--deposit-usd', '3')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('must be 1, 5, 10 or 20 (got 3)'),
+  })
+  expect(await tab('shut', ...flags)).toMatchObject({ exitCode: 2 })
+  expect(await tab('open')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--base-url') })
+  const opened = await tab('open', ...flags)
+  expect([opened.exitCode, JSON.parse(opened.stdout)]).toMatchObject([0, { balanceBaseUnits: '1000000000' }])
+  const again = await tab('open', ...flags)
+  expect(JSON.parse(again.stdout)).toEqual(JSON.parse(opened.stdout))
+  const closed = await tab('close', ...flags)
+  expect([closed.exitCode, JSON.parse(closed.stdout)]).toMatchObject([0, { restBaseUnits: '1000000000' }])
+  expect(await tab('--help')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('open|status|close') })
 })

@@ -24,6 +24,7 @@ export interface PayOptions {
 const defaultMaxUsd = '0.10'
 
 export const payHelp = `Usage: tollbook-pay [options] [method] [path]
+       tollbook-pay tab <open|status|close> [options]
 
 Requests a paid endpoint, pays its price up to a limit, and prints the data and the receipt.
 

@@ -6,12 +6,15 @@ import { type PayOrder, readPayOrder } from './payOrder.ts'
 import { reportAnswer, reportPayFailure, reportProgress } from './payReport.ts'
 import { payHelp, readPayArguments } from './payArguments.ts'
 import { purchase } from './purchase.ts'
+import { runTabCommand } from './tabCommand.ts'
 import { openSavedPayments, type SavedPayments } from './savedPayments.ts'
 
 /** Returns the exit code. */
 export async function runPayCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
   const stored = openSavedPayments(deps.paymentFolder)
   try {
+    const [word, ...rest] = argv
+    if (word === 'tab') return await runTabCommand(rest, deps)
     const given = readPayArguments(argv)
     if (given === undefined) {
       deps.stdout.write(payHelp)

@@ -3,6 +3,7 @@ import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '..
 import { QuoteRefused } from '../quoteProblem.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
+import { DepositUnresolved } from './depositUnresolved.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** Exit codes of the payer's command. They tell a script whether paying again could pay twice. */
@@ -22,6 +23,7 @@ export const payExitCodes = {
 
 /** Undefined for an error that is a bug of this package. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
+  if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
   if (error instanceof UsageProblem) return payExitCodes.usage
   if (error instanceof SpendingLimitExceeded) return payExitCodes.overLimit
   if (error instanceof InsufficientFunds) return payExitCodes.insufficientFunds

@@ -78,6 +78,7 @@ async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | u
   } catch (error) {
     // A later call may present the deposit again.
     for (const payment of answered) await payer.open.leave(payment)
+    if (error instanceof DepositFound) return keepOpened(payer, { ...record, opened: error.opened }, [])
     return recover(payer, { record, question, error })
   }
 }
@@ -113,7 +114,7 @@ interface FailedOpening {
 async function recover(payer: Payer, { record, question, error }: FailedOpening): Promise<OpenedRecord | undefined> {
   // The service no longer repeats its answer. The deposit names the tab.
   if (error instanceof PaymentRefused && error.reason === 'already_used') {
-    const opened = await readFromService(payer, question, error.payment)
+    const opened = await readFromService(payer, question, error.payment.signature)
     return keepOpened(payer, { ...record, opened }, [])
   }
   // Nothing was signed: the request is paid by itself, within what the limits leave.
@@ -131,7 +132,8 @@ interface DepositOrder {
 }
 
 /** Buys `POST /api/tabs` on the path of every payment, so that limits and store count the deposit. */
-async function buyDeposit(payer: Payer, { service, option, signal, pay }: TabQuestion, deposit: DepositOrder) {
+async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder) {
+  const { service, option, signal, pay } = question
   const { order, answered, record } = deposit
   const { expectedPaymentWallet: _other, ...pins } = payer.pins
   // A top-up has no key, so that it goes on with an earlier one that has no outcome.
@@ -157,11 +159,35 @@ async function buyDeposit(payer: Payer, { service, option, signal, pay }: TabQue
       },
     },
     async onEvent(event) {
+      const isOpening = answered !== undefined
       if (event.kind === 'quoted') requirePrice(event.plan.quote.priceAttoUsd, record.depositUsd)
+      if (event.kind === 'quoted' && isOpening) await refuseSecondDeposit(payer, question, record)
+      if (event.kind === 'signed' && isOpening) await payer.tabs.write({ ...record, deposit: event.payment.signature })
       await payer.onEvent(event)
     },
   }
   return pay(buyer, await readRequest(`${service}/api/tabs`, init))
+}
+
+/** An earlier deposit has opened the tab, so nothing is signed. */
+class DepositFound extends Error {
+  readonly opened: OpenedRecord['opened']
+
+  constructor(opened: OpenedRecord['opened']) {
+    super(`an earlier deposit has opened the tab ${opened.tab}`)
+    this.opened = opened
+  }
+}
+
+/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
+async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit }: TabRecord): Promise<void> {
+  if (deposit === undefined) return
+  try {
+    throw new DepositFound(await readFromService(payer, question, deposit))
+  } catch (error) {
+    // The service has no tab of that deposit.
+    if (!(error instanceof PayerFault) || error.retryable) throw error
+  }
 }
 
 function requirePrice(priceAttoUsd: bigint, depositUsd: number): void {
@@ -189,7 +215,7 @@ function openedBy(facts: { tab: string; deposit: string; mint: string; origin: s
   return { tab, deposit, mint: assertPresent(readAddress(mint), 'a mint'), origin, endsAtMs: Date.parse(endsAt) }
 }
 
-async function readFromService(payer: Payer, question: TabQuestion, { signature }: PendingPayment) {
+async function readFromService(payer: Payer, question: TabQuestion, signature: string) {
   const { service } = question
   const bytes = assertPresent(decodeBase58(assertPresent(readSignature(signature), 'a signature'), 64), '64 bytes')
   const tab = tabIdOf(bytes)

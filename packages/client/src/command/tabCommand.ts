@@ -1,0 +1,137 @@
+import { parseArgs } from 'node:util'
+import { openPaymentFolder, readKeypairFile } from '../node.ts'
+import { createPayingFetch, type PayingFetch } from '../payingFetch.ts'
+import type { TabOption } from '../payer.ts'
+import { PaymentError, PaymentRefused } from '../paymentError.ts'
+import { requireSecureUrl } from '../secureUrl.ts'
+import type { LocalDefaults, PayCommandDeps } from './commandDeps.ts'
+import { DepositUnresolved } from './depositUnresolved.ts'
+import { payExitCodes } from './payExit.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+export const tabHelp = `Usage: tollbook-pay tab <open|status|close> [options]
+
+A tab pays for many requests by one deposit. Programs spend it by createPayingFetch with the same folder.
+
+Commands:
+  open                   buy a tab at the service, or show the open one
+  status                 show state and balance of the tab
+  close                  close the tab; the service owes the rest to the wallet
+
+Options:
+  --deposit-usd <usd>    deposit of open: 1, 5, 10 or 20 (default: 1)
+  --folder <path>        folder of payments, which has the key of the tab (default: .tollbook/payments)
+  --tab-wallet <address> refuse to open a tab that is paid to another wallet
+  --wallet <file>        keypair file of the Solana CLI (default: the demo wallet of local mode)
+  --base-url <url>       the service (default: the one that runs in local mode)
+  --rpc-url <url>        a Solana node (default: the chain of local mode)
+  --mint <address>       refuse to pay in any other token (default: the token of local mode)
+  -h, --help             print this help
+`
+
+const text = { type: 'string' } as const
+const options = {
+  'deposit-usd': text,
+  folder: text,
+  'tab-wallet': text,
+  wallet: text,
+  'base-url': text,
+  'rpc-url': text,
+  mint: text,
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+export const tabOptionNames: readonly string[] = Object.keys(options).map((name) => `--${name}`)
+
+const actions = ['open', 'status', 'close'] as const
+
+/** `tab open|status|close`. Returns the exit code; the caller reports errors. */
+export async function runTabCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
+  const { values, positionals } = parse(argv)
+  if (values.help === true) {
+    deps.stdout.write(tabHelp)
+    return payExitCodes.answered
+  }
+  const [word, ...others] = positionals
+  const action = actions.find((each) => each === word)
+  if (action === undefined || others.length > 0)
+    throw new UsageProblem('tab', `give one of open, status, close (got ${positionals.join(' ') || 'nothing'})`)
+  const { service, payingFetch } = await openPayer(values, deps)
+  const shown = await payingFetch.tabs[action](service, { signal: deps.interrupted }).catch((error: unknown) => {
+    throw error instanceof PaymentError && !(error instanceof PaymentRefused) ? new DepositUnresolved(error) : error
+  })
+  if (shown === undefined) {
+    const folder = values.folder ?? deps.paymentFolder
+    throw new UsageProblem('tab', `${folder} has no tab of this wallet at ${service}; open one, or give --folder`)
+  }
+  deps.stdout.write(deps.stdout.isTTY === true ? linesOf(shown) : `${JSON.stringify(shown)}\n`)
+  return payExitCodes.answered
+}
+
+function linesOf(shown: object): string {
+  return Object.entries(shown)
+    .map(([name, value]) => `${name.padEnd(16)}${value}\n`)
+    .join('')
+}
+
+type TabValues = ReturnType<typeof parse>['values']
+
+async function openPayer(values: TabValues, deps: PayCommandDeps) {
+  const local = await deps.readLocal()
+  const baseUrl = given('--base-url', values['base-url'] ?? local?.baseUrl)
+  const rpcUrl = given('--rpc-url', values['rpc-url'] ?? local?.rpcUrl)
+  const keypair = given('--wallet', values.wallet ?? local?.demoWallet?.keypairPath)
+  const mint = values.mint ?? (isLocal(local, baseUrl) ? local?.tokenMint : undefined)
+  const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
+  const expectedWallet = values['tab-wallet']
+  const tab: TabOption = { depositUsd, ...(expectedWallet === undefined ? {} : { expectedWallet }) }
+  const payingFetch: PayingFetch = createPayingFetch({
+    wallet: await readKeypairFile(keypair),
+    rpcUrl,
+    ...(mint === undefined ? {} : { expectedMint: mint }),
+    // The price of a deposit is at most depositUsd. Earlier payments in the folder do not count against it.
+    spendingLimit: { perRequest: { usd: '0' }, total: { usd: '1000000000' } },
+    store: openPaymentFolder(values.folder ?? deps.paymentFolder),
+    tab,
+    ...(deps.clock === undefined ? {} : { clock: deps.clock }),
+  })
+  return { payingFetch, service: requireService(baseUrl) }
+}
+
+function given(option: string, value: string | undefined): string {
+  if (value !== undefined) return value
+  throw new UsageProblem(option, 'is missing (its default comes from local mode, which is not running here)')
+}
+
+function isLocal(local: LocalDefaults | undefined, baseUrl: string): boolean {
+  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
+  return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl)
+}
+
+function requireService(baseUrl: string): string {
+  try {
+    return requireSecureUrl(baseUrl).href
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new UsageProblem('--base-url', error.message)
+  }
+}
+
+function readDeposit(usd: string): TabOption['depositUsd'] {
+  const found = ([1, 5, 10, 20] as const).find((each) => String(each) === usd)
+  if (found === undefined) throw new UsageProblem('--deposit-usd', `must be 1, 5, 10 or 20 (got ${usd})`)
+  return found
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const [sentence = ''] = error.message.split('. ')
+    throw new UsageProblem(
+      'OPTION',
+      `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}; --help lists the options`,
+    )
+  }
+}
