@@ -183,6 +183,27 @@ test('a deposit that was resumed by its caller is not paid again', async () => {
   expect(await later.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '600000000' })
 })
 
+test('a deposit without an outcome is not paid again while it may land, and its key is kept', async () => {
+  let isDead = true
+  const payingFetch = payer({
+    retry: { attemptsMax: 1 },
+    fetch: (input, init) =>
+      isDead && new Headers(init?.headers).has('x-payment-proof')
+        ? Promise.reject(new TypeError('no route'))
+        : fetch(input, init),
+  })
+  const error = await rejectionOf(buy(payingFetch))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  isDead = false
+  expect((await buy(payingFetch))['requiredBaseUnits']).toBe(qrBaseUnits.toString())
+  await expect(payingFetch.tabs.open(service.baseUrl)).rejects.toThrow('an earlier deposit has no outcome yet')
+  // The deposit and the request by itself.
+  expect(payingFetch.signed()).toBe(2)
+  await payingFetch.resume(error.payment)
+  expect(await payingFetch.tabs.open(service.baseUrl)).toMatchObject({ balanceBaseUnits: '1000000000' })
+  expect(payingFetch.signed()).toBe(2)
+})
+
 test('tollbook pay tab opens, shows and closes a tab, and names what is missing', async () => {
   const terminal = await openTerminal()
   const wallet = await terminal.writeFile('key.json', [...service.demoWallet.secretKey])

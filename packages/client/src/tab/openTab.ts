@@ -12,7 +12,7 @@ import { attoUsdOf } from '../checkQuote.ts'
 import { PayerFault } from '../errorCode.ts'
 import { type PayableRequest, readRequest } from '../payableRequest.ts'
 import type { Payer, TabOption } from '../payer.ts'
-import { PaymentRefused } from '../paymentError.ts'
+import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 import { quoteProblem, QuoteRefused } from '../quoteProblem.ts'
 import { parseJson, readBody } from '../readBody.ts'
@@ -69,7 +69,7 @@ async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | u
   try {
     const response = await buyDeposit(payer, question, { record, order, answered })
     if (response.status !== 200) {
-      await payer.tabs.forget(service)
+      if (record.deposit === undefined) await payer.tabs.forget(service)
       if ([400, 404, 405].includes(response.status)) payer.tabs.without.add(service)
       return undefined
     }
@@ -118,9 +118,12 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
     return keepOpened(payer, { ...record, opened }, [])
   }
   // Nothing was signed: the request is paid by itself, within what the limits leave.
-  const isTooMuch = error instanceof SpendingLimitExceeded || error instanceof QuoteRefused
-  if (isTooMuch || error instanceof PaymentRefused) await payer.tabs.forget(question.service)
-  if (isTooMuch && question.isRequired !== true) return undefined
+  const isUnpaid =
+    error instanceof SpendingLimitExceeded || error instanceof QuoteRefused || error instanceof DepositOpen
+  const isOver = error instanceof PaymentRefused || error instanceof PaymentNotSent
+  // Keep the key while an earlier deposit may still open its tab.
+  if (isOver || (isUnpaid && record.deposit === undefined)) await payer.tabs.forget(question.service)
+  if (isUnpaid && question.isRequired !== true) return undefined
   throw error
 }
 
@@ -160,9 +163,11 @@ async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositO
     },
     async onEvent(event) {
       const isOpening = answered !== undefined
+      const signedAtMs = payer.clock.nowMs()
       if (event.kind === 'quoted') requirePrice(event.plan.quote.priceAttoUsd, record.depositUsd)
       if (event.kind === 'quoted' && isOpening) await refuseSecondDeposit(payer, question, record)
-      if (event.kind === 'signed' && isOpening) await payer.tabs.write({ ...record, deposit: event.payment.signature })
+      if (event.kind === 'signed' && isOpening)
+        await payer.tabs.write({ ...record, deposit: { signature: event.payment.signature, signedAtMs } })
       await payer.onEvent(event)
     },
   }
@@ -179,14 +184,25 @@ class DepositFound extends Error {
   }
 }
 
+/** An earlier deposit may still land. Nothing is signed. */
+class DepositOpen extends PayerFault {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', 'an earlier deposit has no outcome yet; try again in 10 minutes', { retryable: true })
+  }
+}
+
+// Blockhashes expire within two minutes. Clocks differ.
+const landsMostMs = 10 * 60 * 1000
+
 /** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
 async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit }: TabRecord): Promise<void> {
   if (deposit === undefined) return
   try {
-    throw new DepositFound(await readFromService(payer, question, deposit))
+    throw new DepositFound(await readFromService(payer, question, deposit.signature))
   } catch (error) {
     // The service has no tab of that deposit.
     if (!(error instanceof PayerFault) || error.retryable) throw error
+    if (payer.clock.nowMs() < deposit.signedAtMs + landsMostMs) throw new DepositOpen()
   }
 }
 

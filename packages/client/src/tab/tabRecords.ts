@@ -24,8 +24,8 @@ const tabRecord = z.object({
   secretKey: z.string().refine((text) => readBase64(text)?.length === 64),
   depositUsd: z.number(),
   idempotencyKey: z.string(),
-  /** Signature of the last deposit that was signed to open the tab. It names the tab. */
-  deposit: z.string().exactOptional(),
+  /** The last deposit that was signed to open the tab. Its signature names the tab. */
+  deposit: z.object({ signature: z.string(), signedAtMs: z.number() }).exactOptional(),
   /** Absent until the deposit has bought the tab. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: address, origin: z.string(), endsAtMs: z.number() })
