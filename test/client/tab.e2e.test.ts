@@ -204,6 +204,31 @@ test('a deposit without an outcome is not paid again while it may land, and its 
   expect(payingFetch.signed()).toBe(2)
 })
 
+test('a top-up without an outcome is not paid again while it may land', async () => {
+  let isDead = false
+  const payingFetch = payer({
+    spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '9' } },
+    tab: { depositUsd: 1, topUp: true },
+    retry: { attemptsMax: 1 },
+    fetch: (input, init) =>
+      isDead && new Request(input).url.endsWith('/api/tabs') && new Headers(init?.headers).has('x-payment-proof')
+        ? Promise.reject(new TypeError('no route'))
+        : fetch(input, init),
+  })
+  for (const data of ['1', '2']) await buy(payingFetch, data)
+  isDead = true
+  const error = await rejectionOf(buy(payingFetch, '3'))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  // The request is paid by itself.
+  for (const data of ['3', '4']) await buy(payingFetch, data)
+  expect(payingFetch.signed()).toBe(4)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '200000000' })
+  isDead = false
+  await payingFetch.resume(error.payment)
+  await buy(payingFetch, '5')
+  expect(payingFetch.signed()).toBe(4)
+})
+
 test('tollbook pay tab opens, shows and closes a tab, and names what is missing', async () => {
   const terminal = await openTerminal()
   const wallet = await terminal.writeFile('key.json', [...service.demoWallet.secretKey])

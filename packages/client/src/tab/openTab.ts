@@ -99,7 +99,8 @@ function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption
 const answerBytesMax = 64 * 1024
 
 /** The payment of the deposit stays open until the facts of its tab are kept, so that a crash loses no tab. */
-async function keepOpened(payer: Payer, record: OpenedRecord, answered: readonly PendingPayment[]) {
+async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
+  const { deposit: _known, ...record } = begun
   await payer.tabs.write(record)
   for (const payment of answered) await payer.open.close(payment, 'answered')
   return record
@@ -117,13 +118,10 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
     const opened = await readFromService(payer, question, error.payment.signature)
     return keepOpened(payer, { ...record, opened }, [])
   }
-  // Nothing was signed: the request is paid by itself, within what the limits leave.
-  const isUnpaid =
-    error instanceof SpendingLimitExceeded || error instanceof QuoteRefused || error instanceof DepositOpen
   const isOver = error instanceof PaymentRefused || error instanceof PaymentNotSent
   // Keep the key while an earlier deposit may still open its tab.
-  if (isOver || (isUnpaid && record.deposit === undefined)) await payer.tabs.forget(question.service)
-  if (isUnpaid && question.isRequired !== true) return undefined
+  if (isOver || (isUnpaid(error) && record.deposit === undefined)) await payer.tabs.forget(question.service)
+  if (isUnpaid(error) && question.isRequired !== true) return undefined
   throw error
 }
 
@@ -162,11 +160,10 @@ async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositO
       },
     },
     async onEvent(event) {
-      const isOpening = answered !== undefined
       const signedAtMs = payer.clock.nowMs()
       if (event.kind === 'quoted') requirePrice(event.plan.quote.priceAttoUsd, record.depositUsd)
-      if (event.kind === 'quoted' && isOpening) await refuseSecondDeposit(payer, question, record)
-      if (event.kind === 'signed' && isOpening)
+      if (event.kind === 'quoted') await refuseSecondDeposit(payer, question, record)
+      if (event.kind === 'signed')
         await payer.tabs.write({ ...record, deposit: { signature: event.payment.signature, signedAtMs } })
       await payer.onEvent(event)
     },
@@ -195,14 +192,17 @@ class DepositOpen extends PayerFault {
 const landsMostMs = 10 * 60 * 1000
 
 /** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
-async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit }: TabRecord): Promise<void> {
+async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
   if (deposit === undefined) return
+  const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
+  if (opened !== undefined && !mayLand) return
+  if (opened !== undefined) throw new DepositOpen()
   try {
     throw new DepositFound(await readFromService(payer, question, deposit.signature))
   } catch (error) {
     // The service has no tab of that deposit.
     if (!(error instanceof PayerFault) || error.retryable) throw error
-    if (payer.clock.nowMs() < deposit.signedAtMs + landsMostMs) throw new DepositOpen()
+    if (mayLand) throw new DepositOpen()
   }
 }
 
@@ -285,12 +285,23 @@ export async function topUpTab(
     const { balanceBaseUnits } = await readTab(payer, { service, tab, signal })
     if (BigInt(balanceBaseUnits) >= neededBaseUnits) return true
     const order = { depositUsd: option.depositUsd, tab }
+    const { deposit, ...settled } = record
+    const current = (await payer.tabs.read(service))?.deposit ?? deposit
+    const unsettled = { ...settled, depositUsd: option.depositUsd, ...(current && { deposit: current }) }
     try {
-      const deposit = { record: { ...record, depositUsd: option.depositUsd }, order }
-      return (await buyDeposit(payer, question, deposit)).status === 200
+      const { status } = await buyDeposit(payer, question, { record: unsettled, order })
+      if (status !== 200) return false
+      await payer.tabs.write(settled)
+      return true
     } catch (error) {
-      if (error instanceof SpendingLimitExceeded || error instanceof QuoteRefused) return false
+      if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.tabs.write(settled)
+      if (isUnpaid(error)) return false
       throw error
     }
   })
+}
+
+/** True if nothing was signed: the request is paid by itself, within what the limits leave. */
+function isUnpaid(error: unknown): boolean {
+  return error instanceof SpendingLimitExceeded || error instanceof QuoteRefused || error instanceof DepositOpen
 }

@@ -24,7 +24,7 @@ const tabRecord = z.object({
   secretKey: z.string().refine((text) => readBase64(text)?.length === 64),
   depositUsd: z.number(),
   idempotencyKey: z.string(),
-  /** The last deposit that was signed to open the tab. Its signature names the tab. */
+  /** A signed deposit without a known outcome. The signature of the first one names the tab. */
   deposit: z.object({ signature: z.string(), signedAtMs: z.number() }).exactOptional(),
   /** Absent until the deposit has bought the tab. */
   opened: z
