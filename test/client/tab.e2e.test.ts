@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { cp, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { beforeAll, expect, test } from 'vitest'
@@ -227,6 +227,18 @@ test('a top-up without an outcome is not paid again while it may land', async ()
   await payingFetch.resume(error.payment)
   await buy(payingFetch, '5')
   expect(payingFetch.signed()).toBe(4)
+})
+
+test('a tab that was closed elsewhere is not debited or replaced, and requests are paid by themselves', async () => {
+  const [folder, copy] = [join(await makeScratchDirectory(), 'a'), join(await makeScratchDirectory(), 'b')]
+  const payingFetch = payer({ store: openPaymentFolder(folder) })
+  await buy(payingFetch, '1')
+  await cp(folder, copy, { recursive: true })
+  await payer({ store: openPaymentFolder(copy) }).tabs.close(service.baseUrl)
+  await buy(payingFetch, '2')
+  await buy(payingFetch, '3')
+  expect(payingFetch.signed()).toBe(3)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ state: 'closed' })
 })
 
 test('tollbook pay tab opens, shows and closes a tab, and names what is missing', async () => {
