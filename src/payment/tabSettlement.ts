@@ -45,6 +45,12 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
 /** The only share of a deposit's price. */
 const depositShare = 'prepaid'
 
+/** The split of a deposit. */
+export const depositSplit = [
+  { account: 'burn', perMille: 0 },
+  { account: depositShare, perMille: 1000 },
+] as const
+
 /** True for the price of a deposit: nothing of it is burned or shared until it is spent. */
 export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
   return shares.length === 1 && shares[0]?.account === depositShare

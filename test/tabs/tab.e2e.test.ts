@@ -51,6 +51,8 @@ describe('a deposit', () => {
     expect(quote.paymentWallet).toBe(service.tabWallet.publicKey.toBase58())
     expect(quote.pricing).toMatchObject({ endpoint: '/api/tabs#5', priceUSD: 5 })
     expect([burnBaseUnits, transferBaseUnits]).toEqual(['0', requiredBaseUnits])
+    expect(quote.distribution).toEqual({ burn: '0%', prepaid: '100%' })
+    expect(quote.burnInfo).toEqual({ percentage: 0, tokensToBurn: 0 })
   })
 
   test('opens one tab, and its signature buys nothing more', async () => {

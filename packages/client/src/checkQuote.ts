@@ -64,11 +64,12 @@ export function checkQuote({ offer, url, pins, isDeposit = false }: QuoteQuestio
   const quote = readQuote(parsed.data, offer.answeredAtMs)
   if ('problem' in quote) return quote
   return (
-    checkSums(quote, parsed.data, isDeposit) ??
+    checkSums(quote, parsed.data) ??
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
-    checkBurn(parsed.data, pins) ??
+    // Nothing of a deposit is burned before it is spent.
+    checkBurn(parsed.data, isDeposit ? { expectedBurnPercent: 0 } : pins) ??
     checkUse(quote, url) ??
     quote
   )
@@ -116,7 +117,7 @@ export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }
 
-function checkSums(quote: PayableQuote, body: QuoteBody, isDeposit: boolean): QuoteProblem | undefined {
+function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefined {
   const { pricing, burnInfo } = body
   const { requiredBaseUnits, burnBaseUnits, transferBaseUnits, decimals } = quote
   if (requiredBaseUnits === 0n) return quoteProblem('sums_wrong', 'nothing is required')
@@ -129,11 +130,12 @@ function checkSums(quote: PayableQuote, body: QuoteBody, isDeposit: boolean): Qu
   const burnPerMille = announcedBurnPerMille(body)
   if (burnPerMille === undefined)
     return quoteProblem('sums_wrong', 'distribution and burnInfo are not shares that add up to 100%')
-  if (isDeposit && burnBaseUnits > 0n) return quoteProblem('other_burn', 'a deposit burns nothing')
-  if (!isDeposit && burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
+  if (burnBaseUnits < burnShareOf(requiredBaseUnits, burnPerMille)) {
     const message = `${burnBaseUnits} of ${requiredBaseUnits} base units are burned, less than ${burnInfo.percentage}%`
     return quoteProblem('burn_too_small', message)
   }
+  if (burnPerMille === 0n && burnBaseUnits > 0n)
+    return quoteProblem('other_burn', `${burnBaseUnits} base units are burned, and no burn is announced`)
   const shown = [displayNumber(requiredBaseUnits, decimals), displayNumber(burnBaseUnits, decimals)]
   if (pricing.requiredTokens !== shown[0] || burnInfo.tokensToBurn !== shown[1]) {
     return quoteProblem('sums_wrong', 'the tokens shown are not the base units asked for')

@@ -5,6 +5,7 @@ import { displayNumber } from '@tollbook/core/money'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { PaymentLedger, RecordOptions } from '../../payment/paymentLedger.ts'
 import { type Price, type Quote, transferBaseUnits } from '@tollbook/core/quote'
+import { depositSplit, isDepositPrice } from '../../payment/tabSettlement.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
 import type { QuoteBody } from '@tollbook/core/wire'
@@ -63,7 +64,9 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
 }
 
 /** Returns the members of specification, section 2.8, and the members that a program needs to pay. */
-function membersOf({ terms, split, token }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
+function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
+  const { terms, token } = deps
+  const split = isDepositPrice(quote) ? depositSplit : deps.split
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned completely, and a transfer of zero has no fee.
   const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
