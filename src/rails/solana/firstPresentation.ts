@@ -23,7 +23,7 @@ export interface FirstPresentations {
   find(presented: Presented): Promise<Presentation | undefined>
 }
 
-// Proofs of some minutes of load. For a proof that is no longer in memory, the process queries the database.
+// The memory holds the proofs of some minutes of load. For any other proof, the process queries the database.
 const notedMax = 20_000
 
 export function createFirstPresentations({

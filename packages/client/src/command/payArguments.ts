@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface PayArguments {
@@ -80,7 +80,7 @@ export const payOptionNames: readonly string[] = Object.keys(options).map((name)
 
 /** Undefined when the help is asked for. */
 export function readPayArguments(argv: readonly string[]): PayArguments | undefined {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) return undefined
   const [method, path, ...others] = positionals
   if (others.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
@@ -89,19 +89,6 @@ export function readPayArguments(argv: readonly string[]): PayArguments | undefi
   const { json, wallet, mint, output, resume } = values
   const given = { json, wallet, baseUrl, rpcUrl, mint, burnPercent, receiptKey, output, resume }
   return { method, path, options: { maxUsd, form, ...withoutUndefined(given) } }
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true })
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    const [sentence = ''] = error.message.split('. ')
-    throw new UsageProblem(
-      'OPTION',
-      `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}; --help lists the options`,
-    )
-  }
 }
 
 function withoutUndefined(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {

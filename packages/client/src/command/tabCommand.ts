@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { openPaymentFolder, readKeypairFile } from '../node.ts'
 import { createPayingFetch, type PayingFetch } from '../payingFetch.ts'
 import type { TabOption } from '../payer.ts'
@@ -7,6 +6,7 @@ import { requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults, PayCommandDeps } from './commandDeps.ts'
 import { DepositUnresolved } from './depositUnresolved.ts'
 import { payExitCodes } from './payExit.ts'
+import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export const tabHelp = `Usage: tollbook-pay tab <open|status|close> [options]
@@ -47,7 +47,7 @@ const actions = ['open', 'status', 'close'] as const
 
 /** `tab open|status|close`. Returns the exit code; the caller reports errors. */
 export async function runTabCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) {
     deps.stdout.write(tabHelp)
     return payExitCodes.answered
@@ -74,7 +74,7 @@ function linesOf(shown: object): string {
     .join('')
 }
 
-type TabValues = ReturnType<typeof parse>['values']
+type TabValues = ReturnType<typeof parseOptions<typeof options>>['values']
 
 async function openPayer(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
@@ -121,17 +121,4 @@ function readDeposit(usd: string): TabOption['depositUsd'] {
   const found = ([1, 5, 10, 20] as const).find((each) => String(each) === usd)
   if (found === undefined) throw new UsageProblem('--deposit-usd', `must be 1, 5, 10 or 20 (got ${usd})`)
   return found
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true })
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    const [sentence = ''] = error.message.split('. ')
-    throw new UsageProblem(
-      'OPTION',
-      `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}; --help lists the options`,
-    )
-  }
 }
