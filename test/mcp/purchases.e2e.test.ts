@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { quoteBody } from '@tollbook/core/wire'
@@ -70,9 +70,21 @@ beforeAll(async () => {
   client = await currentClient(service.baseUrl, 'auto')
 })
 
-const order = { query: 'sol', limit: 3 }
-const call = { name: 'data_news', arguments: order }
-const qrCall = { name: 'tools_qrcode', arguments: { data: 'hello' } }
+/*
+ * Each test orders something else. A wallet that buys an order again gets the earlier answer, uncharged, until all
+ * instances have read that it was sent. The other instance records that after 250 ms or, under load, later.
+ */
+let orders = 0
+let order = { query: '', limit: 3 }
+let call = { name: 'data_news', arguments: order }
+let qrCall = { name: 'tools_qrcode', arguments: { data: '' } }
+beforeEach(() => {
+  const text = `order-${++orders}`
+  order = { query: text, limit: 3 }
+  call = { name: 'data_news', arguments: order }
+  qrCall = { name: 'tools_qrcode', arguments: { data: text } }
+})
+const newsUrl = (baseUrl: string) => `${baseUrl}/api/data/news?query=${order.query}&limit=${order.limit}`
 const sign = async (asked = call) => payX402(await client.callTool(asked), wallet)
 const paying = (payment: unknown) => ({ 'x402/payment': payment })
 const position = ({ _meta }: { _meta: object }) =>
@@ -86,9 +98,10 @@ describe.each([
   ['client 2.4 in 2026-07-28', (url: string) => currentClient(url, 'auto')],
 ])('%s', (_name, connect) => {
   test.each([
-    ['an object', qrCall, x402Forms.object],
-    ['base64', call, x402Forms.base64],
-  ] as const)('buys with a payment as %s', async (_form, bought, form) => {
+    ['an object', () => qrCall, x402Forms.object],
+    ['base64', () => call, x402Forms.base64],
+  ] as const)('buys with a payment as %s', async (_form, choose, form) => {
+    const bought = choose()
     const buyer = await connect(opened.service.baseUrl)
     expect(JSON.stringify(await buyer.listTools())).toContain(`"name":"${bought.name}"`)
     const unpaid = await buyer.callTool(bought)
@@ -131,11 +144,10 @@ describe('one payment', () => {
     const payment = await sign()
     const overMcp = await client.callTool({ ...call, _meta: paying(payment) })
     const signature = { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') }
-    const url = `${opened.service.baseUrl}/api/data/news`
-    const overHttp = await fetch(`${url}?query=sol&limit=3`, { headers: signature })
+    const overHttp = await fetch(newsUrl(opened.service.baseUrl), { headers: signature })
     expect([overHttp.status, overHttp.headers.get('idempotent-replay')]).toEqual([200, 'true'])
     expect(await overHttp.json()).toMatchObject({ receipt: { ledger: { position: position(overMcp) } } })
-    const otherOrder = await fetch(`${url}?query=btc`, { headers: signature })
+    const otherOrder = await fetch(`${opened.service.baseUrl}/api/data/news?query=btc`, { headers: signature })
     expect([otherOrder.status, await otherOrder.json()]).toMatchObject([402, { reason: 'already_used' }])
   })
 
@@ -148,7 +160,7 @@ describe('one payment', () => {
       (await clients[nth % 2]?.callTool({ ...call, _meta: paying(payment) }))?.isError === false
     const byHttp = async (nth: number) => {
       const { baseUrl } = nth % 2 === 0 ? other : opened.service
-      return (await fetch(`${baseUrl}/api/data/news?query=sol&limit=3`, { headers: signature })).status === 200
+      return (await fetch(newsUrl(baseUrl), { headers: signature })).status === 200
     }
     const answers = await Promise.all(Array.from({ length: 16 }, (_, nth) => (nth % 4 < 2 ? byMcp(nth) : byHttp(nth))))
     expect(answers).toContain(true)
