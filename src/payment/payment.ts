@@ -122,6 +122,8 @@ export interface Order {
   readonly endpoint: string
   /** SHA-256 in hex of method, endpoint and canonical parameters. */
   readonly digest: string
+  /** Units of input by which a price by use counts. Present if the answer can end where a smaller hold ends. */
+  readonly inputUnits?: number
 }
 
 /**

@@ -1,11 +1,24 @@
 import { formatDecimal } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
+import { maxUsdHeader } from '@tollbook/core/tab'
 import type { Tab } from './tab.ts'
 
 /** A refusal of a debit with its amounts, which the rail adds to the body. */
 export interface TabRefusal extends Refusal {
-  readonly tab: { readonly id: string; readonly neededBaseUnits: bigint; readonly balanceBaseUnits: bigint }
+  readonly tab: {
+    readonly id: string
+    readonly neededBaseUnits: bigint
+    readonly balanceBaseUnits: bigint
+    readonly affordable?: Affordable
+  }
+}
+
+/** The part of an order by use that a balance pays for. */
+export interface Affordable {
+  readonly maxMicroUsd: bigint
+  /** Units of output. 0: it does not pay for one. */
+  readonly output: number
 }
 
 export function isTabRefusal(refusal: Refusal): refusal is TabRefusal {
@@ -16,12 +29,23 @@ interface EmptyTab {
   readonly tab: Pick<Tab, 'id'>
   readonly price: Price
   readonly balanceBaseUnits: bigint
+  /** Absent for an order with a fixed price. */
+  readonly affordable?: Affordable | undefined
 }
 
+const usdDecimals = 6
+
 /** The tab holds less than the request may cost. The caller tops it up, or sends a cheaper request. */
-export function refuseEmptyTab({ tab, price, balanceBaseUnits }: EmptyTab): TabRefusal {
+export function refuseEmptyTab({ tab, price, balanceBaseUnits, affordable }: EmptyTab): TabRefusal {
   const { requiredBaseUnits: neededBaseUnits, decimals } = price
   const [needed, balance] = [neededBaseUnits, balanceBaseUnits].map((amount) => formatDecimal(amount, decimals))
-  const message = `the request needs ${needed} tokens, and the tab has ${balance}; top it up, and repeat with a new number`
-  return { ...refuse('INSUFFICIENT_BALANCE', message), tab: { id: tab.id, neededBaseUnits, balanceBaseUnits } }
+  const less =
+    affordable === undefined || affordable.output === 0
+      ? ''
+      : `send ${maxUsdHeader}: ${formatDecimal(affordable.maxMicroUsd, usdDecimals)}, which pays for ${affordable.output} units of output, or `
+  const message = `the request needs ${needed} tokens, and the tab has ${balance}; ${less}top it up, and repeat with a new number`
+  return {
+    ...refuse('INSUFFICIENT_BALANCE', message),
+    tab: { id: tab.id, neededBaseUnits, balanceBaseUnits, ...(affordable === undefined ? {} : { affordable }) },
+  }
 }

@@ -1,10 +1,13 @@
-import type { Price } from '@tollbook/core/quote'
+import type { ListedPrice, Price } from '@tollbook/core/quote'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
+import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import { chargeOf, type MeteredPrice, type Usage } from '../pricing/meteredPrice.ts'
+import { isTabRefusal, refuseEmptyTab } from '../payment/tabRefusal.ts'
+import { chargeOf, type MeteredPrice, outputWithin, type Usage } from '../pricing/meteredPrice.ts'
 import { smallestSplit, split } from '../pricing/split.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
+import { microUsdWithin, requiredBaseUnits } from '../pricing/tokenPrice.ts'
 
 export interface MeteringDeps {
   /** Returns a recorded price list. Absent: every price is fixed. */
@@ -19,10 +22,17 @@ export interface Metering {
 
 /** Undefined for an order with a fixed price, and for every payment that cannot be charged less than it holds. */
 export async function meteringOf(
-  { listNumber }: MeteringDeps,
+  deps: MeteringDeps,
   { debit, price: { endpoint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
 ): Promise<Metering | undefined> {
-  if (debit === undefined || priceList === undefined) return undefined
+  return debit === undefined || priceList === undefined ? undefined : meteringAt(deps, { endpoint, priceList })
+}
+
+/** Undefined for an endpoint with a fixed price. */
+export async function meteringAt(
+  { listNumber }: MeteringDeps,
+  { endpoint, priceList }: Pick<ListedPrice, 'endpoint' | 'priceList'>,
+): Promise<Metering | undefined> {
   const list = await listNumber?.(priceList)
   const price = list?.metered?.find((metered) => metered.endpoint === endpoint)
   return list === undefined || price === undefined ? undefined : { price, split: list.split }
@@ -38,4 +48,36 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   const wanted = used > least ? used : least
   const charged = wanted < hold.requiredBaseUnits ? wanted : hold.requiredBaseUnits
   return { requiredBaseUnits: charged, ...split(charged, policy) }
+}
+
+/** Returns a listed price with a smaller hold. Undefined if the burn would take all of it. */
+export function priceWithin(
+  price: ListedPrice,
+  { split: policy }: Metering,
+  priceMicroUsd: bigint,
+): ListedPrice | undefined {
+  const { tokenPriceAttoUsd, decimals } = price
+  const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
+  if (required < smallestSplit(policy)) return undefined
+  return { ...price, priceMicroUsd, requiredBaseUnits: required, ...split(required, policy) }
+}
+
+interface RefusedDebit {
+  readonly order: Pick<Order, 'inputUnits'>
+  readonly settlement: Pick<Settlement, 'debit' | 'price' | 'priceList'>
+}
+
+/** Adds what the balance pays for to the refusal of an order by use that the tab cannot hold. */
+export async function explainShortage(
+  deps: MeteringDeps,
+  { order: { inputUnits: input }, settlement }: RefusedDebit,
+  refusal: Refusal,
+): Promise<Refusal> {
+  const metering = isTabRefusal(refusal) ? await meteringOf(deps, settlement) : undefined
+  if (!isTabRefusal(refusal) || metering === undefined || input === undefined) return refusal
+  const { price } = settlement
+  const { tab } = refusal
+  const maxMicroUsd = microUsdWithin(tab.balanceBaseUnits, price)
+  const output = outputWithin(metering.price, { input, budgetMicroUsd: maxMicroUsd }) ?? 0
+  return refuseEmptyTab({ tab, price, balanceBaseUnits: tab.balanceBaseUnits, affordable: { maxMicroUsd, output } })
 }

@@ -14,7 +14,7 @@ import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { Settlement, Usage } from '../payment/settlement.ts'
 import type { Failure, HandlerFailure, Raw, Value } from '../product/product.ts'
-import { chargeWithin, type MeteringDeps, meteringOf } from './chargeByUse.ts'
+import { chargeWithin, explainShortage, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
 import { storeRaw } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
@@ -79,7 +79,7 @@ export async function claimPayment(
       case 'idempotency_key_reused':
         return refuseReusedKey()
       case 'refused':
-        return appended.refusal
+        return explainShortage(deps, { order, settlement }, appended.refusal)
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
         // Another attempt for the same order was first. It stores its answer, and the next request gets that answer. A

@@ -102,7 +102,9 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
   const { payer: wallet } = presented
   const digest = digestOf(question)
   const known = await deps.ledger.lookUp({ reference: proof.reference, wallet, orderDigest: digest, idempotencyKey })
-  return { known, proof, order: { wallet, endpoint: endpointFor(ordered, known.payment), digest } }
+  const endpoint = endpointFor(ordered, known.payment)
+  const { inputUnits } = ordered
+  return { known, proof, order: { wallet, endpoint, digest, ...(inputUnits === undefined ? {} : { inputUnits }) } }
 }
 
 function digestOf({ product, ordered }: LookUpQuestion): string {

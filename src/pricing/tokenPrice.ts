@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import { divideRoundingUp, parseDecimal, parseRoundingDown } from '@tollbook/core/money'
+import { divideRoundingDown, divideRoundingUp, parseDecimal, parseRoundingDown } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 
 /**
@@ -45,6 +45,13 @@ export interface RequiredInput {
 /** ⌈priceUSD / tokenPrice⌉ in base units. Rounded up: rounding down could make a request free. */
 export function requiredBaseUnits(input: RequiredInput): bigint {
   assert(input.priceMicroUsd > 0n, 'a price is positive')
-  const scale = 10n ** BigInt(input.decimals + tokenPriceDecimals - usdDecimals)
-  return divideRoundingUp(input.priceMicroUsd * scale, input.tokenPriceAttoUsd)
+  return divideRoundingUp(input.priceMicroUsd * scaleOf(input), input.tokenPriceAttoUsd)
 }
+
+/** The highest price that an amount pays, in millionths of a US dollar. */
+export function microUsdWithin(baseUnits: bigint, value: Omit<RequiredInput, 'priceMicroUsd'>): bigint {
+  return divideRoundingDown(baseUnits * value.tokenPriceAttoUsd, scaleOf(value))
+}
+
+const scaleOf = ({ decimals }: Pick<RequiredInput, 'decimals'>) =>
+  10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals)

@@ -35,6 +35,11 @@ export interface CheckedOrder {
   readonly whyUndeliverable: (payer?: string) => string | undefined
   /** Returns the reason if the answer is known to be missing without a request to a provider; otherwise undefined. */
   readonly whyNoData: () => string | undefined
+  /**
+   * Units of input that a price by use counts, before the answer. Present if the answer can end where a budget ends:
+   * then the caller may permit less than the price.
+   */
+  readonly inputUnits?: number
   /** Limits of what the price covers, such as the model and its tokens; shown in the 402. */
   readonly covers?: () => Json | undefined
   readonly deliver: (job: Job) => Promise<Outcome>

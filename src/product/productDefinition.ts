@@ -61,6 +61,8 @@ export interface ProductHandler<P extends Json> {
   readonly formerVariant?: (parameters: P) => string | undefined
   /** Limits of what the price of this order covers, for the 402. */
   readonly covers?: (parameters: P) => Json
+  /** Units of input of an order whose answer can end where a budget ends. */
+  readonly inputUnits?: (parameters: P) => number | undefined
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
 }
@@ -94,9 +96,11 @@ function openProduct<P extends Json, A, Needs>(
       const parsed = schema.safeParse(source.withoutNeutral?.(input) ?? input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }
       const parameters = parsed.data
+      const inputUnits = handler.inputUnits?.(parameters)
       return {
         ok: true,
         parameters,
+        ...(inputUnits === undefined ? {} : { inputUnits }),
         ...(body === undefined ? {} : { body: { contentType: body.contentType, digest: sha256Hex(body.bytes) } }),
         endpoint: endpointOf(source.path, handler.variant?.(parameters)),
         formerEndpoint: endpointOf(source.path, handler.formerVariant?.(parameters)),

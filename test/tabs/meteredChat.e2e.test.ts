@@ -27,6 +27,7 @@ beforeAll(async () => {
       AI_BASE_URL: `${model.url}/v1`,
       AI_MODEL: 'small,large',
       AI_MODEL_PRICES_USD: 'large=0.002:64',
+      PRICES_USD: '/api/tools/qrcode=0.9985',
       // Of the small model, 0.2 and 0.8 dollars per million tokens, at least 0.0001 dollars.
       AI_TOKEN_PRICES_USD: 'small=0.2:0.8:0.0001,large=10:40',
     },
@@ -181,6 +182,89 @@ describe('a streamed chat', () => {
     await expect(stream(chat('cut please', { model: 'large', stream: true }))).rejects.toThrow()
     await untilEnded(number)
     expect(await balance()).toBe(before)
+  })
+})
+
+const refused = z.object({
+  reason: z.string().optional(),
+  error: z.string(),
+  tab: z
+    .object({
+      neededBaseUnits: z.string(),
+      balanceBaseUnits: z.string(),
+      affordable: z.object({ maxUsd: z.string(), output: z.number() }),
+    })
+    .optional(),
+})
+
+describe('the bound of a caller', () => {
+  const bounded = (maxUsd: string, content = 'over_the_limit please'): Order => ({
+    ...chat(content, { model: 'large' }),
+    headers: { 'tab-max-usd': maxUsd },
+  })
+
+  test('lowers the hold and the tokens of the reply', async () => {
+    const { receipt, charged } = await buy(bounded('0.001'))
+    expect(receipt.tab.heldBaseUnits).toBe('1000000')
+    // 22 bytes of the message are 6 tokens, and 4 mark it. 900 micro dollars are left for the reply.
+    expect(receipt.tab.usage.output).toBe(22)
+    expect(charged).toBe(ofLarge(11, 22))
+  })
+
+  test('may be the maximum that the session key signs', async () => {
+    const order = chat('over_the_limit please', { model: 'large' })
+    const reply = await askOnTab(service, tab, order, { number: ++number, maxBaseUnits: 1_000_999n })
+    expect(metered.parse(reply.body).receipt.tab.heldBaseUnits).toBe('1000000')
+  })
+
+  test('that pays for less than the input and one token is refused before anything is held', async () => {
+    const before = await balance()
+    const orders = [bounded('0.00005', 'usage please'), bounded('0.0001')]
+    for (const order of orders) {
+      const reply = await askOnTab(service, tab, order, { number: ++number })
+      expect([reply.status, refused.parse(reply.body).reason]).toEqual([402, 'tab_limit'])
+    }
+    const signed = { number: ++number, maxBaseUnits: 100_000n }
+    const reply = await askOnTab(service, tab, chat('over_the_limit please', { model: 'large' }), signed)
+    expect(refused.parse(reply.body).error).toContain('costs at least 0.00014 USD by use, and the debit permits 0.0001')
+    expect(await balance()).toBe(before)
+    const { rows } = await admin.query(
+      `select from ledger.events where kind = 'TabDebited' and convert_from(body, 'UTF8')::jsonb ->> 'number' = any($1)`,
+      [[number, number - 1, number - 2].map(String)],
+    )
+    expect(rows).toHaveLength(0)
+  })
+
+  test('bounds a fixed price too', async () => {
+    const order: Order = { path: '/api/tools/qrcode', body: { data: 'hello' }, headers: { 'tab-max-usd': '0.99' } }
+    const reply = await askOnTab(service, tab, order, { number: ++number, maxBaseUnits: 1_000_000_000n })
+    expect(refused.parse(reply.body).error).toContain('costs 0.9985 USD, and tab-max-usd permits 0.99 USD')
+  })
+
+  test('is an amount of dollars', async () => {
+    for (const maxUsd of ['0', '1e3', '-1', '0.0000001', '1,5']) {
+      const reply = await askOnTab(service, tab, bounded(maxUsd), { number: ++number })
+      expect([reply.status, reply.body['code']]).toEqual([400, 'INVALID_REQUEST'])
+    }
+  })
+
+  test('that the tab can pay is in the refusal if it holds less than the price', async () => {
+    const small = await openTab(service, { depositUsd: 1 })
+    const qrCode = { path: '/api/tools/qrcode', body: { data: 'hello' } }
+    expect((await askOnTab(service, small, qrCode, { number: 1, maxBaseUnits: 1_000_000_000n })).status).toBe(200)
+    const order = chat('over_the_limit please', { model: 'large' })
+    const reply = await askOnTab(service, small, order, { number: 2 })
+    expect(reply.status).toBe(402)
+    const { error, tab: short } = refused.parse(reply.body)
+    expect(short).toEqual({
+      neededBaseUnits: '2000000',
+      balanceBaseUnits: '1500000',
+      affordable: { maxUsd: '0.0015', output: 35 },
+    })
+    expect(error).toContain('send tab-max-usd: 0.0015, which pays for 35 units of output')
+    const afforded = { ...order, headers: { 'tab-max-usd': '0.0015' } }
+    const { receipt } = metered.parse((await askOnTab(service, small, afforded, { number: 2 })).body)
+    expect(receipt.tab.usage.output).toBe(35)
   })
 })
 

@@ -5,8 +5,7 @@ import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, sm
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
-  /** Digests of the prices. */
-  readonly prices: readonly string[]
+  readonly prices: readonly AuditedPrice[]
   readonly metered: readonly MeteredEntry[]
   readonly recordedAtMs: number
 }
@@ -41,13 +40,13 @@ export class PublishedPrices {
     state.execute(`
       create table if not exists lists (id integer primary key, number, split, supersededAtMs);
       create index if not exists lists_by_number on lists (number);
-      create table if not exists metered (number, endpoint, input, output, minimum, primary key (number, endpoint)) without rowid;
+      create table if not exists metered (number, endpoint, input, output, minimum, mint, price, tokenPrice, decimals, primary key (number, endpoint)) without rowid;
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
     // Use the newest list with the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
-    this.#meteredOf = state.prepare(`select input, output, minimum, split from metered
+    this.#meteredOf = state.prepare(`select metered.*, split from metered
       join lists on lists.number = metered.number where metered.number = ? and endpoint = ?`)
     this.#known = state.prepare('select 1 from lists where number = ?')
     this.#has = state.prepare(
@@ -60,9 +59,20 @@ export class PublishedPrices {
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
     for (const { endpoint, inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } of metered) {
       const amounts = [inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd].map(String)
-      this.#state.run('insert or ignore into metered values (?, ?, ?, ?, ?)', number, endpoint, ...amounts)
+      // A tab pays in the service token, whose price comes first.
+      const { mint, priceMicroUsd, tokenPriceAttoUsd, decimals } =
+        prices.find((price) => price.endpoint === endpoint) ?? {}
+      const limit = [mint, priceMicroUsd, tokenPriceAttoUsd, decimals].map(String)
+      this.#state.run(
+        'insert or ignore into metered values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        number,
+        endpoint,
+        ...amounts,
+        ...limit,
+      )
     }
-    for (const price of prices) this.#state.run('insert or ignore into listed select ?, max(id) from lists', price)
+    for (const { digest } of prices)
+      this.#state.run('insert or ignore into listed select ?, max(id) from lists', digest)
   }
 
   /** Returns the price by use of an endpoint in the list with this number. */
@@ -77,6 +87,18 @@ export class PublishedPrices {
       outputPerMillionMicroUsd: BigInt(String(row['output'])),
       minimumMicroUsd: BigInt(String(row['minimum'])),
     }
+  }
+
+  /** Explains a price that the list does not have. Undefined if it is the smaller hold of a price by use of that list. */
+  findHoldProblem(number: number, held: AuditedPrice): string | undefined {
+    const row = this.#meteredOf(number, held.endpoint)
+    if (row === undefined) return 'it has no price by use'
+    const { mint, tokenPriceAttoUsd, decimals, priceMicroUsd } = held
+    if (row['mint'] !== mint || row['tokenPrice'] !== String(tokenPriceAttoUsd) || row['decimals'] !== String(decimals))
+      return 'it is held at another token price'
+    if (priceMicroUsd > BigInt(String(row['price']))) return 'more is held than its price'
+    const parsed: AuditedSplit = JSON.parse(String(row['split']))
+    return findShareProblem(held, parsed)
   }
 
   knows(number: number): boolean {

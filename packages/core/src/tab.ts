@@ -10,6 +10,9 @@ import { sha256 } from './digest.ts'
  * the number, the maximum, the time and the request. No JSON is signed, and the bytes never parse as a transaction.
  */
 
+/** The header with which a caller bounds the price of a request in US dollars. */
+export const maxUsdHeader = 'tab-max-usd'
+
 /** Name of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */
 export type TabId = string
 

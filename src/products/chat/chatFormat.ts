@@ -17,7 +17,7 @@ import {
   variantOf,
   whyChatUnavailable,
 } from './chatTurn.ts'
-import { affordableTokens, usageOf } from './chatUsage.ts'
+import { affordableTokens, countInput, usageOf } from './chatUsage.ts'
 import type { ChatEnd, ChatReply, ChatRequest, ChatTurn, ChatUsage } from './server/chatRequest.ts'
 import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
@@ -57,6 +57,7 @@ export function openChatIn<Order extends Json>(format: ChatFormat<Order>) {
       formerVariant: modelOf,
       whyUnavailable: (order) => whyChatUnavailable(chat, order === undefined ? undefined : modelOf(order)),
       covers: (order) => coverageOf(chat, format.turnOf(order)),
+      inputUnits: (order) => countInput(format.turnOf(order).messages),
       deliver: (order, job) => deliver({ chat, format }, order, job),
     }
   }

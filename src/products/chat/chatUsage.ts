@@ -13,7 +13,8 @@ function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
 }
 
-function countInput(messages: readonly ChatMessage[]): number {
+/** The tokens of a conversation, before its model reports them. */
+export function countInput(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + countTokens(content) + tokensPerMessage, 0)
 }
 

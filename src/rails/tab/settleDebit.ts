@@ -3,17 +3,19 @@ import type { Clock } from '@tollbook/core/clock'
 import { toBase64Url, toHex } from '@tollbook/core/bytes'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { plainPrice } from '@tollbook/core/quote'
-import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { debitMessage, tabTermsHash } from '@tollbook/core/tab'
 import type { DebitFacts, Settlement } from '../../payment/settlement.ts'
 import type { Tab } from '../../payment/tab.ts'
 import type { TabLedger } from '../../payment/tabLedger.ts'
 import { isDepositPrice } from '../../payment/tabSettlement.ts'
+import type { MeteringDeps } from '../../paywall/chargeByUse.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
+import { holdWithin } from './holdDebit.ts'
 import type { TabProof } from './tabProof.ts'
 import type { VerifySignature } from './verifySignature.ts'
 
-export interface SettleDebitDeps {
+export interface SettleDebitDeps extends MeteringDeps {
   readonly clock: Clock
   readonly tabs: Pick<TabLedger, 'find' | 'spentTodayBaseUnits'>
   /** Name of the ledger, which signatures bind. */
@@ -37,11 +39,19 @@ export async function settleDebit(
   const signed = await judgeHolder(deps, { tab, proof, nowMs })
   if (signed !== undefined && 'kind' in signed) return signed
   if (tab.lifecycle.isClosed || nowMs >= tab.terms.endsAtMs) return refuseProof('tab_closed')
-  const price = deps.currentPrice(order.endpoint)
-  if (price === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
+  const listed = deps.currentPrice(order.endpoint)
+  if (listed === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
+  if (listed.mint !== tab.mint || isDepositPrice(listed)) return refuseProof('tab_limit', 'a tab does not pay for this')
+  const bounds = {
+    signedBaseUnits: signed?.maxBaseUnits,
+    tabBaseUnits: tab.terms.maxPerRequestBaseUnits,
+    maxMicroUsd: proof.maxMicroUsd,
+  }
+  const price = await holdWithin(deps, { order, price: listed, bounds })
+  if (isRefusal(price)) return price
+  const beyond = await judgeDay(deps, { tab, price, nowMs })
+  if (beyond !== undefined) return beyond
   const { priceList, requiredBaseUnits } = price
-  const limit = await judgeLimits(deps, { tab, price, maxBaseUnits: signed?.maxBaseUnits, nowMs })
-  if (limit !== undefined) return limit
   const { deposit, evidence, lifecycle } = tab
   const { number, secretHash: bearerHash } = proof
   const debit = {
@@ -100,23 +110,20 @@ export function isSameSecret(expected: string | undefined, presented: string | u
   return timingSafeEqual(Buffer.from(expected, 'hex'), Buffer.from(presented, 'hex'))
 }
 
-interface LimitQuestion {
+interface DayQuestion {
   readonly tab: Tab
   readonly price: ListedPrice
-  readonly maxBaseUnits: bigint | undefined
   readonly nowMs: number
 }
 
-async function judgeLimits({ tabs }: SettleDebitDeps, { tab, price, maxBaseUnits, nowMs }: LimitQuestion) {
+async function judgeDay({ tabs }: SettleDebitDeps, { tab, price, nowMs }: DayQuestion) {
   const { requiredBaseUnits: needed } = price
-  const { maxPerRequestBaseUnits, maxPerDayBaseUnits } = tab.terms
-  if (price.mint !== tab.mint || isDepositPrice(price)) return refuseProof('tab_limit', 'a tab does not pay for this')
-  const over = (what: string, baseUnits: bigint) =>
-    refuseProof('tab_limit', `needs ${needed} base units, and ${what} ${baseUnits}`)
-  if (maxBaseUnits !== undefined && needed > maxBaseUnits) return over('the debit permits', maxBaseUnits)
-  if (needed > maxPerRequestBaseUnits) return over('the tab permits per request', maxPerRequestBaseUnits)
+  const { maxPerDayBaseUnits } = tab.terms
   if (maxPerDayBaseUnits === undefined) return undefined
-  const spentBaseUnits = await tabs.spentTodayBaseUnits(tab, nowMs)
-  const leftBaseUnits = maxPerDayBaseUnits - spentBaseUnits
-  return needed > leftBaseUnits ? over('the tab permits for the rest of this UTC day', leftBaseUnits) : undefined
+  const leftBaseUnits = maxPerDayBaseUnits - (await tabs.spentTodayBaseUnits(tab, nowMs))
+  if (needed <= leftBaseUnits) return undefined
+  return refuseProof(
+    'tab_limit',
+    `needs ${needed} base units, and the tab permits ${leftBaseUnits} for the rest of this UTC day`,
+  )
 }

@@ -3,9 +3,19 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { fromBase64Url, toHex } from '@tollbook/core/bytes'
 import { randomBytesOf } from '@tollbook/core/id'
 import { sha256 } from '@tollbook/core/digest'
-import { type Refusal, refuseField, refuseProof } from '@tollbook/core/refusal'
-import { readDebit, requestDigestOf, type SignedDebit, type TabId, tabIdBytes, tabIdOf } from '@tollbook/core/tab'
+import { parseDecimal } from '@tollbook/core/money'
+import { isRefusal, type Refusal, refuseField, refuseProof } from '@tollbook/core/refusal'
+import {
+  maxUsdHeader,
+  readDebit,
+  requestDigestOf,
+  type SignedDebit,
+  type TabId,
+  tabIdBytes,
+  tabIdOf,
+} from '@tollbook/core/tab'
 import { type PaymentReference, tabRequestReference } from '../../payment/paymentReference.ts'
+import { usdDecimals } from '../../pricing/priceList.ts'
 import type { OrderRequest, Presented, Proof, RailRequest } from '../../paywall/rail.ts'
 
 export const walletHeader = 'x-wallet-address'
@@ -22,6 +32,8 @@ export interface TabProof extends Proof {
   readonly requestDigest: Uint8Array
   /** Undefined for the bearer key. */
   readonly signed: SignedDebit | undefined
+  /** The most that the caller permits for this request. Undefined: the price. */
+  readonly maxMicroUsd: bigint | undefined
   /** SHA-256 in hex of the bearer key's secret. Undefined for a signed debit. */
   readonly secretHash: string | undefined
 }
@@ -40,18 +52,23 @@ export function carriesDebit(request: RailRequest): boolean {
 /** Reads a debit without the ledger: its form, and the wallet that it names as its payer. */
 export function readTabProof(request: OrderRequest): Presented<TabProof> | Refusal {
   const text = request.header(proofHeader)
+  const maxMicroUsd = readMaxUsd(request.header(maxUsdHeader))
+  if (isRefusal(maxMicroUsd)) return maxMicroUsd
   const requestDigest = requestDigestOf(request.method, request.target, request.bodyDigest())
-  return text === undefined
-    ? readBearer(request, requestDigest)
-    : readSigned(text, { wallet: request.header(walletHeader), requestDigest })
+  const sent = { requestDigest, maxMicroUsd }
+  return text === undefined ? readBearer(request, sent) : readSigned(text, request.header(walletHeader), sent)
 }
 
-interface SignedRequest {
-  readonly wallet: string | undefined
-  readonly requestDigest: Uint8Array
+function readMaxUsd(text: string | undefined): bigint | undefined | Refusal {
+  if (text === undefined) return undefined
+  const maxMicroUsd = parseDecimal(text, usdDecimals)
+  if (maxMicroUsd !== undefined && maxMicroUsd > 0n) return maxMicroUsd
+  return refuseField(maxUsdHeader, `must be US dollars with at most ${usdDecimals} decimals, such as 0.02`)
 }
 
-function readSigned(text: string, { wallet, requestDigest }: SignedRequest): Presented<TabProof> | Refusal {
+type SentRequest = Pick<TabProof, 'requestDigest' | 'maxMicroUsd'>
+
+function readSigned(text: string, wallet: string | undefined, sent: SentRequest): Presented<TabProof> | Refusal {
   const payer = readAddress(wallet ?? '')
   if (payer === undefined)
     return refuseField(walletHeader, 'must be the Solana address of the wallet that opened the tab')
@@ -61,13 +78,13 @@ function readSigned(text: string, { wallet, requestDigest }: SignedRequest): Pre
   if (signed === undefined) return refuseProof('malformed_proof')
   const { tab, number } = signed
   const reference = tabRequestReference(tab, number)
-  return { payer, proof: { reference, tab, number, requestDigest, signed, secretHash: undefined } }
+  return { payer, proof: { reference, tab, number, ...sent, signed, secretHash: undefined } }
 }
 
 const highBit = 2n ** 63n
 
 /** Numbers of the bearer key have the highest bit, so that they never meet those that a session key signs. */
-function readBearer(request: OrderRequest, requestDigest: Uint8Array): Presented<TabProof> | Refusal {
+function readBearer(request: OrderRequest, sent: SentRequest): Presented<TabProof> | Refusal {
   const [, place = '', secretText = ''] = bearerForm.exec(request.header(bearerHeader) ?? '') ?? []
   const [bytes, secret] = [fromBase64Url(place), fromBase64Url(secretText)]
   const payer = bytes === undefined ? undefined : readAddress(encodeBase58(bytes.slice(tabIdBytes)))
@@ -80,6 +97,6 @@ function readBearer(request: OrderRequest, requestDigest: Uint8Array): Presented
   const reference = tabRequestReference(tab, number)
   return {
     payer,
-    proof: { reference, tab, number, requestDigest, signed: undefined, secretHash: toHex(sha256(secret)) },
+    proof: { reference, tab, number, ...sent, signed: undefined, secretHash: toHex(sha256(secret)) },
   }
 }

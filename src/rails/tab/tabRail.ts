@@ -2,10 +2,12 @@ import { decodeBase58 } from '@tollbook/core/base58'
 import { toHex } from '@tollbook/core/bytes'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { type Refusal, refuseNumberUsed, refuseProof } from '@tollbook/core/refusal'
-import { debitMessage, tabTermsHash } from '@tollbook/core/tab'
+import { formatDecimal } from '@tollbook/core/money'
+import { debitMessage, maxUsdHeader, tabTermsHash } from '@tollbook/core/tab'
 import type { Settlement } from '../../payment/settlement.ts'
 import { isTabRefusal, type TabRefusal } from '../../payment/tabRefusal.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { usdDecimals } from '../../pricing/priceList.ts'
 import { isSameSecret, settleDebit, type SettleDebitDeps } from './settleDebit.ts'
 import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, walletHeader } from './tabProof.ts'
 
@@ -19,11 +21,14 @@ export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
     name: 'tab',
     meta: {
       // A signed debit is in the members of a wallet's own proof.
-      headersOf: ({ 'tollbook/tab-key': key }) => (typeof key === 'string' ? { [bearerHeader]: `Bearer ${key}` } : {}),
+      headersOf: ({ 'tollbook/tab-key': key, 'tollbook/tab-max-usd': maxUsd }) => ({
+        ...(typeof key === 'string' ? { [bearerHeader]: `Bearer ${key}` } : {}),
+        ...(typeof maxUsd === 'string' ? { [maxUsdHeader]: maxUsd } : {}),
+      }),
       receiptOf: () => ({}),
     },
     secretHeaders: [proofHeader, bearerHeader],
-    requestHeaders: [walletHeader, proofHeader, bearerHeader],
+    requestHeaders: [walletHeader, proofHeader, bearerHeader, maxUsdHeader],
     responseHeaders: [],
     carriesProof: carriesDebit,
     identify: (request) => (carriesDebit(request) ? { payer: undefined } : undefined),
@@ -41,8 +46,11 @@ export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
   }
 }
 
-function describeTab({ tab: { id, neededBaseUnits, balanceBaseUnits } }: TabRefusal) {
-  return { id, neededBaseUnits: neededBaseUnits.toString(), balanceBaseUnits: balanceBaseUnits.toString() }
+function describeTab({ tab: { id, neededBaseUnits, balanceBaseUnits, affordable } }: TabRefusal) {
+  const amounts = { neededBaseUnits: neededBaseUnits.toString(), balanceBaseUnits: balanceBaseUnits.toString() }
+  if (affordable === undefined) return { id, ...amounts }
+  const { maxMicroUsd, output } = affordable
+  return { id, ...amounts, affordable: { maxUsd: formatDecimal(maxMicroUsd, usdDecimals), output } }
 }
 
 /**

@@ -60,7 +60,9 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
   )
   const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
   const verify = createSignatureVerifier()
-  const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice: products.currentPrice, verify })
+  const { listNumber } = ledger.priceLists
+  const { currentPrice } = products
+  const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice, listNumber, verify })
   return [tab, ...joined]
 }
 

@@ -65,11 +65,16 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
   ledger.periods.noteSplit(event.split, at)
-  const prices = event.prices.map(({ digest }) => digest)
   for (const { endpoint } of event.metered ?? [])
     if (event.prices.every((listed) => listed.endpoint !== endpoint))
       blame('price_wrong', `${endpoint} has a price by use and no price`)
-  ledger.prices.publish({ number, split: event.split, prices, metered: event.metered ?? [], recordedAtMs })
+  ledger.prices.publish({
+    number,
+    split: event.split,
+    prices: event.prices,
+    metered: event.metered ?? [],
+    recordedAtMs,
+  })
 }
 
 const oneDollar = 10n ** 18n

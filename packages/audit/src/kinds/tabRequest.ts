@@ -143,8 +143,14 @@ function judgeDebited(event: Debited, at: Judged): void {
   if (row.attempt > 0 && (event.orderDigest !== row.orderDigest || wallet !== row.wallet))
     blame('owner_differs', 'the number belongs to another order')
   if (listed.problem !== undefined) blame('price_wrong', listed.problem)
-  if (!ledger.prices.has(event.priceList, listed.digest))
-    blame('price_not_published', `price list ${event.priceList} does not have this price for ${listed.endpoint}`)
+  const unlisted = ledger.prices.has(event.priceList, listed.digest)
+    ? undefined
+    : ledger.prices.findHoldProblem(event.priceList, listed)
+  if (unlisted !== undefined)
+    blame(
+      'price_not_published',
+      `price list ${event.priceList} does not have this price for ${listed.endpoint}: ${unlisted}`,
+    )
   judgeTab(event, at)
   // A debit by the bearer key has no signature that an auditor could verify.
   if (signed !== null) {
