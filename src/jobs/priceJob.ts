@@ -6,6 +6,7 @@ import { forgetUnconfirmedJump, judgeMove, type MarketMemory, noMemory } from '.
 import type { MeteredEntry } from '../pricing/priceList.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
+import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
@@ -14,6 +15,15 @@ export interface PriceJob extends Repeated {
   problem(): string | undefined
   /** Returns a price only after it was recorded. Undefined if the markets have not confirmed it for too long. */
   inForce(): PriceInForce | undefined
+  /** Returns what the markets have said, for a job that prices other products from now on. */
+  heard(): MarketsHeard
+}
+
+/** Memory and last agreement of a price job. */
+export interface MarketsHeard {
+  readonly memory: MarketMemory
+  /** Undefined if no agreement is in force. */
+  readonly agreed: AgreedPrice | undefined
 }
 
 /** The price that quotes use now, with the evidence for it. */
@@ -71,6 +81,8 @@ const pollsPerAge = 3
 
 interface State {
   memory: MarketMemory
+  /** The last agreement. `inForce` is the recorded price that is near enough to it. */
+  agreed: AgreedPrice | undefined
   inForce: (PriceInForce & { readonly confirmedAtMs: number }) | undefined
   /** Reason why the last poll did not confirm a price. */
   trouble: string | undefined
@@ -78,17 +90,28 @@ interface State {
 
 /**
  * Queries the markets on a schedule and never for a caller, so that no caller can choose the moment of a price. Ready
- * after the first poll, whatever its result.
+ * after the first poll, whatever its result. A job that replaces an earlier one continues from what that one has heard,
+ * so that silent markets do not end the sale and a jump is not believed.
  */
-export async function startPriceJob(policy: PricePolicy, deps: PriceJobDeps): Promise<PriceJob> {
-  const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
-  await poll(policy, deps, state)
+export async function startPriceJob(
+  policy: PricePolicy,
+  deps: PriceJobDeps,
+  { memory, agreed }: MarketsHeard = { memory: noMemory, agreed: undefined },
+): Promise<PriceJob> {
+  const state: State = { memory, agreed: undefined, inForce: undefined, trouble: undefined }
+  if (agreed === undefined) await poll(policy, deps, state)
+  else {
+    await confirm(policy, deps, { state, agreed })
+    // The earlier job still has prices that can be paid.
+    if (state.inForce === undefined) throw new Fault(state.trouble ?? 'no price was recorded', { retryable: false })
+  }
   const everyMs = Math.min(everyMsMax, policy.ageMaxMs / pollsPerAge)
   const problem = () => problemOf(policy, deps.clock.monotonicMs(), state)
   const task = repeat(deps, { name: 'price', everyMs, run: () => poll(policy, deps, state) })
   return {
     problem,
     inForce: () => (problem() === undefined ? state.inForce : undefined),
+    heard: () => ({ memory: state.memory, agreed: problem() === undefined ? state.agreed : undefined }),
     stop: () => task.stop(),
   }
 }
@@ -119,8 +142,8 @@ async function poll(policy: PricePolicy, deps: PriceJobDeps, state: State): Prom
     return
   }
   try {
-    const agreed = { agreedAtMs: deps.clock.nowMs(), tokenPriceAttoUsd, readings, silent }
-    await confirm(policy, deps, { state, agreed })
+    const evidence = { agreedAtMs: deps.clock.nowMs(), tokenPriceAttoUsd, readings, silent }
+    await confirm(policy, deps, { state, agreed: { evidence, confirmedAtMs: deps.clock.monotonicMs() } })
   } catch (error) {
     remember(deps, state, 'the ledger did not take the price list')
     throw error
@@ -140,10 +163,14 @@ function remember({ log }: PriceJobDeps, state: State, trouble: string | undefin
 }
 
 interface AgreedPrice {
-  readonly agreedAtMs: number
-  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  readonly readings: readonly MarketReading[]
-  readonly silent: readonly MissingReading[]
+  readonly evidence: {
+    readonly agreedAtMs: number
+    readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+    readonly readings: readonly MarketReading[]
+    readonly silent: readonly MissingReading[]
+  }
+  /** The same time by the monotonic clock, from which the price ages. */
+  readonly confirmedAtMs: number
 }
 
 // Two instances may publish at the same moment; both then read the recorded list again.
@@ -155,7 +182,8 @@ async function confirm(
   deps: PriceJobDeps,
   { state, agreed }: { readonly state: State; readonly agreed: AgreedPrice },
 ): Promise<void> {
-  const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
+  const { evidence } = agreed
+  const prices = deps.pricesAt(evidence.tokenPriceAttoUsd)
   if (typeof prices === 'string') {
     state.inForce = undefined
     remember(deps, state, prices)
@@ -172,11 +200,12 @@ async function confirm(
         tolerancePercent,
         listedAttoUsd: listed,
         listedAgeMs,
-        marketAttoUsd: agreed.tokenPriceAttoUsd,
+        marketAttoUsd: evidence.tokenPriceAttoUsd,
       })
     if (stands) {
       const { number, list } = newest
-      return putInForce(deps, state, { ...agreed, tokenPriceAttoUsd: listed, prices: list.prices, priceList: number })
+      const recorded = { tokenPriceAttoUsd: listed, prices: list.prices, priceList: number }
+      return putInForce(deps, state, { agreed, recorded })
     }
     const list: PriceListPublished = {
       kind: 'PriceListPublished',
@@ -184,12 +213,13 @@ async function confirm(
       split: deps.split,
       prices,
       ...(deps.metered.length === 0 ? {} : { metered: deps.metered }),
-      evidence: agreed,
+      evidence,
     }
     const newestNumber = newest?.number ?? 0
     if (await deps.priceLists.append(list, newestNumber)) {
-      deps.log.info({ event: 'price_list_published', tokenPriceAttoUsd: agreed.tokenPriceAttoUsd.toString() })
-      return putInForce(deps, state, { ...agreed, prices, priceList: newestNumber + 1 })
+      const { tokenPriceAttoUsd } = evidence
+      deps.log.info({ event: 'price_list_published', tokenPriceAttoUsd: tokenPriceAttoUsd.toString() })
+      return putInForce(deps, state, { agreed, recorded: { tokenPriceAttoUsd, prices, priceList: newestNumber + 1 } })
     }
   }
   remember(deps, state, 'other instances publish prices all the time')
@@ -203,7 +233,14 @@ function priceOfList({ sourceName, pricesAt, split, metered }: PriceJobDeps, lis
   return isSame ? price : undefined
 }
 
-function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: AgreedPrice & PriceInForce): void {
-  state.inForce = { ...price, confirmedAtMs: deps.clock.monotonicMs() }
+interface RecordedPrice {
+  readonly agreed: AgreedPrice
+  readonly recorded: Pick<PriceInForce, 'tokenPriceAttoUsd' | 'prices' | 'priceList'>
+}
+
+function putInForce(deps: PriceJobDeps, state: State, { agreed, recorded }: RecordedPrice): void {
+  const { agreedAtMs, readings } = agreed.evidence
+  state.agreed = agreed
+  state.inForce = { agreedAtMs, readings, ...recorded, confirmedAtMs: agreed.confirmedAtMs }
   remember(deps, state, undefined)
 }

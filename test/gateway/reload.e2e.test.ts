@@ -7,6 +7,7 @@ import { ask, askForQuote } from '../support/ask.ts'
 import { ledgerFindings } from '../support/ledgerFindings.ts'
 import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { openMarketServers } from '../support/marketServers.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 /* The products file is read again while the service sells. */
@@ -75,6 +76,36 @@ test('a request in progress keeps its route', async () => {
   expect((await ask(service, { path: '/one' })).status).toBe(404)
   gate.open()
   expect(await buying).toEqual([200, '{"from":"/one"}'])
+})
+
+test('a reload while the markets are silent sells at their last price, and believes no jump', async () => {
+  const markets = await openMarketServers()
+  await write(route('/one', '0.01'))
+  const selling = await openTestService({ env: { PRODUCTS_FILE: file, ...markets.env } })
+  const tokens = async (path: string) => (await askForQuote(selling, { path })).pricing.requiredTokens
+  expect(await tokens('/one')).toBe(10)
+  for (const name of ['jupiter', 'dexscreener', 'geckoterminal'] as const) markets.say(name, { status: 503, body: '' })
+  await write(route('/two', '0.03'))
+  await selling.reload()
+  expect(await tokens('/two')).toBe(30)
+  // A jump needs a second poll to be believed, and a reload is none.
+  markets.sayAll('0.1')
+  await write(route('/two', '0.04'))
+  await selling.reload()
+  expect(await tokens('/two')).toBe(40)
+  expect(await ledgerFindings(selling.database.adminUrl)).toEqual([])
+})
+
+test('a separate finance listener sells nothing after a reload, and has its pages', async () => {
+  await write(route('/one', '0.01'))
+  const finance = { FINANCE_PORT: '0', FINANCE_ISSUER: 'https://issuer.example.com', FINANCE_JWKS_URL: api.url }
+  const selling = await openTestService({ env: { PRODUCTS_FILE: file, FINANCE_HOST: '127.0.0.1', ...finance } })
+  await write(route('/two', '0.02'))
+  await selling.reload()
+  const statuses = async (baseUrl = '') =>
+    Promise.all(['/two', '/finance'].map(async (path) => (await fetch(baseUrl + path)).status))
+  expect(await statuses(selling.financeUrl)).toEqual([404, 200])
+  expect(await statuses(selling.baseUrl)).toEqual([401, 404])
 })
 
 test('the audit finds nothing', async () => {

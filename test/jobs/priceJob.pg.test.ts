@@ -37,6 +37,7 @@ interface Stall {
     env?: Readonly<Record<string, string>>
     clock?: SteppedClock
     terms?: PaymentTerms
+    earlier?: Prices
   }): Promise<Prices>
   /** The lists on record, oldest first. */
   lists(): Promise<readonly PriceListPublished[]>
@@ -63,7 +64,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
     clock,
     markets,
     ledger,
-    async open({ env = {}, terms: ownTerms = terms } = {}) {
+    async open({ env = {}, terms: ownTerms = terms, earlier } = {}) {
       const config = readConfig({ ...markets.env, ...env })
       const deps = {
         clock,
@@ -77,6 +78,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
         sold: products,
         split: config.catalog.split,
         terms: ownTerms,
+        earlier,
         priceLists: ledger.priceLists,
       })
       onTestFinished(() => prices.close())
@@ -261,6 +263,13 @@ test('a token of which one is worth more than a request stops quotes, and names 
   expect(problemOf(prices)).toContain(
     '/api/tools/qrcode costs 1 base units, and the burn would take all of it. The smallest price that splits is 2 base units, 0.012 USD',
   )
+})
+
+test('products that cannot be sold at the last agreed price do not replace those that are', async () => {
+  const { open } = await openStall('0.006')
+  const earlier = await open()
+  await expect(open({ earlier, terms: { ...terms, decimals: 0 } })).rejects.toThrow(/The smallest price that splits/)
+  expect(requiredOf(earlier)).toBe(833_334n)
 })
 
 test('a fixed price of which the burn takes all does not start', async () => {

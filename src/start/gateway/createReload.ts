@@ -4,6 +4,7 @@ import type { OpenRoutes } from '../../gateway/openRoutes.ts'
 import type { Log } from '../../machine/log.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import type { Offers, Products } from '../products/openProducts.ts'
+import { closePart } from '../closePart.ts'
 import type { OpenGateway } from './openGateway.ts'
 
 export interface ReloadDeps {
@@ -35,12 +36,13 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps): Reload {
   let current = gateway
   let last = Promise.resolve()
   const replace = async () => {
-    const next = deps.openFile()
+    await using opened = new AsyncDisposableStack()
+    const next = opened.adopt(deps.openFile(), closePart)
     requireSameBuiltin(gateway, next)
-    await deps.products.replace({ gateway: next, sold: deps.soldWith(next) })
+    await deps.products.replace({ gateway: next, sold: deps.soldWith(next) }, deps.serveEndpoints)
     // Requests in progress use the earlier connections, which close when they are idle.
     current = next
-    await deps.serveEndpoints()
+    opened.move()
   }
   const reload = async () => {
     try {

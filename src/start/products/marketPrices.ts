@@ -19,7 +19,7 @@ const ageMaxMs = 300_000
 
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
-  const { clock, log, terms, priceLists, split, metered, upstreams } = deps
+  const { clock, log, terms, priceLists, split, metered, upstreams, earlier } = deps
   const nameOf = nameIn(upstreams)
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
@@ -33,6 +33,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       sourceName: nameOf('market'),
       pricesAt: deps.pricesAt,
     },
+    earlier?.heard?.(),
   )
   return {
     checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],
@@ -49,6 +50,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       const shown = shownPrice({ tokenPriceAttoUsd, source: nameOf('market'), asOfMs: agreedAtMs }, terms)
       return { ...shown, sources: readings.map(shownReading) }
     },
+    heard: job.heard,
     close: job.stop,
   }
 }

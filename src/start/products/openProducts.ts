@@ -11,6 +11,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import { marketSources } from './marketPrices.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
 import { openSupply } from './openSupply.ts'
+import type { Prices } from './prices.ts'
 
 export interface ProductConfig {
   readonly providers: ProviderConfig
@@ -44,7 +45,8 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
   const upstreams = openUpstreams(config.providers, deps)
   const sold = deps.sold.filter(({ path, isDeposit }) => !gateway.sells(path) && isDeposit === undefined)
   const builtin = goods && opened.adopt(await goods.open(config, { ...deps, sold, upstreams }), closePart)
-  const open = (offers: Offers) => openOffers(config.prices, { ...deps, ...offers, upstreams, builtin })
+  const open = (offers: Offers, earlier?: Prices) =>
+    openOffers(config.prices, { ...deps, ...offers, upstreams, builtin, earlier })
   let current = await open(deps)
   opened.defer(() => current.close())
   // The checks of a later file have the same names, because the configuration decides which checks there are.
@@ -64,10 +66,21 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     sampled: () => current.supply.sampled(),
     /** Sources of the price of any mint, which ask nothing until they are used. */
     marketSources: (terms: PaymentTerms) => marketSources(upstreams, terms),
-    /** Publishes the prices of the new products, and then sells those. Requests in progress keep their product. */
-    async replace(offers: Offers): Promise<void> {
+    /**
+     * Publishes the prices of the new products, and then sells those. `serve` makes them public; if it fails, the
+     * earlier ones are sold as before. Requests in progress keep their product.
+     */
+    async replace(offers: Offers, serve: () => Promise<void>): Promise<void> {
       const before = current
-      current = await open(offers)
+      current = await open(offers, before.prices)
+      try {
+        await serve()
+      } catch (error) {
+        const failed = current
+        current = before
+        await failed.close()
+        throw error
+      }
       await before.close()
     },
     close: () => parts.disposeAsync(),
@@ -77,6 +90,7 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
 interface OffersDeps extends ProductsDeps {
   readonly upstreams: ReturnType<typeof openUpstreams>
   readonly builtin: Awaited<ReturnType<Goods['open']>> | undefined
+  readonly earlier: Prices | undefined
 }
 
 /** Publishes the prices of products, and opens those of the file. */

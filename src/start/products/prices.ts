@@ -4,7 +4,7 @@ import type { Address } from '@tollbook/core/address'
 import { displayNumber } from '@tollbook/core/money'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { ServiceCheck } from '../../jobs/healthJobs.ts'
-import type { PriceJobDeps } from '../../jobs/priceJob.ts'
+import type { MarketsHeard, PriceJobDeps } from '../../jobs/priceJob.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../../pricing/tokenPrice.ts'
 import type { PriceListStore } from '../../store/priceListStore.ts'
@@ -20,6 +20,8 @@ export interface Prices {
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
   /** Answer of `/api/token/price`. */
   tokenPrice(): Json | undefined
+  /** Absent if the price is the operator's. */
+  heard?(): MarketsHeard
   close(): Promise<void>
 }
 
@@ -29,6 +31,8 @@ export interface PricingDeps
   readonly upstreams: Pick<Upstreams, 'access'>
   readonly terms: PaymentTerms
   readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
+  /** The prices of other products, which these replace. */
+  readonly earlier?: Prices | undefined
 }
 
 interface SourcedPrice {

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { Fault } from '@tollbook/core/fault'
+import { silentLog } from '../../src/machine/log.ts'
+import { createReload } from '../../src/start/gateway/createReload.ts'
+import type { OpenGateway } from '../../src/start/gateway/openGateway.ts'
+
+/** Routes that record the end of their connections. */
+function routesThat(closed: string[], name: string, builtin: OpenGateway['builtin'] = []): OpenGateway {
+  const close = () => Promise.resolve(void closed.push(name))
+  return { builtin, products: [], sells: () => false, open: () => [], close }
+}
+
+test.each([
+  ['built-in products that differ', { builtin: [{ name: 'qrcode', isOff: false }] as const, serves: true }],
+  ['documents that cannot be made', { builtin: [], serves: false }],
+])(
+  'a reload that fails by %s closes the connections that it opened, and no others',
+  async (_why, { builtin, serves }) => {
+    const closed: string[] = []
+    const reload = createReload({
+      log: silentLog,
+      gateway: routesThat(closed, 'first'),
+      openFile: () => routesThat(closed, 'failed', builtin),
+      soldWith: () => [],
+      products: { replace: (_offers, serve) => serve() },
+      serveEndpoints: () =>
+        serves ? Promise.resolve() : Promise.reject(new Fault('no document', { retryable: false })),
+    })
+    await reload.reload()
+    expect(closed).toEqual(['failed'])
+    expect(reload.check.problem()).toContain('mistakes')
+    await reload.close()
+    expect(closed).toEqual(['failed', 'first'])
+  },
+)
