@@ -84,7 +84,7 @@ async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Pr
     () => undefined,
   )
   const received = await outcome.promise
-  timeout.abort()
+  timeout.abort('the body has arrived')
   stop()
   if (!('status' in received)) upload.arrived()
   return received

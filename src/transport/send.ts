@@ -98,7 +98,7 @@ interface FollowedCaller {
 function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number): FollowedCaller {
   const left = new AbortController()
   let waitedMs = 0
-  response.once('close', () => left.abort())
+  response.once('close', () => left.abort('the connection is closed'))
   return {
     hasLeft: () => left.signal.aborted || response.destroyed,
     async untilItReads(event) {
@@ -115,7 +115,7 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
         () => true,
       )
       const isReading = await Promise.race([read, late])
-      ended.abort()
+      ended.abort('the caller has read')
       waitedMs += clock.monotonicMs() - startedAtMs
       if (!isReading && !left.signal.aborted) tearDown(response)
     },

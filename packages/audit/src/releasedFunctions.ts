@@ -44,7 +44,7 @@ a12429d4b7cd178450eb4697320359ee3ddbd31a548629393ec817fa471310de file ledger/for
 96b3b39abdfe68533469e8e991a27124fbc00bb55fe726e9400da0c99f2797b0 file ledger/history
 fb6121aa4b7690a4dd6297b61f73268932a54342d1b02a3ebfa1128152c107a7 file ledger/mark_notes
 957f5f2c959604b4230ac9a6b1ff63e2bcfb2454a88e8f498c1413d614baca77 file ledger/next_time
-de2218cc6d866f543d97e96b68ee1f43cc4e413e606268a6fb132a01a98de10c file ledger/read
+21b8aac0ae2aa4440602a017609ddacd9151bcb536a8477f4045912a2df0b8c1 file ledger/read
 71ecafc9e0f4d13b45a1b620c4c335e47b7ff89640b5d1a77200a6082c481241 ledger.add_partition(parent regclass, name text, bounds text[])
 7e097f5d1c4a4fbb14417dc74e087e52cc722ad110acd348c59786dc38922922 ledger.add_partitions()
 a0053070dcc92b77a8ea68f0b816e3c65cfe92232b7c5438eb26917a87425531 ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
@@ -74,7 +74,7 @@ f2021c7f5203fab5cab5b050fad97b5325ab22ccac6c6c6da4f670d4d49e08f7 ledger.protect_
 0d0c597214e9dcfbb27d7c4ba4d37f4248da9e4971a036d43dba549d2afc82d8 ledger.quote_days()
 6bab3febbdf557907da29505149bf75f71ccb5ed16dc718e8e441e534c1c1505 ledger.quote_storage()
 7528b3e4e9274cde7be3bdc36949c23579b54b46db585933885ec9e1f783e5c3 ledger.read(stream_id bytea)
-62eb61cd40b545f903fc2f2940af78c6cf36640782c74aa599236efe03d5f1c0 ledger.read_many(stream_ids bytea[])
+6feadd4d7fde7d2f759ca0b1c62d486b96e75f741f491188a250939ddf2732f6 ledger.read_many(stream_ids bytea[])
 c3535598fb0cc431c155fe674ebe639abda87320169b9548e2c07729cccc9f57 ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone)
 bf537961fdacfaf70a5c2f8ee374eebf0f8fbfffbe6bef26b2de1379b5ec514b ledger.record_booking(payment_body bytea, approval_body bytea)
 a4413d31ca8102153bc7e734971466916eb860b3387d8fe6ecc4469e830ad021 ledger.record_burn(body bytea)

@@ -48,7 +48,7 @@ stable
 set search_path = ''
 set enable_seqscan = off
 set jit = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -61,13 +61,16 @@ begin
     cross join lateral unnest(s.seqs) as r
     cross join lateral generate_series(lower(r), upper(r) - 1) as p (seq)
     where s.id = any(stream_ids);
+  if positions is null then
+    return;
+  end if;
   select coalesce(sum(s.version), 0) into expected from ledger.streams s where s.id = any(stream_ids);
-  return query
-  select s.id, e.seq, e.version, e.kind, e.schema_version, e.recorded_at, e.effective_at, e.body, e.leaf_hash
+  return query execute
+  'select s.id, e.seq, e.version, e.kind, e.schema_version, e.recorded_at, e.effective_at, e.body, e.leaf_hash
   from ledger.events e
   join ledger.streams s on s.stream = e.stream
-  where e.seq = any(positions)
-  order by e.seq;
+  where e.seq = any($1)
+  order by e.seq' using positions;
   get diagnostics found = row_count;
   if found <> expected then
     raise exception 'streams of % events were read as %', expected, found using errcode = 'data_corrupted';

@@ -9,6 +9,7 @@ import type { Appended, AppendResult, Item, Leaf } from './item.ts'
 import type { LedgerLog } from './log.ts'
 import type { LedgerKernel } from './port.ts'
 import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
+import { createReadQueue } from './readQueue.ts'
 
 export interface LedgerDeps {
   readonly pool: QueryRunner
@@ -53,9 +54,10 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
       monotonicMs: () => deps.clock.monotonicMs(),
     },
   })
+  const reads = createReadQueue(deps.pool)
   return {
     append: (item) => queue.submit(item),
-    read: (stream) => readEvents(deps.pool, stream),
+    read: (stream) => reads.submit(stream),
     readMany: (streams) => readManyEvents(deps.pool, streams),
     drained: () => queue.drained(),
   }

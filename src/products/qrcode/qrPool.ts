@@ -11,11 +11,11 @@ export interface QrPool {
   close(): Promise<void>
 }
 
-// Use one thread: two threads on two cores would starve the event loop. At 100 ms for the largest code, the thread
+// Use one thread: two threads on two cores would starve the event loop. At 27 ms for the largest code, the thread
 // draws 200 orders before the deadline of an attempt.
 const threads = 1
 const waitingMax = 200
-// Drawing the largest code takes 60 MB. The limit stops a runaway thread before it exhausts the process.
+// Drawing the largest code takes some 10 MB. The limit stops a runaway thread before it exhausts the process.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
 const dataUri = z.string().startsWith('data:image/')

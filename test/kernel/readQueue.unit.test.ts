@@ -1,0 +1,37 @@
+import type { deserialize } from 'node:v8'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { QueryRunner } from '@tollbook/ledger/appendBatch'
+import { createReadQueue } from '@tollbook/ledger/readQueue'
+
+/** A connection that has no stream, counts its statements, and refuses one for several streams if it is told to. */
+function countingRunner({ refusesMany = false } = {}) {
+  const names: unknown[] = []
+  // Typed as the answer of a wire: the caller of `query` says what it expects.
+  const query = (asked: unknown): ReturnType<typeof deserialize> => {
+    const { name } = z.object({ name: z.string() }).parse(asked)
+    names.push(name)
+    return refusesMany && name === 'ledger_read_many'
+      ? Promise.reject(new Error('streams of 2 events were read as 1'))
+      : Promise.resolve({ rows: [] })
+  }
+  const runner: QueryRunner = { query: (asked: unknown) => query(asked) }
+  return { names, runner }
+}
+
+const streams = Array.from({ length: 20 }, (_, n) => Uint8Array.of(1, n))
+
+test('lookups at the same moment share one statement, and a lone one is read alone', async () => {
+  const { names, runner } = countingRunner()
+  const queue = createReadQueue(runner)
+  expect(await Promise.all(streams.map((stream) => queue.submit(stream)))).toEqual(streams.map(() => []))
+  await queue.submit(Uint8Array.of(1, 99))
+  expect(names).toEqual(['ledger_read_many', 'ledger_read'])
+})
+
+test('a shared statement that fails makes no lookup fail that can be read alone', async () => {
+  const { names, runner } = countingRunner({ refusesMany: true })
+  const queue = createReadQueue(runner)
+  expect(await Promise.all(streams.map((stream) => queue.submit(stream)))).toEqual(streams.map(() => []))
+  expect(names).toHaveLength(streams.length + 1)
+})
