@@ -18,6 +18,8 @@ export interface Load {
   readonly seconds: number
   readonly connections: number
   readonly headers: Readonly<Record<string, string>>
+  /** Sent as JSON by POST. */
+  readonly body?: object | undefined
   /** Replaces `[<id>]` in headers by a new text for each request, which costs the client some time. */
   readonly replacesIds?: boolean
   /** Condition on every answer; otherwise the figure would count something else. */
@@ -26,7 +28,7 @@ export interface Load {
 
 /** Answers a second under load from another process, which is the same for everything that is compared. */
 export async function answersPerSecond(load: Load): Promise<number> {
-  const { url, seconds, connections, headers, replacesIds = false, expected } = load
+  const { url, seconds, connections, headers, body, replacesIds = false, expected } = load
   const words = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`])
   const options = [
     '--json',
@@ -35,6 +37,7 @@ export async function answersPerSecond(load: Load): Promise<number> {
     '-d',
     String(seconds),
     ...words,
+    ...(body === undefined ? [] : ['-m', 'POST', '-H', 'content-type=application/json', '-b', JSON.stringify(body)]),
     ...(replacesIds ? ['-I'] : []),
     url,
   ]

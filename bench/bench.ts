@@ -22,6 +22,7 @@ import { render } from './render.ts'
 import { rollUpBench } from './rollUpBench.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { stranger } from './stranger.ts'
+import { tabs } from './tabs.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
 
 const benches: readonly Bench[] = [
@@ -34,6 +35,7 @@ const benches: readonly Bench[] = [
   stranger,
   flood,
   peer,
+  tabs,
   gateway,
   rollUpBench,
   burnStatsBench,

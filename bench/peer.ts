@@ -7,7 +7,7 @@ import { openFeePayer } from './peer/feePayer.ts'
 import { type OurService, openOurService } from './peer/ourService.ts'
 import { measureIdle, measurePaidLoad, type PaidLoad, type Spent } from './peer/paidLoad.ts'
 import { openStockService, type StockService } from './peer/stockService.ts'
-import { type Bench, type BenchOptions, median, type Yardstick } from './yardstick.ts'
+import { type Bench, type BenchOptions, inRounds, median, type Yardstick } from './yardstick.ts'
 
 const callerCounts = [1, 16, 64] as const
 const connectionCounts = [16, 64] as const
@@ -173,13 +173,6 @@ function processorTime(load: string, rounds: readonly Round[]): Yardstick {
 
 function describeSpent({ serverMs, databaseMs, statements }: Spent): string {
   return `Node ${serverMs.toFixed(1)} ms, Postgres ${databaseMs.toFixed(1)} ms, ${statements.toFixed(1)} statements`
-}
-
-/** The first round warms both up and is thrown away. */
-async function inRounds<T>({ rounds }: BenchOptions, measure: () => Promise<T>): Promise<readonly T[]> {
-  const found: T[] = []
-  for (let round = 0; round <= rounds; round++) found.push(await measure())
-  return found.slice(1)
 }
 
 function middle<T>(rounds: readonly T[]): (read: (round: T) => number) => number {

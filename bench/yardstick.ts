@@ -46,3 +46,13 @@ export function median(values: readonly number[]): number {
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
+
+/** The first round warms the sides up and is thrown away. */
+export async function inRounds<T>(
+  { rounds }: Pick<BenchOptions, 'rounds'>,
+  measure: () => Promise<T>,
+): Promise<readonly T[]> {
+  const found: T[] = []
+  for (let round = 0; round <= rounds; round++) found.push(await measure())
+  return found.slice(1)
+}

@@ -28,12 +28,12 @@ export async function walOf(
 }
 
 /** The server of the bench is thrown away. The median ignores the batches before the setting arrives. */
-async function setPageImages(admin: pg.Client, value: 'on' | 'off'): Promise<void> {
+export async function setPageImages(admin: pg.Client, value: 'on' | 'off'): Promise<void> {
   await admin.query(`alter system set full_page_writes = ${value}`)
   await admin.query('select pg_reload_conf()')
 }
 
-async function walPosition(admin: pg.Client): Promise<number> {
+export async function walPosition(admin: pg.Client): Promise<number> {
   const { rows } = await admin.query<{ bytes: string }>(
     "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes",
   )
