@@ -71,6 +71,68 @@ test('one deposit pays for requests without a transaction, and closing it return
   expect(await payingFetch.tabs.status(service.baseUrl)).toBeUndefined()
 })
 
+/** Counts requests for a QR code, without and with a proof. `urlOf` sends them to another place. */
+function counting(urlOf: (url: string) => string = (url) => url) {
+  const sent = { unpaid: 0, paid: 0 }
+  const counted: typeof fetch = (input, init) => {
+    const { url } = new Request(input)
+    if (url.endsWith('qrcode')) sent[new Headers(init?.headers).has('x-payment-proof') ? 'paid' : 'unpaid']++
+    return fetch(urlOf(url), init)
+  }
+  return { sent, fetch: counted }
+}
+
+test('a request whose price is known is debited at once, without a request for the price', async () => {
+  const { sent, fetch: counted } = counting()
+  const payingFetch = payer({ fetch: counted })
+  await buy(payingFetch, 'a')
+  await buy(payingFetch, 'b')
+  expect(sent).toEqual({ unpaid: 1, paid: 2 })
+  expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '200000000' })
+})
+
+test('a price that rose is asked for again, and a risen price above the limit is not paid', async () => {
+  const at = (usd: string, besides?: TestService) =>
+    openTestService({
+      sellsTabs: true,
+      env: { PRICES_USD: `/api/tools/qrcode=${usd}` },
+      ...(besides === undefined ? {} : { besides }),
+    })
+  const first = await at('0.1')
+  let current = first
+  const { sent, fetch: counted } = counting((url) => url.replace(first.baseUrl, current.baseUrl))
+  const payingFetch = payer({
+    wallet: keypairWallet(first.demoWallet),
+    rpcUrl: first.chain.rpcUrl,
+    fetch: counted,
+    spendingLimit: { perRequest: { usd: '0.25' }, total: { usd: '2' } },
+  })
+  const buyHere = async (data: string) => {
+    const response = await payingFetch(`${first.baseUrl}/api/tools/qrcode`, {
+      method: 'POST',
+      body: JSON.stringify({ data }),
+    })
+    return saleBody.parse(await response.json()).receipt.requiredBaseUnits
+  }
+  expect(await buyHere('a')).toBe('100000000')
+  current = await at('0.2', first)
+  expect(await buyHere('b')).toBe('200000000')
+  expect(await buyHere('c')).toBe('200000000')
+  expect(sent).toEqual({ unpaid: 2, paid: 4 })
+  current = await at('0.3', current)
+  expect(await rejectionOf(buyHere('d'))).toMatchObject({ name: 'SpendingLimitExceeded', scope: 'per request' })
+  expect(await payingFetch.tabs.status(first.baseUrl)).toMatchObject({ balanceBaseUnits: '500000000' })
+})
+
+test('a request that the service refuses is answered as without a tab, and leaves nothing open', async () => {
+  const store = openPaymentFolder(join(await makeScratchDirectory(), 'payments'))
+  const payingFetch = payer({ store })
+  await buy(payingFetch)
+  const response = await payingFetch(`${service.baseUrl}/api/tools/qrcode`, { method: 'POST', body: '{"data":""}' })
+  expect(response.status).toBe(400)
+  expect(await store.pending()).toEqual([])
+})
+
 test('a top-up buys one more deposit when the tab holds too little, and the limits count it', async () => {
   const payingFetch = payer({ tab: { depositUsd: 1, topUp: true } })
   for (const data of ['1', '2', '3', '4', '5']) await buy(payingFetch, data)

@@ -75,7 +75,8 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   }
 }
 
-function mayHeal(status: number): boolean {
+/** True for a status after which the same request may succeed. */
+export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
 

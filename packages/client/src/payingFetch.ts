@@ -17,7 +17,7 @@ import { type PresentablePayment, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
 import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
-import { payOnTab } from './tab/payOnTab.ts'
+import { payAtKnownPrice, payOnTab } from './tab/payOnTab.ts'
 import { withinTime } from './timeLimit.ts'
 
 export interface PayingFetch {
@@ -85,6 +85,8 @@ async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: Pay
 
 async function buy(payer: Payer, request: PayableRequest): Promise<Response> {
   const idempotencyKey = request.idempotencyKey ?? randomToken()
+  const atOnce = await payAtKnownPrice(payer, { request, idempotencyKey }, fetchAndPay)
+  if (atOnce !== undefined) return atOnce
   const offer = await askWithoutProof(payer, request, idempotencyKey)
   if (offer instanceof Response) return offer
 

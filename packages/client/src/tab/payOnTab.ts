@@ -1,9 +1,10 @@
-import { checkQuote } from '../checkQuote.ts'
+import { checkQuote, type PayableQuote } from '../checkQuote.ts'
 import { deliverPayment } from '../deliverPayment.ts'
 import { pathOf } from '@tollbook/core/endpointName'
+import { mayHeal } from '../judgeAnswer.ts'
 import type { PayableRequest } from '../payableRequest.ts'
 import type { Payer } from '../payer.ts'
-import { PaymentRefused } from '../paymentError.ts'
+import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import type { Offer } from '../readOffer.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { findTab, type Pay, topUpTab } from './openTab.ts'
@@ -13,45 +14,91 @@ import type { OpenedRecord } from './tabRecords.ts'
 export interface TabOrder {
   readonly request: PayableRequest
   readonly idempotencyKey: string
-  readonly offer: Offer
 }
 
 /** Pays by a debit of the tab at the service. Undefined if the offer has to be paid by itself. */
-export async function payOnTab(payer: Payer, order: TabOrder, pay: Pay): Promise<Response | undefined> {
-  const { tab: option } = payer
+export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
-  if (option === undefined || offer.sponsored !== undefined) return undefined
+  if (payer.tab === undefined || offer.sponsored !== undefined) return undefined
   const url = new URL(request.content.url)
   const quote = checkQuote({ offer, url, pins: payer.pins })
   // The payment by itself reports the problem.
   if ('problem' in quote) return undefined
-  const { requiredBaseUnits, decimals } = quote
-  requireWithinLimits(payer, url, payer.worth({ attoUsd: quote.priceAttoUsd, baseUnits: requiredBaseUnits }, decimals))
+  const excess = findExcess(payer, url, quote)
+  if (excess !== undefined) throw new SpendingLimitExceeded(excess)
+  const answer = await debit(payer, { order, quote, pay })
+  if (answer instanceof Error) throw answer
+  const { prices } = payer.tabs
+  if (prices.size >= pricesMax) prices.clear()
+  if (answer !== undefined) prices.set(priceName(request), { quote, atMs: payer.clock.monotonicMs() })
+  return answer
+}
 
+// A route of a file may have any number of paths.
+const pricesMax = 1_000
+// The token may rise, and the price in tokens fall with it. The debit then permits more dollars than were compared.
+const knownMs = 10 * 60_000
+
+/**
+ * Pays at most the price of an earlier request, without asking for the price. Undefined if that is not possible:
+ * nothing was charged, and the service has to be asked.
+ */
+export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): Promise<Response | undefined> {
+  const name = priceName(order.request)
+  const known = payer.tabs.prices.get(name)
+  if (known === undefined) return undefined
+  const { quote, atMs } = known
+  const url = new URL(order.request.content.url)
+  if (payer.clock.monotonicMs() < atMs + knownMs && findExcess(payer, url, quote) === undefined) {
+    const answer = await debit(payer, { order, quote, pay })
+    if (answer instanceof Response) return answer
+    if (answer !== undefined) await payer.open.close(answer.payment, 'not_sent')
+  }
+  payer.tabs.prices.delete(name)
+  return undefined
+}
+
+function priceName({ content: { method, url } }: PayableRequest): string {
+  const { origin, pathname } = new URL(url)
+  return `${method} ${origin}${pathname}`
+}
+
+/** The deposit is counted already, so only the price itself is compared with the limits. */
+function findExcess({ budget, clock, worth }: Payer, { host }: URL, quote: PayableQuote) {
+  const { priceAttoUsd: attoUsd, requiredBaseUnits: baseUnits, decimals } = quote
+  return budget.findExcess({ ...worth({ attoUsd, baseUnits }, decimals), host, atMs: clock.nowMs() }, [])
+}
+
+interface DebitQuestion {
+  readonly order: TabOrder
+  readonly quote: PayableQuote
+  readonly pay: Pay
+}
+
+/** Undefined if the tab cannot pay. An error says that the service refuses the request itself, and charged nothing. */
+async function debit(payer: Payer, { order, quote, pay }: DebitQuestion) {
+  const { tab: option } = payer
+  const { request } = order
+  if (option === undefined) return undefined
+  const url = new URL(request.content.url)
   const path = url.pathname.slice(0, url.pathname.length - pathOf(quote.endpoint).length)
   const question = { service: url.origin + path, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
   if (record === undefined || record.opened.mint !== quote.mint) return undefined
 
-  const debit = { record, order, maxBaseUnits: requiredBaseUnits }
-  const first = await presentDebit(payer, debit)
-  if (first instanceof Response) return first
+  const maxBaseUnits = quote.requiredBaseUnits
+  const first = await presentDebit(payer, { record, order, maxBaseUnits })
+  if (typeof first !== 'string') return first
   if (first === 'INSUFFICIENT_BALANCE' && option.topUp === true) {
-    if (!(await topUpTab(payer, question, { record, neededBaseUnits: requiredBaseUnits }))) return undefined
-    const again = await presentDebit(payer, debit)
-    return again instanceof Response ? again : undefined
+    if (!(await topUpTab(payer, question, { record, neededBaseUnits: maxBaseUnits }))) return undefined
+    const again = await presentDebit(payer, { record, order, maxBaseUnits })
+    return typeof again === 'string' ? undefined : again
   }
   if (endedReasons.has(first)) await payer.tabs.write({ ...record, isClosed: true })
   return undefined
 }
 
 const endedReasons = new Set(['tab_closed', 'tab_key_replaced', 'tab_unknown', 'tab_signature_invalid'])
-
-/** The deposit is counted already, so only the price itself is compared with the limits. */
-function requireWithinLimits({ budget, clock }: Payer, { host }: URL, cost: { attoUsd: bigint; baseUnits: bigint }) {
-  const excess = budget.findExcess({ ...cost, host, atMs: clock.nowMs() }, [])
-  if (excess !== undefined) throw new SpendingLimitExceeded(excess)
-}
 
 interface DebitOrder {
   readonly record: OpenedRecord
@@ -60,10 +107,14 @@ interface DebitOrder {
 }
 
 /**
- * Returns the answer, or the reason of a refusal that charged nothing. A refusal after a lost answer is thrown: the
- * lost request may still be on its way, and another payment could pay the order twice.
+ * Returns the answer, the reason for which the tab was not debited, or the error about the request itself; the last two
+ * charged nothing. A refusal after a lost answer is thrown: the lost request may still be on its way, and another
+ * payment could pay the order twice.
  */
-async function presentDebit(payer: Payer, { record, order, maxBaseUnits }: DebitOrder): Promise<Response | string> {
+async function presentDebit(
+  payer: Payer,
+  { record, order, maxBaseUnits }: DebitOrder,
+): Promise<Response | string | PaymentError> {
   const { request, idempotencyKey } = order
   const payment = signDebit({ record, request, idempotencyKey, maxBaseUnits, nowMs: payer.clock.nowMs() })
   await payer.open.keep(payment)
@@ -84,8 +135,17 @@ async function presentDebit(payer: Payer, { record, order, maxBaseUnits }: Debit
   try {
     return await deliverPayment(watching, { payment, sentBefore: false, signal: request.signal })
   } catch (error) {
-    const isOfTab = error instanceof PaymentRefused && /^(tab_|INSUFFICIENT_BALANCE$)/.test(error.reason)
-    if (isOfTab && !isLost) return error.reason
-    throw error
+    if (isLost || !(error instanceof PaymentError)) throw error
+    if (error instanceof PaymentRefused) {
+      if (!/^(tab_|INSUFFICIENT_BALANCE$)/.test(error.reason)) throw error
+      return error.reason
+    }
+    if (!isAboutRequest(error)) throw error
+    return error
   }
+}
+
+/** True if the service refused the request as it does without a payment, such as for a wrong parameter. */
+function isAboutRequest({ lastAnswer }: PaymentError): boolean {
+  return lastAnswer?.code !== undefined && lastAnswer.status <= 499 && !mayHeal(lastAnswer.status)
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readAddress } from '@tollbook/core/address'
 import { readBase64 } from '@tollbook/core/base64'
 import { sha256Hex } from '@tollbook/core/digest'
+import type { PayableQuote } from '../checkQuote.ts'
 import { PayerFault } from '../errorCode.ts'
 import type { PaymentStore } from '../paymentStore.ts'
 
@@ -45,6 +46,14 @@ export interface TabRecords {
   exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /** Services that answered that they sell no tabs. */
   readonly without: Set<string>
+  /** Prices at which tabs were debited, by method and URL without its query. */
+  readonly prices: Map<string, KnownPrice>
+}
+
+export interface KnownPrice {
+  readonly quote: PayableQuote
+  /** When the service offered it, on the monotonic clock. */
+  readonly atMs: number
 }
 
 /** Records in the store if it keeps tabs, otherwise in memory. */
@@ -59,6 +68,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
   }
   return {
     without: new Set(),
+    prices: new Map(),
     async read(service) {
       const name = nameOf(service)
       const text = store?.readTab === undefined ? memory.get(name) : await store.readTab(name)
