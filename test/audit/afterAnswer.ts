@@ -33,7 +33,7 @@ export interface Answered {
 }
 
 export const finalized: FinalVerdict = { kind: 'finalized', slot: 1_000 }
-const reversed: FinalVerdict = { kind: 'reversed', reason: 'absent', finalizedSlot: 2_000 }
+export const reversed: FinalVerdict = { kind: 'reversed', reason: 'absent', finalizedSlot: 2_000 }
 
 /** The same mixture each time: most become final, some are dropped, some owed back, and some stay as they are. */
 export async function continueAfterAnswers(ledger: Ledger, payments: readonly Answered[]): Promise<void> {

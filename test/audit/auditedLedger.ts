@@ -28,6 +28,7 @@ import {
   payOut,
   receiveUnmatched,
 } from './afterAnswer.ts'
+import { sellInDollars } from './dollarSales.ts'
 import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 /* A real ledger for an auditor, written by the one write path and sealed as it grew. */
@@ -84,6 +85,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
     await continueAfterAnswers(ledger, answered)
     await refundWhole(ledger, refundedWhole)
     await receiveUnmatched(ledger, address)
+    await sellInDollars(ledger, wallet, prices)
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)
       if (isNew) await burnOwed(adminUrl, wallet)

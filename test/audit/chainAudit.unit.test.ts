@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { sampleAddress } from '../store/samplePayment.ts'
 import { blockTimeMs, price, type ReplayedLedger, served, signed } from './replayedLedger.ts'
@@ -92,6 +93,23 @@ test('a burn that is recorded as failed and is on chain contradicts the ledger',
   expect(await findingsOf(withFailed(), chainWith(null), ['BurnFailed'])).toContainEqual(contradiction)
   for (const chain of [{}, chainWith({ InstructionError: [0, 'Custom'] })])
     expect(await findingsOf(withFailed(), chain, ['BurnFailed'])).not.toContainEqual(contradiction)
+})
+
+test('tokens recorded as of another sender than the one on chain contradict the ledger', async () => {
+  const [sender, signature, account] = [sampleAddress(), signed(9), accountOf(present)]
+  const amount = Buffer.of(12, 7, 0, 0, 0, 0, 0, 0, 0, 6)
+  const { transaction, ...arrived } = landed(signature, account, 7)
+  const accountKeys = [sender, account, accountOf(sender), mint, tokenProgram]
+  const instructions = [{ programIdIndex: 4, accounts: [2, 3, 1, 0], data: encodeBase58(amount) }]
+  const message = { ...transaction.message, accountKeys, instructions }
+  const chain = { transactions: new Map([[signature, { ...arrived, transaction: { ...transaction, message } }]]) }
+  const recorded = { mint, receivedBaseUnits: '7', slot: 950 }
+  for (const kind of ['TokensDelivered', 'TransferReceived']) {
+    const found = (wallet: string) =>
+      findingsOf(twoWallets().append(`solana:${signature}`, [kind, { ...recorded, wallet }]), chain, [kind])
+    expect(await found(former)).toContainEqual(['transaction_contradicts', signature])
+    expect(await found(sender)).not.toContainEqual(['transaction_contradicts', signature])
+  }
 })
 
 test.each([

@@ -20,7 +20,7 @@ import {
   price,
   reference,
   released,
-  type ReplayedLedger,
+  ReplayedLedger,
   required,
   served,
   settlement,
@@ -51,47 +51,6 @@ function finalize(ledger: ReplayedLedger, exposure: Fields): ReplayedLedger {
   return ledger.append(reference, ['PaymentFinalized', { slot: 100, ...exposure }])
 }
 
-describe('a price list', () => {
-  test.each([
-    ['a split of less than the whole', { split: split.slice(0, 3) }, 'split_wrong'],
-    [
-      'an account twice in its split',
-      { split: [...split.slice(0, 3), { account: 'holders', perMille: 50 }] },
-      'split_wrong',
-    ],
-    [
-      'shares that are not those of its split',
-      { prices: [{ ...price, shares: price.shares.toReversed() }] },
-      'price_wrong',
-    ],
-    [
-      'a burn that is not that of its split',
-      { split: split.with(0, { account: 'burn', perMille: 200 }).with(1, { account: 'provider', perMille: 600 }) },
-      'price_wrong',
-    ],
-    [
-      'shares that do not sum to what is received',
-      { prices: [{ ...price, shares: price.shares.slice(1) }] },
-      'price_wrong',
-    ],
-    ['a price that is not that of its dollars', { prices: [{ ...price, priceMicroUsd: '10001' }] }, 'price_wrong'],
-  ] as const)('with %s is found', (_, list, code) => {
-    expect(listed(list).findings()).toContainEqual([code, 1])
-  })
-
-  test('of five accounts divides as its split says, and the first account takes the rest', () => {
-    const five = [...split.slice(0, 2), ...['a', 'b', 'c', 'd'].map((account) => ({ account, perMille: 50 }))]
-    const parts = ['a', 'b', 'c', 'd'].map((account) => ({ account, baseUnits: '500000' }))
-    const other = { ...price, shares: [{ account: 'provider', baseUnits: '5000000' }, ...parts] }
-    expect(listed({ split: five, prices: [other] }).findings()).toEqual([])
-  })
-
-  test('with another number than the next one is found', () => {
-    const ledger = listed().append('prices#3', ['PriceListPublished', { source: 'fixed', split, prices: [price] }])
-    expect(ledger.findings()).toEqual([['version_missing', 2]])
-  })
-})
-
 describe('a setting', () => {
   const key = {
     name: 'sample-setting',
@@ -105,6 +64,25 @@ describe('a setting', () => {
     expect(ledger.append('sample-setting#2', ['SettingChanged', { ...key, number: 2 }]).findings()).toEqual([])
     const gap = listed().append('sample-setting#2', ['SettingChanged', { ...key, number: 2 }])
     expect(gap.findings()).toEqual([['version_missing', 2]])
+  })
+
+  test('that gives a mint other decimals than its prices is found, before or after them', () => {
+    const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+    const name = `mint/${price.mint}`
+    const of = (decimals: number) => ({ ...key, name, value: { decimals, tokenProgram } })
+    expect(
+      listed()
+        .append(`${name}#1`, ['SettingChanged', of(6)])
+        .findings(),
+    ).toEqual([])
+    expect(
+      listed()
+        .append(`${name}#1`, ['SettingChanged', of(9)])
+        .findings(),
+    ).toEqual([['setting_wrong', 2]])
+    const before = new ReplayedLedger().append(`${name}#1`, ['SettingChanged', of(9)])
+    const list = { source: 'fixed', split, prices: [price] }
+    expect(before.append('prices#1', ['PriceListPublished', list]).findings()).toEqual([['price_wrong', 2]])
   })
 
   test.each([

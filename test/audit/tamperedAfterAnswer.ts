@@ -178,7 +178,7 @@ const tamperedPayouts: readonly Tampering[] = [
 ]
 
 /** The events of the round of burning a second time, as another transaction; `edit` changes the first body. */
-async function burnAgain(ledger: TamperedLedger, edit: string): Promise<number> {
+export async function burnAgain(ledger: TamperedLedger, edit: string): Promise<number> {
   const [submitted, head] = [await ledger.nth('BurnSubmitted', 0), await ledger.head()]
   const signature = `substring(convert_from(body, 'UTF8') from '"stream":"solana:([^"]*)"')`
   const another = `replace(convert_from(body, 'UTF8'), ${signature}, reverse(${signature}))`

@@ -1,5 +1,6 @@
 import { tamperedBytes } from './tamperedBytes.ts'
 import { tamperedAfterAnswer } from './tamperedAfterAnswer.ts'
+import { tamperedDollars } from './tamperedDollars.ts'
 import { tamperedReports } from './tamperedReports.ts'
 import { tamperedRules } from './tamperedRules.ts'
 import { tamperedSeals } from './tamperedSeals.ts'
@@ -18,4 +19,5 @@ export const tamperings: readonly Tampering[] = [
   ...tamperedReports,
   ...tamperedSeals,
   ...tamperedShapes,
+  ...tamperedDollars,
 ]

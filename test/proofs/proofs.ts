@@ -116,7 +116,7 @@ export const proofs: Readonly<Record<string, Proof>> = {
     programs: { offline: 'offline.ts', packages: 'packages.ts', till: 'till.ts', python: 'python.ts' },
   },
   seal: {
-    about: "the audit names some 200 kinds of tampering; Go's implementation and ours read each other's seals",
+    about: "the audit names some 250 kinds of tampering; Go's implementation and ours read each other's seals",
     programs: { tampering: 'tampering.ts', transparency: 'transparency.ts' },
   },
 }

@@ -20,13 +20,13 @@ import { concludeProof, say } from './verdict.ts'
  * it names the broken question and the first bad position. The untouched ledger passes.
  */
 
-const command = proofCommand('tampering', 'An audit finds every change to a ledger or an export, and names it.').option(
-  '--payments <n>',
-  'payments in the ledger',
-  wholeNumber,
-  120,
-)
-const { payments } = command.parse().opts<{ payments: number }>()
+const command = proofCommand('tampering', 'An audit finds every change to a ledger or an export, and names it.')
+  .option('--payments <n>', 'payments in the ledger', wholeNumber, 120)
+  .option('--only <pattern>', 'changes whose name matches', '')
+const { payments, only } = command.parse().opts<{ payments: number; only: string }>()
+const isTried = ({ name }: { readonly name: string }) => new RegExp(only).test(name)
+const tried = tamperings.filter(isTried)
+const triedExports = exportTamperings.filter(isTried)
 
 await using server = await startLedgerServer()
 const directory = await makeTemporaryDirectory()
@@ -49,16 +49,13 @@ await withCopy(ledger, async (backupUrl) => {
   )
   const untouchedBackup = await auditDatabase(backupUrl, older)
   if (untouchedBackup.findings.length > 0) wrong.push('the backup as it was then does not pass')
-  for (const tampering of tamperings) report(tampering.name, await tryTampering(fixture, tampering))
-  for (const tampering of exportTamperings) report(tampering.name, await tryExportTampering(fixture, tampering, file))
+  for (const tampering of tried) report(tampering.name, await tryTampering(fixture, tampering))
+  for (const tampering of triedExports) report(tampering.name, await tryExportTampering(fixture, tampering, file))
 })
 await directory.remove()
 concludeProof({
   holds: wrong.length === 0,
-  lines: [
-    `${1 + tamperings.length + exportTamperings.length} tamperings, ${wrong.length} not found as expected`,
-    ...wrong,
-  ],
+  lines: [`${1 + tried.length + triedExports.length} tamperings, ${wrong.length} not found as expected`, ...wrong],
 })
 
 async function checkUntouched(fixture: AuditedFixture): Promise<void> {

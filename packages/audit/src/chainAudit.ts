@@ -2,7 +2,7 @@ import { StateDocument } from './auditState.ts'
 import type { AuditedStream } from './auditedStream.ts'
 import type { ChainNode, ChainTransaction } from './chainNode.ts'
 import type { ReadEvent } from './kinds/auditedKind.ts'
-import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
+import { contradictionOf, hasFailed, movesOf, sendersTo, sentTo } from './landedPayment.ts'
 import type { OnChain, RecordedChange } from './onChain.ts'
 import { RecordedWallets } from './recordedWallets.ts'
 import type { Replay } from './replay.ts'
@@ -193,10 +193,21 @@ export class ChainAudit {
     else this.figures.confirmed++
     if (account === undefined) return
     this.#verifyReceivers(sentTo(moved, account), recorded)
+    this.#verifySender(sendersTo(moved, account, new Set(changes.map(([own]) => own))), recorded)
     // Check the burned amount too, because the change of balance could also be a transfer.
     const burned = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
     if (recorded.burnedBaseUnits !== undefined && burned !== recorded.burnedBaseUnits)
       this.#contradict(signature, position, `it burned ${burned}, and ${recorded.burnedBaseUnits} are recorded`)
+  }
+
+  /** Checks who sent tokens: they are owed back to this wallet, or are the treasury's for burns. */
+  #verifySender(senders: ReadonlySet<string>, { sender, signature, position }: NotedChange): void {
+    if (sender === undefined || (sender === null ? senders.size === 0 : senders.has(sender))) return
+    this.#contradict(
+      signature,
+      position,
+      `${[...senders].join(' or ') || 'nobody'} sent it, and ${sender ?? 'nobody'} is recorded`,
+    )
   }
 
   /** Checks the amount that each wallet received, because a correct sum can hide a wrong receiver. */

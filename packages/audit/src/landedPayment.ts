@@ -169,6 +169,25 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
   return sent
 }
 
+/**
+ * Returns the wallets that sent the most of what arrived in an account, with those that cannot be told apart. Transfers
+ * between the service's own accounts do not count.
+ */
+export function sendersTo(
+  { moves, accounts }: LandedMoves,
+  account: string,
+  own: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const sent = new Map<string, bigint>()
+  for (const { kind, source = '', destination, authority, amountBaseUnits } of moves) {
+    if (kind !== 'transfer' || destination !== account || own.has(source)) continue
+    for (const owner of accounts.get(source)?.owners ?? [authority])
+      sent.set(owner, (sent.get(owner) ?? 0n) + amountBaseUnits)
+  }
+  const most = [...sent.values()].reduce((max, amount) => (amount > max ? amount : max), 0n)
+  return new Set([...sent].filter(([, amount]) => amount === most).map(([owner]) => owner))
+}
+
 /** Returns whether the transaction failed. A failed one is on chain and moved only its fee. */
 export function hasFailed({ meta }: ChainTransaction): boolean {
   return meta.err !== null && meta.err !== undefined

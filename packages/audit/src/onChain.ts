@@ -31,6 +31,8 @@ export interface RecordedChange {
    * arrived, in any of the accounts.
    */
   readonly leftAtMs?: number
+  /** Wallet that must have sent the most of what arrived. Null: no wallet sent it. */
+  readonly sender?: string | null
   /** Wallets that must have received the tokens, with their amounts. */
   readonly receivers?: readonly { readonly wallet: string; readonly paidBaseUnits: bigint }[]
   readonly burnedBaseUnits?: bigint

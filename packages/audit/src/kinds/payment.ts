@@ -1,3 +1,4 @@
+import type { OnChain } from '../onChain.ts'
 import { dueOf } from '../settlement.ts'
 import type { DerivedPosting } from '../journal.ts'
 import { type AuditedKind, eventOf } from './auditedKind.ts'
@@ -48,17 +49,23 @@ const reversed = eventOf(bodies.reversed, {
   onChain: ({ mint }) => ({ is: 'dropped', mint }),
 })
 
+const arrival = ({ mint, slot, receivedBaseUnits, wallet: sender }: Arrived): OnChain => {
+  return { is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits, sender }
+}
+
+type Arrived = bodies.Body<typeof bodies.received> | bodies.Body<typeof bodies.delivered>
+
 const received = eventOf(bodies.received, {
   postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
   judge: rules.judgeReceived,
-  onChain: ({ mint, slot, receivedBaseUnits }) => ({ is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits }),
+  onChain: arrival,
 })
 
 // Tokens of the treasury for the burns of sales in dollars.
 const delivered = eventOf(bodies.delivered, {
   postings: ({ receivedBaseUnits }) => [[wallet, toDeliver, receivedBaseUnits]],
   judge: rules.judgeReceived,
-  onChain: ({ mint, slot, receivedBaseUnits }) => ({ is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits }),
+  onChain: arrival,
 })
 
 /** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { usd } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
+import { noteDecimals } from '../mintDecimals.ts'
 import { type AuditedPrice, price } from '../price.ts'
 import { dollarSplit, findShareProblem, findSplitProblem, split } from '../split.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
@@ -55,13 +56,16 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   if (wrongSplit !== undefined) blame('split_wrong', wrongSplit)
   const burns = event.split.some(({ account }) => account === 'burn')
   for (const listed of event.prices) {
-    // Of a price in dollars nothing is burned, and it may owe a burn in the token.
-    const isDollar = burns && !isDeposit(listed) && (listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined)
+    // Of a price in dollars nothing is burned, and it may owe a burn in the token. It comes after the one in the token.
+    const isFirst = event.prices.find(({ endpoint }) => endpoint === listed.endpoint) === listed
+    const burnsNothing = listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined
+    const isDollar = burns && !isDeposit(listed) && (burnsNothing || !isFirst)
     const shares = isDollar ? dollarSplit(event.split) : event.split
     const problem =
       listed.problem ??
       (isDeposit(listed) ? undefined : findShareProblem(listed, shares)) ??
-      (isDollar ? findDollarProblem(listed, event.prices) : undefined)
+      (isDollar ? findDollarProblem(listed, event.prices) : undefined) ??
+      noteDecimals(ledger.state, listed.mint, listed.decimals)
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
   ledger.periods.noteSplit(event.split, at)
@@ -91,6 +95,9 @@ function findDollarProblem(
   const inToken = prices.find((listed) => listed.endpoint === endpoint)
   if (inToken === undefined || inToken.mint === mint) return 'no price in the service token comes before it'
   if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`
+  // A dollar owes the burn of all its sales or of none.
+  const first = prices.find((listed) => listed.mint === mint)
+  if ((first?.tokenBurn === undefined) !== (tokenBurn === undefined)) return 'only some sales in its mint owe a burn'
   if (tokenBurn === undefined) return undefined
   if (tokenBurn.mint !== inToken.mint) return 'its burn is not in the service token'
   const { burnBaseUnits: right } = inToken

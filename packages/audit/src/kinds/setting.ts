@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { StateDocument } from '../auditState.ts'
 import { utcTime } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
+import { noteDecimals } from '../mintDecimals.ts'
 import { type AuditedKind, bodyOf, type EventHead, eventOf, type Judged } from './auditedKind.ts'
 
 /* Settings of the ledger. The values of each name are numbered 1, 2, 3…, and each number has its own stream. */
@@ -42,6 +43,9 @@ export const setting: AuditedKind = {
 // Form of a setting's name. One part may follow a slash: `mint/<address>`.
 const nameForm = /^[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?$/
 
+const mintForm = /^mint\/(.+)$/
+const withDecimals = z.object({ decimals: z.int() })
+
 function judgeChanged(event: SettingEvent, at: Judged): void {
   const { stream, name, number, validFrom, effectiveAt } = event
   const blame = (message: string): void => at.blame('lifecycle_impossible', message)
@@ -49,6 +53,10 @@ function judgeChanged(event: SettingEvent, at: Judged): void {
   if (name === 'prices') blame('prices are set by a price list')
   if (validFrom !== effectiveAt) blame('it took effect at another time')
   at.ledger.periods.record(event, at)
+  const [, mint] = mintForm.exec(name) ?? []
+  const { data: of } = withDecimals.safeParse(event.value)
+  const difference = mint && of && noteDecimals(at.ledger.state, mint, of.decimals)
+  if (difference) at.blame('setting_wrong', difference)
   countSetting({ name, number, validFromMs: effectiveAt }, at)
 }
 

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { dollarPrice, listed, price, split } from './replayedLedger.ts'
+
+/* The rules of the auditor for price lists, on bodies written by hand. */
+
+const other = { ...price, endpoint: '/api/data/stock' }
+const otherDecimals = {
+  ...other,
+  decimals: 5,
+  requiredBaseUnits: '1000000',
+  burnBaseUnits: '300000',
+  shares: price.shares.map(({ account, baseUnits }) => ({ account, baseUnits: baseUnits.slice(0, -1) })),
+}
+const { tokenBurn: _, ...dollarWithoutBurn } = dollarPrice
+const burnedDollar = {
+  ...dollarWithoutBurn,
+  burnBaseUnits: '3000',
+  shares: dollarPrice.shares.with(2, { account: 'treasury', baseUnits: '500' }),
+}
+
+describe('a price list', () => {
+  test.each([
+    ['a split of less than the whole', { split: split.slice(0, 3) }, 'split_wrong'],
+    [
+      'an account twice in its split',
+      { split: [...split.slice(0, 3), { account: 'holders', perMille: 50 }] },
+      'split_wrong',
+    ],
+    [
+      'shares that are not those of its split',
+      { prices: [{ ...price, shares: price.shares.toReversed() }] },
+      'price_wrong',
+    ],
+    [
+      'a burn that is not that of its split',
+      { split: split.with(0, { account: 'burn', perMille: 200 }).with(1, { account: 'provider', perMille: 600 }) },
+      'price_wrong',
+    ],
+    [
+      'shares that do not sum to what is received',
+      { prices: [{ ...price, shares: price.shares.slice(1) }] },
+      'price_wrong',
+    ],
+    ['a price that is not that of its dollars', { prices: [{ ...price, priceMicroUsd: '10001' }] }, 'price_wrong'],
+    ['a dollar that is burned', { prices: [price, burnedDollar] }, 'price_wrong'],
+    [
+      'a burn that a dollar owes for one endpoint and not for another',
+      { prices: [price, other, dollarPrice, { ...dollarWithoutBurn, endpoint: other.endpoint }] },
+      'price_wrong',
+    ],
+    ['a mint of two numbers of decimals', { prices: [price, otherDecimals] }, 'price_wrong'],
+  ] as const)('with %s is found', (_, list, code) => {
+    expect(listed(list).findings()).toContainEqual([code, 1])
+  })
+
+  test('of five accounts divides as its split says, and the first account takes the rest', () => {
+    const five = [...split.slice(0, 2), ...['a', 'b', 'c', 'd'].map((account) => ({ account, perMille: 50 }))]
+    const parts = ['a', 'b', 'c', 'd'].map((account) => ({ account, baseUnits: '500000' }))
+    const other = { ...price, shares: [{ account: 'provider', baseUnits: '5000000' }, ...parts] }
+    expect(listed({ split: five, prices: [other] }).findings()).toEqual([])
+  })
+
+  test('with another number than the next one is found', () => {
+    const ledger = listed().append('prices#3', ['PriceListPublished', { source: 'fixed', split, prices: [price] }])
+    expect(ledger.findings()).toEqual([['version_missing', 2]])
+  })
+})
