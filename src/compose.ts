@@ -112,7 +112,7 @@ export async function createService(
   const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, tokenPriceAttoUsd, marketSources }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
   const { slot } = jobs
-  const tabEnds = opened.adopt(await tabs.start({ ...products, chain, slot }), closePart)
+  const tabEnds = opened.adopt(await tabs.start({ ...products, chain, slot, readDatabaseClockMs }), closePart)
   const withSeam = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
   const serveEndpoints = () => http.replaceEndpoints(withSeam())
   const reload = opened.adopt(createReload({ log, gateway, openFile, soldWith, products, serveEndpoints }), closePart)

@@ -20,6 +20,8 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('tab_lifecycle.close', 'tab_lifecycle', 'open', 'closed', '{TabClosed}', 'none', false, '{prepaid>refund}'),
   -- Amounts that arrive after the closing: a hold that was released, or a deposit that was too late.
   ('tab_lifecycle.return', 'tab_lifecycle', 'closed', 'closed', '{TabRestOwed}', 'none', false, '{prepaid>refund}'),
+  -- A hold that returns after the chain dropped a deposit, which had been used to pay it.
+  ('tab_lifecycle.take_back', 'tab_lifecycle', 'closed', 'closed', '{TabTakenBack}', 'none', false, '{prepaid>lost}'),
 
   ('tab_request.debit', 'tab_request', '', 'debited', '{TabDebited}', 'take', false, '{prepaid>unearned}'),
   ('tab_request.debit', 'tab_request', 'released', 'debited', '{TabDebited}', 'take', false, '{prepaid>unearned}'),

@@ -7,6 +7,7 @@ import type { OpenPayment } from '../payment/paymentLifecycle.ts'
 import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { paysAsSettled, type PaymentTerms, type Settlement } from '../payment/settlement.ts'
+import type { TabLedger } from '../payment/tabLedger.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { runElectedWork } from './electedWork.ts'
@@ -19,6 +20,7 @@ export interface FinalityJob extends Repeated {
 }
 
 export interface FinalityDeps extends StepDeps {
+  readonly tabs: Pick<TabLedger, 'close'>
   readonly chain: FinalityReader & Pick<ChainReader, 'readTransaction'>
   /** Terms of each payment wallet on record. */
   readonly allTerms: () => readonly PaymentTerms[]
@@ -214,13 +216,17 @@ function findReversal(deps: FinalityDeps, signature: Signature, settlement: Sett
   return chain.findReversal({ signature, slot, transaction, isPaidBy: isPaidBy(deps, settlement) })
 }
 
-/** Adds what the tab of a dropped deposit still has. */
+/**
+ * Adds what the tab of a dropped deposit still has. The tab is closed first, so that it spends neither that nor the
+ * holds that return to it later.
+ */
 async function withPrepaid(
-  { lifecycle }: FinalityDeps,
+  { lifecycle, tabs, clock }: FinalityDeps,
   before: PaymentState,
   verdict: FinalVerdict,
 ): Promise<FinalVerdict> {
   if (verdict.kind !== 'reversed' || !('tab' in before) || before.tab === undefined) return verdict
+  await tabs.close(before.tab, 'reversal', clock.nowMs())
   return { ...verdict, prepaidBaseUnits: await lifecycle.prepaidBaseUnits(before.tab, before.settlement.price.mint) }
 }
 

@@ -7,6 +7,8 @@ export interface TabEndDeps {
   readonly clock: Clock
   readonly log: Log
   readonly tabs: Pick<TabLedger, 'find' | 'listHolding' | 'close'>
+  /** The database's time: one server whose clock is wrong must not end the tabs of all. */
+  readonly readDatabaseClockMs: () => Promise<number>
 }
 
 const everyMs = 60_000
@@ -17,8 +19,8 @@ export function startTabEndJob(deps: TabEndDeps): Repeated {
 }
 
 /** One run. Two instances may run it at once: the lifecycle of each tab decides which of them is first. */
-async function endTabs({ clock, log, tabs }: TabEndDeps): Promise<void> {
-  const nowMs = clock.nowMs()
+async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<void> {
+  const nowMs = await readDatabaseClockMs()
   for (const id of await tabs.listHolding()) {
     const tab = await tabs.find(id)
     if (tab === undefined || (!tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs)) continue

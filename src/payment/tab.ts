@@ -15,13 +15,20 @@ import type { Settlement } from './settlement.ts'
 export interface TabLifecycle {
   readonly version: number
   readonly isClosed: boolean
+  /** Taken back for dropped deposits since its closing. */
+  readonly takenBackBaseUnits: bigint
   /** The keys since their last replacement. Undefined: those of the terms. */
   readonly keys: TabKeys | undefined
 }
 
 export type TabKeys = Pick<TabTerms, 'sessionKey' | 'bearerHash'>
 
-export const newLifecycle: TabLifecycle = { version: 0, isClosed: false, keys: undefined }
+export const newLifecycle: TabLifecycle = {
+  version: 0,
+  isClosed: false,
+  takenBackBaseUnits: 0n,
+  keys: undefined,
+}
 
 export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEvent): TabLifecycle {
   const version = lifecycle.version + 1
@@ -33,6 +40,10 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
     case 'TabRestOwed':
       assert(lifecycle.isClosed, 'only a closed tab owes its rest')
       return { ...lifecycle, version }
+    case 'TabTakenBack': {
+      assert(lifecycle.isClosed, 'a tab is closed before its deposit is reversed')
+      return { ...lifecycle, version, takenBackBaseUnits: lifecycle.takenBackBaseUnits + event.takenBackBaseUnits }
+    }
     default:
       return assertNever(event)
   }
@@ -45,6 +56,8 @@ export interface TabDepositOnRecord {
   readonly recordedAtMs: number
   /** `open`: the chain could still drop it. */
   readonly standing: 'open' | 'final' | 'reversed'
+  /** Part of a reversed deposit that was spent or held at its reversal. */
+  readonly lostBaseUnits: bigint
 }
 
 /** A tab with its current keys. */
@@ -66,13 +79,22 @@ export function isTabFinal({ deposits }: Pick<Tab, 'deposits'>): boolean {
   return deposits.every(({ standing }) => standing === 'final')
 }
 
+/** True if no verdict of the chain about a deposit is missing, so that what the tab has can be owed to its wallet. */
+export function isTabSettled({ deposits }: Pick<Tab, 'deposits'>): boolean {
+  return deposits.every(({ standing }) => standing !== 'open')
+}
+
 /** A step of migrations/kinds/tab.sql with its one event. */
 export interface TabLifecycleDecision {
-  readonly step: 'tab_lifecycle.replace_key' | 'tab_lifecycle.close' | 'tab_lifecycle.return'
+  readonly step:
+    | 'tab_lifecycle.replace_key'
+    | 'tab_lifecycle.close'
+    | 'tab_lifecycle.return'
+    | 'tab_lifecycle.take_back'
   readonly events: readonly [TabLifecycleEvent]
 }
 
-type LivingTab = Pick<Tab, 'id' | 'wallet' | 'mint' | 'lifecycle'>
+type LivingTab = Pick<Tab, 'id' | 'wallet' | 'mint' | 'lifecycle' | 'deposits'>
 
 /** Returns the name of the state as the ledger stores it. Empty for a lifecycle without events. */
 export function lifecycleName({ version, isClosed }: TabLifecycle): string {
@@ -90,21 +112,34 @@ export function decideKeys(
   return { step: 'tab_lifecycle.replace_key', events: [{ kind: 'TabKeyReplaced', tab: id, sessionKey, bearerHash }] }
 }
 
-/** Closes an open tab. `restBaseUnits` becomes owed to its wallet: at most its balance, which the append checks. */
-export function decideClose(
-  { id, wallet, mint, lifecycle }: LivingTab,
-  by: TabCloser,
-  restBaseUnits: bigint,
-): TabLifecycleDecision | undefined {
+/**
+ * Closes an open tab. Its balance becomes owed to its wallet, unless the chain could still drop a deposit or has
+ * dropped one. The append refuses more than the balance.
+ */
+export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
+  const { id, wallet, mint, lifecycle } = tab
   if (lifecycle.isClosed) return undefined
+  const restBaseUnits = isTabSettled(tab) && stillLostBaseUnits(tab) === 0n ? balanceBaseUnits : 0n
   return { step: 'tab_lifecycle.close', events: [{ kind: 'TabClosed', tab: id, wallet, mint, by, restBaseUnits }] }
 }
 
-/** Owes what a closed tab still has, or got back, to its wallet. Undefined if there is nothing. */
-export function decideReturn(
-  { id, wallet, mint, lifecycle }: LivingTab,
-  restBaseUnits: bigint,
-): TabLifecycleDecision | undefined {
-  if (!lifecycle.isClosed || restBaseUnits === 0n) return undefined
-  return { step: 'tab_lifecycle.return', events: [{ kind: 'TabRestOwed', tab: id, wallet, mint, restBaseUnits }] }
+/**
+ * Takes back or owes what a closed tab still has, or got back: first the loss of dropped deposits, then its wallet.
+ * Undefined if there is nothing, or the chain could still drop a deposit.
+ */
+export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
+  const { id, wallet, mint, lifecycle } = tab
+  if (!lifecycle.isClosed || balanceBaseUnits === 0n || !isTabSettled(tab)) return undefined
+  const lostBaseUnits = stillLostBaseUnits(tab)
+  if (lostBaseUnits > 0n) {
+    const takenBackBaseUnits = balanceBaseUnits < lostBaseUnits ? balanceBaseUnits : lostBaseUnits
+    return { step: 'tab_lifecycle.take_back', events: [{ kind: 'TabTakenBack', tab: id, mint, takenBackBaseUnits }] }
+  }
+  const owed = { tab: id, wallet, mint, restBaseUnits: balanceBaseUnits }
+  return { step: 'tab_lifecycle.return', events: [{ kind: 'TabRestOwed', ...owed }] }
+}
+
+/** The loss of dropped deposits that holds of the tab have not covered since. */
+function stillLostBaseUnits({ deposits, lifecycle }: LivingTab): bigint {
+  return deposits.reduce((sum, { lostBaseUnits }) => sum + lostBaseUnits, -lifecycle.takenBackBaseUnits)
 }

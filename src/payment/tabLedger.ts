@@ -14,7 +14,10 @@ export interface TabLedger {
   listHolding(): Promise<readonly TabId[]>
   /** Returns the sums over all tabs, and over all refunds that are due. */
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
-  /** Closes the tab and owes its rest to the wallet. Returns the rest, or undefined if the tab was closed before. */
+  /**
+   * Closes the tab and owes its rest to the wallet: at once, or by a later call if the chain could still drop a
+   * deposit. Returns the rest, or undefined if there was nothing to do.
+   */
   close(tab: TabId, by: TabCloser, nowMs: number): Promise<bigint | undefined>
   /** False if the keys have changed since `tab` was read, or the tab is closed. */
   replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>

@@ -129,7 +129,8 @@ function readDeposit(reference: PaymentReference, recorded: readonly RecordedEve
   const deposited = assertPresent(opened ?? events.find((event) => event.kind === 'TabToppedUp'), 'a deposit was made')
   const standing = payment.phase === 'reversed' ? 'reversed' : isFinal(payment) ? 'final' : 'open'
   const { depositBaseUnits: baseUnits, recordedAtMs } = deposited
-  const onRecord: TabDepositOnRecord = { reference, baseUnits, recordedAtMs, standing }
+  const lostBaseUnits = events.find((event) => event.kind === 'DepositReversed')?.spentBaseUnits ?? 0n
+  const onRecord: TabDepositOnRecord = { reference, baseUnits, recordedAtMs, standing, lostBaseUnits }
   return { onRecord, opened, settlement: payment.settlement }
 }
 
@@ -205,23 +206,27 @@ interface Closing {
   readonly nowMs: number
 }
 
-// A closed tab has no further debits, so the second try is enough unless its keys change at the same moment.
-const triesMax = 6
+// Close, take back, owe, and look once more. Each may meet a change of the tab once.
+const triesMax = 8
 
 /**
  * Closes first and owes the rest, in one append if no debit comes between. Otherwise the tab is closed without a rest,
- * after which its balance can only grow, and the rest is owed with the next append. So a closing wins every race.
+ * after which its balance can only grow, and the rest is owed with the next append. So a closing wins every race. The
+ * rest of a deposit that the chain could still drop is returned here, and owed by a later call.
  */
-async function closeTab(deps: TabStoreDeps & { readonly change: Change }, id: TabId, closing: Closing) {
-  const { by, nowMs } = closing
+async function closeTab(deps: TabStoreDeps & { readonly change: Change }, id: TabId, { by, nowMs }: Closing) {
+  let restBaseUnits: bigint | undefined
   for (let tries = 1; tries <= triesMax; tries++) {
     const tab = await readTab(deps, id)
     if (tab === undefined) return undefined
     const balance = await readBalance(deps, tab)
-    if (tab.lifecycle.isClosed && balance === 0n) return tries === 1 ? undefined : 0n
-    const restBaseUnits = tab.lifecycle.isClosed || tries === 1 ? balance : 0n
-    const decision = decideReturn(tab, restBaseUnits) ?? decideClose(tab, by, restBaseUnits)
-    if ((await deps.change(tab, decision, nowMs)) && restBaseUnits === balance) return balance
+    const decision = decideClose(tab, by, tries === 1 ? balance : 0n) ?? decideReturn(tab, balance)
+    if (decision === undefined) return restBaseUnits === undefined ? undefined : restBaseUnits + balance
+    if (await deps.change(tab, decision, nowMs)) restBaseUnits = (restBaseUnits ?? 0n) + restOf(decision)
   }
   throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })
+}
+
+function restOf({ events: [event] }: TabLifecycleDecision): bigint {
+  return 'restBaseUnits' in event ? event.restBaseUnits : 0n
 }

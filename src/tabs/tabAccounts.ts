@@ -11,6 +11,7 @@ export interface TabAccountsDeps {
   readonly chain: Pick<ChainReader, 'readBalance'>
   readonly mint: Address
   readonly tabWallet: Address
+  readonly paymentWallet: Address
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
 }
@@ -24,11 +25,21 @@ export interface Custody {
   readonly isCovered: boolean
 }
 
-/** Compares the wallet for tabs with the tabs and the refunds that are due. The balance is read after the debts. */
-export async function readCustody({ tabs, chain, mint, tabWallet, slot }: TabAccountsDeps): Promise<Custody> {
+/**
+ * Compares the wallet for tabs with the tabs, and both wallets with the refunds that are due: those of other sales are
+ * in the payment wallet, and payouts pay out of both. Balances are read after the debts.
+ */
+export async function readCustody(
+  deps: Omit<TabAccountsDeps, 'tabs' | 'clock'> & { readonly tabs: Pick<TabLedger, 'totals'> },
+): Promise<Custody> {
+  const { tabs, chain, mint, tabWallet, paymentWallet, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
-  const { baseUnits: heldBaseUnits } = await chain.readBalance({ wallet: tabWallet, minSlot: slot() })
-  const isCovered = heldBaseUnits >= prepaidBaseUnits + refundsDueBaseUnits
+  const held = async (wallet: Address) => (await chain.readBalance({ wallet, minSlot: slot() })).baseUnits
+  const heldBaseUnits = await held(tabWallet)
+  const restBaseUnits = heldBaseUnits - prepaidBaseUnits
+  const isCovered =
+    restBaseUnits >= refundsDueBaseUnits ||
+    (restBaseUnits >= 0n && restBaseUnits + (await held(paymentWallet)) >= refundsDueBaseUnits)
   return { wallet: tabWallet, heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered }
 }
 

@@ -27,6 +27,7 @@ test('a round asks for every open payment, page by page', async () => {
       clock: heldClock,
       log: silentLog,
       onStep: unused,
+      tabs: { close: unused },
       payments: { append: unused },
       lifecycle: lifecycleWith({
         findOpen(question, max) {
@@ -75,6 +76,7 @@ function openDroppedPayments(
         clock: { ...heldClock, monotonicMs },
         log: silentLog,
         onStep: () => undefined,
+        tabs: { close: unused },
         payments: {
           append({ reference, before }) {
             reversed.push(open.findIndex((each) => each.reference === reference) + 1)

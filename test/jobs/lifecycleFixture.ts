@@ -109,6 +109,7 @@ export async function openLifecycleFixture(
     log: silentLog,
     payments: ledger.payments,
     lifecycle: ledger.lifecycle,
+    tabs: ledger.tabs,
     presentations: ledger.presentations,
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },

@@ -234,9 +234,12 @@ function walkLifecycles(): Walked {
   const known = new Set<string>()
   const open: TabLifecycle[] = [newLifecycle]
   for (let lifecycle = open.pop(); lifecycle !== undefined; lifecycle = open.pop()) {
-    const living = { ...tab, lifecycle }
+    const living = { ...tab, lifecycle, deposits: [] }
+    const reversed = { reference: deposited.reference, baseUnits: 2n, recordedAtMs: 0, standing: 'reversed' } as const
+    const dropped = { ...living, deposits: [{ ...reversed, lostBaseUnits: 2n }] }
     const keys = { sessionKey: order.wallet, bearerHash: undefined }
-    for (const decision of [decideKeys(living, keys), decideClose(living, 'end', 1n), decideReturn(living, 1n)]) {
+    const closing = [decideClose(living, 'end', 1n), decideReturn(living, 1n), decideReturn(dropped, 1n)]
+    for (const decision of [decideKeys(living, keys), ...closing]) {
       if (decision === undefined) continue
       const after = evolveLifecycle(lifecycle, decision.events[0])
       note(walked, { ...decision, from: lifecycleName(lifecycle), to: lifecycleName(after) })

@@ -30,7 +30,7 @@ import { createPaymentLedger } from '../../src/store/paymentStore.ts'
 import { createPriceListStore, type PriceListStore } from '../../src/store/priceListStore.ts'
 import { createPresentations } from '../../src/store/presentationStore.ts'
 import { createQuoteQueue } from '../../src/store/quoteStore.ts'
-import { createTabStore } from '../../src/store/tabStore.ts'
+import { createTabStore, type TabStore } from '../../src/store/tabStore.ts'
 import { createSentAnswers } from '../../src/store/sentAnswers.ts'
 import type { SimulatedPool } from './simulatedNetwork.ts'
 
@@ -142,7 +142,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     onFault: () => undefined,
   }
   const steps = { clock, log, payments: ledger, lifecycle, presentations, onStep: () => undefined }
-  return { paywall, priceLists, jobs: jobsOf(steps, { chain, terms, plant }), pollNodes: () => nodes.poll() }
+  return { paywall, priceLists, jobs: jobsOf(steps, { chain, terms, plant, tabs }), pollNodes: () => nodes.poll() }
 }
 
 /** Reading is pure, and a crowd presents the same bytes hundreds of times. */
@@ -159,13 +159,14 @@ function remembered(read: ChainReader['readTransaction']): ChainReader['readTran
 interface JobPorts {
   readonly chain: ChainReader & FinalityReader
   readonly terms: PaymentTerms
+  readonly tabs: TabStore
   /** An elected job has a lifecycle under its own lease, which a planted bug changes too. */
   readonly plant: (lifecycle: PaymentLifecycle) => PaymentLifecycle
 }
 
 function jobsOf(
   steps: StepDeps & Pick<TransferScanDeps, 'presentations'>,
-  { chain, terms, plant }: JobPorts,
+  { chain, terms, plant, tabs }: JobPorts,
 ): ServiceParts['jobs'] {
   const { lifecycle, presentations } = steps
   const memory = noFinalityMemory()
@@ -175,7 +176,9 @@ function jobsOf(
   }
   return {
     'open work': () => followOpenWork({ ...steps }),
-    finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain, allTerms: () => [terms] }, memory)),
+    finality: elected('tollbook finality', (own) =>
+      recordFinality({ ...own, tabs, chain, allTerms: () => [terms] }, memory),
+    ),
     rebroadcast: elected('tollbook rebroadcast', (own) => rebroadcast({ ...own, chain }, followed)),
     refunds: elected('tollbook refunds', (own) => recordRefunds({ refundAfterMs, attemptsMax }, own)),
     'transfer scan': elected('tollbook transfer scan', (own) =>

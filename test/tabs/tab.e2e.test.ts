@@ -9,6 +9,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { saleBody } from '@tollbook/core/wire'
 import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, type Order, qrOrder } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { callTool } from '../proofs/callTool.ts'
 import { askOnTab, debitProof, newSessionKey, openTab, type OpenedTab, signedBy, signedByWallet } from './tabClient.ts'
@@ -314,6 +315,17 @@ describe('the keys of a tab', () => {
 })
 
 describe('the end of a tab', () => {
+  /** Opens a tab whose deposit the chain can no longer drop, so that its rest is owed at once. */
+  async function openFinalTab(): Promise<OpenedTab> {
+    const tab = await openTab(service)
+    service.chain.advanceSlots(40)
+    await awaitThat('the deposit is final', async () => {
+      const shown = z.object({ data: z.object({ isFinal: z.boolean() }) })
+      return shown.parse(await (await fetch(`${service.baseUrl}/api/tabs/${tab.tab}`)).json()).data.isFinal
+    })
+    return tab
+  }
+
   /** Signs the challenge of the route by the session key. */
   async function close(tab: OpenedTab, key = tab.key) {
     const url = `${service.baseUrl}/api/tabs/${tab.tab}`
@@ -328,7 +340,7 @@ describe('the end of a tab', () => {
   }
 
   test('owes the whole rest to the wallet that paid, and no instance takes a further debit', async () => {
-    const tab = await openTab(service)
+    const tab = await openFinalTab()
     expect((await askOnTab(other, tab, qrOrder, { number: 1 })).status).toBe(200)
     const restBaseUnits = (await balanceOf(tab)).toString()
     expect(await close(tab, newSessionKey())).toMatchObject({ status: 401 })
@@ -349,7 +361,7 @@ describe('the end of a tab', () => {
   })
 
   test('wins against debits that race it, and every base unit is spent or owed', async () => {
-    const tab = await openTab(service)
+    const tab = await openFinalTab()
     const deposit = await balanceOf(tab)
     const [closed, ...replies] = await Promise.all([
       close(tab),

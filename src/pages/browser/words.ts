@@ -51,6 +51,7 @@ const kinds: Readonly<Record<string, string>> = {
   TabKeyReplaced: 'The wallet of the tab replaced its keys.',
   TabClosed: 'The tab was closed. Its rest is owed to the wallet that paid.',
   TabRestOwed: 'A hold or a deposit was returned after the tab was closed, and is owed to the wallet that paid.',
+  TabTakenBack: 'A hold was returned after the chain had dropped the deposit, and lowers the loss.',
   DepositReversed: 'The chain dropped the deposit, and with it the rest of its tab.',
   ProofClaimed: 'A request began to be served for it.',
   AnswerStarted: 'The first piece of its answer was about to be sent.',

@@ -64,9 +64,7 @@ const depositReversed = defineEvent(
     takenBackBaseUnits: baseUnits,
     spentBaseUnits: baseUnits,
   }),
-  ({ tab: id, mint, takenBackBaseUnits }) => [
-    { debit: prepaidOn(id), credit: accounts.reversedPayments, mint, amountBaseUnits: takenBackBaseUnits },
-  ],
+  takenBack,
 )
 
 /** A request holds its highest price on the tab, and has the exclusive right to run the handler until its lease ends. */
@@ -126,7 +124,7 @@ const tabKeyReplaced = defineEvent(
   z.object({ kind: z.literal('TabKeyReplaced'), tab, sessionKey: optionalAddress, bearerHash: optionalText }),
 )
 
-const closers = ['wallet', 'session_key', 'end'] as const
+const closers = ['wallet', 'session_key', 'end', 'reversal'] as const
 export type TabCloser = (typeof closers)[number]
 
 interface RestOwed {
@@ -146,7 +144,7 @@ const tabClosed = defineEvent(
     kind: z.literal('TabClosed'),
     ...ofTab,
     wallet: address,
-    /** Key that closed it; `end` if its time was over. */
+    /** Key that closed it; `end` if its time was over, `reversal` if the chain dropped a deposit. */
     by: z.enum(closers),
     restBaseUnits: baseUnits,
   }),
@@ -159,7 +157,26 @@ const tabRestOwed = defineEvent(
   restOwed,
 )
 
+/**
+ * An amount that was returned to a closed tab after the chain had dropped a deposit. It was held at the reversal, and
+ * lowers the loss.
+ */
+const tabTakenBack = defineEvent(
+  z.object({ kind: z.literal('TabTakenBack'), ...ofTab, takenBackBaseUnits: baseUnits }),
+  takenBack,
+)
+
+interface TakenBack {
+  readonly tab: string
+  readonly mint: string
+  readonly takenBackBaseUnits: bigint
+}
+
+function takenBack({ tab: id, mint, takenBackBaseUnits: amountBaseUnits }: TakenBack) {
+  return [{ debit: prepaidOn(id), credit: accounts.reversedPayments, mint, amountBaseUnits }]
+}
+
 /** Events in the streams of payments and debits. */
 export const tabPaymentEvents = [tabOpened, tabToppedUp, depositReversed, tabDebited, tabReturned] as const
 /** Events in the stream of a tab's lifecycle. */
-export const tabLifecycleEvents = [tabKeyReplaced, tabClosed, tabRestOwed] as const
+export const tabLifecycleEvents = [tabKeyReplaced, tabClosed, tabRestOwed, tabTakenBack] as const

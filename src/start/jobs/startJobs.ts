@@ -35,7 +35,7 @@ export interface Jobs {
 }
 
 export interface JobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt' | 'settings'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'tabs' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
   readonly chain: Chain
   /** Wallet whose transfers of the token are deliveries. */
@@ -74,14 +74,14 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
 /** Starts the jobs for payments after their answers: finality, reversal, refund, and matching with transfers. */
 function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   const { clock, log, metrics, chain, ledger } = deps
-  const { payments, lifecycle, presentations } = ledger
+  const { payments, lifecycle, presentations, tabs } = ledger
   // Set each counter to 0 first, so that an alert sees the first step as an increase.
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const { allTerms } = ledger.settings
   const { treasuryWallet: wallet } = deps
   const delivery = wallet === undefined ? undefined : { wallet, mint: chain.terms.mint }
-  const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality }, allTerms }
+  const onChain = { ...steps, tabs, chain: { ...chain.reader, ...chain.finality }, allTerms }
   const readDebt = () => ledger.burnDebt(chain.terms)
   const finality = startFinalityJob(onChain)
   const jobs = [

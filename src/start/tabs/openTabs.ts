@@ -35,6 +35,7 @@ export interface TabEndsDeps {
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   readonly slot: () => number
+  readonly readDatabaseClockMs: () => Promise<number>
 }
 
 export interface TabEnds {
@@ -64,16 +65,21 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   async function readAgain(deps: TabAccountsDeps): Promise<void> {
     try {
       custody = await readCustody(deps)
-      problem = custody.isCovered ? undefined : 'the wallet for tabs holds less than the tabs and the refunds due'
+      problem = custody.isCovered
+        ? undefined
+        : 'the wallet for tabs holds less than the tabs, or with the payment wallet less than the refunds due'
     } catch (error) {
       problem = `the wallet for tabs cannot be read: ${describeError(error)}`
     }
   }
 
-  async function startEnds(tabWallet: Address, { chain, currentPrice, slot }: TabEndsDeps): Promise<TabEnds> {
+  async function startEnds(
+    tabWallet: Address,
+    { chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps,
+  ): Promise<TabEnds> {
     const { tabs, settings } = ledger()
-    const { mint } = chain.terms
-    const deps = { clock, tabs, chain: chain.reader, mint, tabWallet, slot }
+    const { mint, paymentWallet } = chain.terms
+    const deps = { clock, tabs, chain: chain.reader, mint, tabWallet, paymentWallet, slot }
     isFull = () => {
       const price = currentPrice(tabsPath)
       if (price === undefined || custody === undefined) return true
@@ -82,7 +88,7 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
     }
     await readAgain(deps)
     const jobs = [
-      startTabEndJob({ clock, log, tabs }),
+      startTabEndJob({ clock, log, tabs, readDatabaseClockMs }),
       repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => readAgain(deps) }),
     ]
     return {

@@ -50,6 +50,7 @@ export const depositEvents: readonly EventEntry[] = [
         maxPerRequestBaseUnits,
         lifecycle: 0,
         isClosed: false,
+        lostBaseUnits: 0n,
       }
       tabsOf(at.ledger.state).set(tab, facts)
     },
@@ -66,7 +67,10 @@ export const depositEvents: readonly EventEntry[] = [
   }),
   eventOf(reversed, {
     postings: ({ tab, takenBackBaseUnits }) => [[prepaidOn(tab), 'Expenses:ReversedPayments', takenBackBaseUnits]],
-    judge({ takenBackBaseUnits, spentBaseUnits, mint }, { row, blame }) {
+    judge({ tab: id, takenBackBaseUnits, spentBaseUnits, mint }, { row, blame, ledger }) {
+      const tab = tabsOf(ledger.state).get(id)
+      if (tab === undefined || !tab.isClosed) blame('lifecycle_impossible', 'the tab is not closed')
+      else tab.lostBaseUnits += spentBaseUnits
       if (mint !== row.mint) blame('owner_differs', 'another mint was paid')
       if (takenBackBaseUnits + spentBaseUnits !== row.requiredBaseUnits)
         blame('reversal_differs', `${takenBackBaseUnits} and ${spentBaseUnits} are not the deposit`)

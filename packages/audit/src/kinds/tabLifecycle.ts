@@ -14,8 +14,9 @@ const keyReplaced = bodyOf('TabKeyReplaced', {
   bearerHash: z.string().nullable(),
 })
 const rest = { tab: z.string(), mint: z.string(), wallet: z.string(), restBaseUnits: baseUnits }
-const closed = bodyOf('TabClosed', { ...rest, by: z.enum(['wallet', 'session_key', 'end']) })
+const closed = bodyOf('TabClosed', { ...rest, by: z.enum(['wallet', 'session_key', 'end', 'reversal']) })
 const restOwed = bodyOf('TabRestOwed', rest)
+const takenBack = bodyOf('TabTakenBack', { tab: z.string(), mint: z.string(), takenBackBaseUnits: baseUnits })
 
 type Rest = z.output<typeof closed> | z.output<typeof restOwed>
 
@@ -37,6 +38,13 @@ export const tabLifecycle: AuditedKind = {
       declareStep({ step: 'tab_lifecycle.close', from, to: 'closed', events: ['TabClosed'], ...owed }),
     ]),
     declareStep({ step: 'tab_lifecycle.return', from: 'closed', to: 'closed', events: ['TabRestOwed'], ...owed }),
+    declareStep({
+      step: 'tab_lifecycle.take_back',
+      from: 'closed',
+      to: 'closed',
+      events: ['TabTakenBack'],
+      moves: ['prepaid>lost'],
+    }),
   ],
   events: new Map([
     eventOf(keyReplaced, {
@@ -55,6 +63,17 @@ export const tabLifecycle: AuditedKind = {
       },
     }),
     eventOf(restOwed, { postings, judge: enterRest }),
+    eventOf(takenBack, {
+      postings: ({ tab, takenBackBaseUnits }) => [[prepaidOn(tab), 'Expenses:ReversedPayments', takenBackBaseUnits]],
+      judge(event, at) {
+        const tab = enter(event, at)
+        if (tab === undefined) return
+        if (tab.mint !== event.mint) at.blame('owner_differs', 'another mint was deposited')
+        if (event.takenBackBaseUnits > tab.lostBaseUnits)
+          at.blame('reversal_differs', `${event.takenBackBaseUnits} are taken back of a loss of ${tab.lostBaseUnits}`)
+        tab.lostBaseUnits -= event.takenBackBaseUnits
+      },
+    }),
   ]),
 }
 
@@ -76,5 +95,7 @@ function enterRest(event: Rest, at: Judged): AuditedTab | undefined {
   const tab = enter(event, at)
   if (tab !== undefined && (tab.wallet !== event.wallet || tab.mint !== event.mint))
     at.blame('owner_differs', 'the rest is owed to another wallet than the one that paid')
+  if (tab !== undefined && tab.lostBaseUnits > 0n && event.restBaseUnits > 0n)
+    at.blame('refund_differs', `a rest is owed before a loss of ${tab.lostBaseUnits} is covered`)
   return tab
 }

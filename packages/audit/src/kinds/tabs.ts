@@ -19,6 +19,8 @@ export interface AuditedTab {
   /** Number of events of its lifecycle. */
   lifecycle: number
   isClosed: boolean
+  /** Spent part of dropped deposits that was not taken back from the tab. */
+  lostBaseUnits: bigint
 }
 
 const tabs = new StateDocument('tabs', () => new Map<string, AuditedTab>())
