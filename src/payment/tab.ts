@@ -80,7 +80,7 @@ export function isTabFinal({ deposits }: Pick<Tab, 'deposits'>): boolean {
 }
 
 /** True if no verdict of the chain about a deposit is missing, so that what the tab has can be owed to its wallet. */
-export function isTabSettled({ deposits }: Pick<Tab, 'deposits'>): boolean {
+function isTabSettled({ deposits }: Pick<Tab, 'deposits'>): boolean {
   return deposits.every(({ standing }) => standing !== 'open')
 }
 

@@ -6,6 +6,8 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
 import { debitMessage, requestDigestOf, tabTermsHash, writeDebit } from '@tollbook/core/tab'
+import { awaitThat } from '../support/awaitThat.ts'
+import type { TestService } from '../support/testService.ts'
 import { ask, askForQuote, type Counter, type Order, type Reply } from '../support/ask.ts'
 
 export interface SessionKey {
@@ -49,6 +51,18 @@ export async function openTab(
   return { ...readOpenedTab((await ask(service, { ...order, proof })).body), key }
 }
 
+/** Opens a tab whose deposit the chain can no longer drop, so that its rest is owed at once. */
+export async function openFinalTab(service: Counter & Pick<TestService, 'chain'>): Promise<OpenedTab> {
+  const tab = await openTab(service)
+  service.chain.advanceSlots(40)
+  const shown = z.object({ data: z.object({ isFinal: z.boolean() }) })
+  await awaitThat('the deposit is final', async () => {
+    const response = await fetch(`${service.baseUrl}/api/tabs/${tab.tab}`)
+    return shown.parse(await response.json()).data.isFinal
+  })
+  return tab
+}
+
 export interface DebitOptions {
   readonly number: number | bigint
   readonly maxBaseUnits?: bigint
@@ -88,4 +102,14 @@ export function signedByWallet({ secretKey, publicKey }: Keypair): (challenge: s
   const [d, x] = [secretKey.slice(0, 32), secretKey.slice(32)].map((part) => Buffer.from(part).toString('base64url'))
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d: d ?? '', x: x ?? '' }, format: 'jwk' })
   return signedBy(publicKey.toBase58(), key)
+}
+
+const challenged = z.object({ challenge: z.string(), expiresAt: z.string() })
+
+/** Closes a tab by a key: asks for the challenge, signs it, and sends it. */
+export async function closeTab(baseUrl: string, { tab, key }: Pick<OpenedTab, 'tab' | 'key'>): Promise<Response> {
+  const url = `${baseUrl}/api/tabs/${tab}`
+  const { challenge, expiresAt } = challenged.parse(await (await fetch(url, { method: 'DELETE' })).json())
+  const authorization = signedBy(key.address, key.privateKey)(challenge).replace('*', expiresAt)
+  return await fetch(url, { method: 'DELETE', headers: { authorization } })
 }
