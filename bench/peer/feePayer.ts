@@ -9,7 +9,11 @@ import { makeMemberLogin } from '../../test/support/memberLogin.ts'
 import { addressOf, signerKey } from '../../test/support/feePayerKey.ts'
 import { devnet } from './peerSettings.ts'
 
-const generous = { perDay: LAMPORTS_PER_SOL, perWalletAndDay: LAMPORTS_PER_SOL, perPayment: 20_000 }
+const generous = {
+  perDayLamports: BigInt(LAMPORTS_PER_SOL),
+  perWalletAndDayLamports: BigInt(LAMPORTS_PER_SOL),
+  perPaymentLamports: 20_000n,
+}
 
 /** A signer with a funded fee payer, and the environment of a server that offers x402 and MPP by it. */
 export async function openFeePayer({ chain, database, env, directory }: ProofEnvironment) {

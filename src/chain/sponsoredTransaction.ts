@@ -30,7 +30,7 @@ const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
 const unitsMax = 200_000
 const microLamportsMax = 5_000_000n
 const microLamports = 1_000_000n
-const lamportsPerSignature = 5_000
+const lamportsPerSignature = 5_000n
 const signersCount = 2
 const instructionsMax = 8
 const noBytes = new Uint8Array()
@@ -121,7 +121,7 @@ const setUnitLimit = 2
 const setUnitPrice = 3
 
 /** Both instructions are required: without a limit, each instruction may use 200,000 units. */
-function readFee(instructions: readonly Instruction[]): { readonly feeLamports: number } | SponsorProblem {
+function readFee(instructions: readonly Instruction[]): { readonly feeLamports: bigint } | SponsorProblem {
   const budget = instructions.filter(({ program }) => program === computeBudgetProgram)
   const limits = budget.filter(({ data }) => data[0] === setUnitLimit)
   const prices = budget.filter(({ data }) => data[0] === setUnitPrice)
@@ -134,7 +134,7 @@ function readFee(instructions: readonly Instruction[]): { readonly feeLamports: 
   if (units > unitsMax) return 'compute_limit'
   if (microLamportsPerUnit > microLamportsMax) return 'compute_price'
   const priority = (BigInt(units) * microLamportsPerUnit + microLamports - 1n) / microLamports
-  return { feeLamports: signersCount * lamportsPerSignature + Number(priority) }
+  return { feeLamports: BigInt(signersCount) * lamportsPerSignature + priority }
 }
 
 const transferChecked = 12

@@ -16,7 +16,7 @@ SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, CURRENCIES, PAYMENT_WALLET, 
 SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
 
 // A payment from a standard client costs 10,001 lamports.
-const lamportsPerPaymentMax = 20_000
+const lamportsPerPaymentMax = 20_000n
 
 /** `tollbook signer`: runs the separate process that has the key of the fee payer. */
 export function signerCommand(): Command {
@@ -50,7 +50,7 @@ export function signerCommand(): Command {
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
           otherWallets: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
         },
-        limits: { ...config.limits, perPayment: lamportsPerPaymentMax },
+        limits: { ...config.limits, perPaymentLamports: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       const parentGone = new AbortController()

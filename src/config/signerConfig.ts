@@ -88,8 +88,11 @@ export const signerConfig = z
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
     tabWallet,
     limits: z.object({
-      perDay: variable('SIGNER_LAMPORTS_PER_DAY', integerFrom(1, lamportsMax, 100_000_000)),
-      perWalletAndDay: variable('SIGNER_LAMPORTS_PER_WALLET_AND_DAY', integerFrom(1, lamportsMax, 5_000_000)),
+      perDayLamports: variable('SIGNER_LAMPORTS_PER_DAY', integerFrom(1, lamportsMax, 100_000_000).transform(BigInt)),
+      perWalletAndDayLamports: variable(
+        'SIGNER_LAMPORTS_PER_WALLET_AND_DAY',
+        integerFrom(1, lamportsMax, 5_000_000).transform(BigInt),
+      ),
     }),
   })
   .transform(({ socketPath: path, port, tls: files, ...config }) => ({

@@ -23,7 +23,7 @@ export interface SponsoredTransaction extends PayerSigned {
   readonly amountBaseUnits: bigint
   readonly blockhash: string
   /** Maximum charge to the fee payer: signatures and priority fee. */
-  readonly feeLamports: number
+  readonly feeLamports: bigint
 }
 
 /** Reasons why this service does not pay the fee of a transaction. */

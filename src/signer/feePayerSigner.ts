@@ -20,8 +20,8 @@ export interface FeePayerSigner {
 
 /** Budget of one UTC day, in lamports. */
 export interface DayBudget {
-  readonly lamports: number
-  readonly leftLamports: number
+  readonly lamports: bigint
+  readonly leftLamports: bigint
 }
 
 export type SigningOutcome =
@@ -37,12 +37,12 @@ export interface FeePayerSignerDeps {
 }
 
 // Two signatures and a priority fee of a few lamports.
-const usualLamports = 10_001
+const usualLamports = 10_001n
 
 /** Reason why a signer with this budget signs no new payment. */
 export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): string | undefined {
-  const isSpent = leftLamports < Math.min(usualLamports, limits.perPayment)
-  return isSpent ? "the signer's budget of this day is used up" : undefined
+  const neededLamports = limits.perPaymentLamports < usualLamports ? limits.perPaymentLamports : usualLamports
+  return leftLamports < neededLamports ? "the signer's budget of this day is used up" : undefined
 }
 
 /**
@@ -54,7 +54,7 @@ export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSi
   return {
     address,
     async day() {
-      return { lamports: limits.perDay, leftLamports: limits.perDay - (await journal.spentToday()) }
+      return { lamports: limits.perDayLamports, leftLamports: limits.perDayLamports - (await journal.spentToday()) }
     },
     find: (question) => journal.find(question),
     async sign(bytes, balance) {
@@ -62,7 +62,7 @@ export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSi
       if (typeof transaction === 'string') return { problem: transaction }
       const { digest, payer: wallet, mint, amountBaseUnits, message, feeLamports: lamports } = transaction
       const dollar = mint === terms.mint ? undefined : mint
-      if (lamports > limits.perPayment) return { rule: 'perPayment' }
+      if (lamports > limits.perPaymentLamports) return { rule: 'perPayment' }
       const signature = assertPresent(signatureOfBytes(key.sign(message)), 'a signature has 64 bytes')
       const rule = await journal.record(
         { digest, signature, wallet, dollar, amountBaseUnits, lamports },

@@ -28,7 +28,9 @@ export interface SignerClientOptions {
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-const day = z.object({ lamports: z.number(), leftLamports: z.number() }).optional()
+// A JSON number: a day has fewer than ten billion.
+const lamports = z.int().transform(BigInt)
+const day = z.object({ lamports, leftLamports: lamports }).optional()
 const standingJson = z.object({ address, isOpen: z.boolean(), whyClosed: z.string().optional(), day })
 const foundJson = z.object({ signature: signature.optional(), asOf: z.string() })
 const outcomeJson = z.union([

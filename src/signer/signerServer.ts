@@ -154,7 +154,9 @@ async function standingOf({ address, day: readDay }: FeePayerSigner, limits: Lam
   try {
     const day = await readDay()
     const whyClosed = whySpent(day, limits)
-    return { address, isOpen: whyClosed === undefined, whyClosed, day }
+    const { lamports, leftLamports } = day
+    const sent = { lamports: Number(lamports), leftLamports: Number(leftLamports) }
+    return { address, isOpen: whyClosed === undefined, whyClosed, day: sent }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return { address, isOpen: false, whyClosed: 'the journal of the signer cannot be read' }

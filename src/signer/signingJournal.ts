@@ -12,7 +12,7 @@ export interface Signing {
   readonly dollar: Address | undefined
   readonly amountBaseUnits: bigint
   /** The highest amount that the transaction can cost the fee payer. */
-  readonly lamports: number
+  readonly lamports: bigint
 }
 
 /** A message and the wallet that pays with it. */
@@ -47,5 +47,5 @@ export interface SigningJournal {
   /** Records that the transaction failed on chain or provably never lands. */
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   /** Lamports of the current UTC day. */
-  spentToday(): Promise<number>
+  spentToday(): Promise<bigint>
 }

@@ -1,8 +1,8 @@
 /** Limits of the fee payer's cost, in lamports. A day begins at midnight UTC. */
 export interface LamportLimits {
-  readonly perDay: number
-  readonly perWalletAndDay: number
-  readonly perPayment: number
+  readonly perDayLamports: bigint
+  readonly perWalletAndDayLamports: bigint
+  readonly perPaymentLamports: bigint
 }
 
 /**

@@ -16,7 +16,7 @@ export interface SignatureStore {
   /** Undefined once the row is durable. Otherwise the rule that forbids the signature. */
   record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
-  spentToday(): Promise<number>
+  spentToday(): Promise<bigint>
   close(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ interface RecordedSigning extends FindQuestion {
   /** Mint of a payment in dollars. Absent for the service token. */
   readonly dollar?: Address | undefined
   readonly amountBaseUnits: bigint
-  readonly lamports: number
+  readonly lamports: bigint
 }
 
 interface KnownBalance {
@@ -71,8 +71,8 @@ interface KnownBalance {
 }
 
 interface DayLimits {
-  readonly perDay: number
-  readonly perWalletAndDay: number
+  readonly perDayLamports: bigint
+  readonly perWalletAndDayLamports: bigint
 }
 
 const what = 'signatures of the fee payer'
@@ -99,15 +99,15 @@ async function record(
     lamports,
     heldBaseUnits,
     asOf,
-    perDay,
-    perWalletAndDay,
+    perDayLamports,
+    perWalletAndDayLamports,
   }: RecordedSigning & KnownBalance & DayLimits,
 ): Promise<string | undefined> {
   // A lost answer also throws a fault. The caller then repeats the payment, and finds the row if it was written.
   const { rows } = await readOrFault(what, () =>
     sql<{ rule: string | null }>`
       select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
-        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDay}, ${perWalletAndDay}, ${dollar ?? null}) as rule`.execute(
+        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDayLamports}, ${perWalletAndDayLamports}, ${dollar ?? null}) as rule`.execute(
       database,
     ),
   )
@@ -118,11 +118,11 @@ async function recordOutcome(database: Database, digest: string, outcome: 'faile
   await readOrFault(what, () => sql`select signer.record_outcome(${bytesOf(digest)}, ${outcome})`.execute(database))
 }
 
-async function spentToday(database: Database): Promise<number> {
+async function spentToday(database: Database): Promise<bigint> {
   const { rows } = await readOrFault(what, () =>
-    sql<{ lamports: number }>`select signer.spent_today() as lamports`.execute(database),
+    sql<{ lamports: string }>`select signer.spent_today()::text as lamports`.execute(database),
   )
-  return assertPresent(rows[0], 'the lamports of the day are one row').lamports
+  return BigInt(assertPresent(rows[0], 'the lamports of the day are one row').lamports)
 }
 
 const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'hex')

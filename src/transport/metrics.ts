@@ -17,7 +17,7 @@ export interface Metrics extends MoneyMetrics {
   onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
   onLimited(limit: string): void
   onQuoteStorage(quotes: { readonly bytes: number; readonly oldestDays: number; readonly retentionDays: number }): void
-  onSignerBudget(day: { readonly lamports: number; readonly leftLamports: number }): void
+  onSignerBudget(day: { readonly lamports: bigint; readonly leftLamports: bigint }): void
   onBurnDebt(debt: { readonly owedBaseUnits: bigint; readonly oldestSeconds: number }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
   /** Exports the checks of /api/health with their state at the time of the scrape. */
@@ -116,8 +116,8 @@ function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
       quotesRetention.set(retentionDays)
     },
     onSignerBudget({ lamports, leftLamports }) {
-      signerDay.set(lamports)
-      signerLeft.set(leftLamports)
+      signerDay.set(Number(lamports))
+      signerLeft.set(Number(leftLamports))
     },
     onBurnDebt({ owedBaseUnits, oldestSeconds }) {
       burnOwed.set(Number(owedBaseUnits))

@@ -14,7 +14,7 @@ export interface ProofSigner extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
-const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, perPaymentLamports: 20_000n }
 
 /** A funded fee payer and its signer, with its own login and its journal in the ledger's database. */
 export async function openProofSigner({ chain, database, directory, env }: ProofEnvironment): Promise<ProofSigner> {

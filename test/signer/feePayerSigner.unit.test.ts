@@ -34,7 +34,7 @@ import { partsOf, signPayment, sponsoredWallets, stockInstructions } from './spo
 const wallets = sponsoredWallets()
 const { feePayer, payer, mint, paymentWallet, terms } = wallets
 const { limit, price, transfer, memo } = partsOf(wallets)
-const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, perPaymentLamports: 20_000n }
 const balance = { heldBaseUnits: 10n ** 12n, asOf: '2026-11-26T00:00:00.000000Z' }
 
 function openSigner() {

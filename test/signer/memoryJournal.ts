@@ -13,7 +13,7 @@ export function openMemoryJournal(): { readonly entries: readonly Signing[]; rea
       return Promise.resolve(undefined)
     },
     recordOutcome: () => Promise.resolve(),
-    spentToday: () => Promise.resolve(0),
+    spentToday: () => Promise.resolve(0n),
   }
   return { entries, journal }
 }

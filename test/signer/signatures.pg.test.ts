@@ -15,8 +15,8 @@ import { openPool } from '../kernel/openKernel.ts'
 import { openInstance } from '../store/instance.ts'
 import { claimOf, sampleSettlement } from '../store/samplePayment.ts'
 
-const fee = 10_000
-const generous = { perDay: 100_000_000, perWalletAndDay: 100_000_000 }
+const fee = 10_000n
+const generous = { perDayLamports: 100_000_000n, perWalletAndDayLamports: 100_000_000n }
 const rich = 10n ** 12n
 
 async function openJournal(limits = generous) {
@@ -196,7 +196,7 @@ describe('failed payments', () => {
   })
 
   test('of fresh wallets use up a fifth of the day, and wallets that have paid are still served', async () => {
-    const limits = { ...generous, perDay: 25 * fee }
+    const limits = { ...generous, perDayLamports: 25n * fee }
     const { claim, sign, age, query } = await openJournal(limits)
     const known = newSigning()
     await sign(known)
@@ -215,7 +215,7 @@ describe('failed payments', () => {
 
   test('of fresh wallets at the same moment are as many', async () => {
     const { journal } = await openJournal()
-    const limits = { ...generous, perDay: 25 * fee }
+    const limits = { ...generous, perDayLamports: 25n * fee }
     const { asOf } = await journal.find(newSigning())
     const rules = await Promise.all(
       Array.from({ length: 20 }, () => journal.record(newSigning(), { heldBaseUnits: rich, asOf }, limits)),
@@ -240,7 +240,7 @@ describe('the budget', () => {
     const { database, journal, wallet } = await openKnownWallet()
     const other = await openTestSignatures(database)
     const { asOf } = await journal.find(newSigning(wallet))
-    const limits = { ...generous, [limited]: 11 * fee }
+    const limits = { ...generous, [`${limited}Lamports`]: 11n * fee }
     const rules = await Promise.all(
       Array.from({ length: 64 }, (_, index) =>
         (index % 2 === 0 ? journal : other).record(newSigning(wallet), { heldBaseUnits: rich, asOf }, limits),
@@ -248,7 +248,7 @@ describe('the budget', () => {
     )
     expect(rules.filter((rule) => rule === undefined)).toHaveLength(10)
     expect(new Set(rules)).toEqual(new Set([undefined, limited]))
-    expect(await journal.spentToday()).toBe(11 * fee)
+    expect(await journal.spentToday()).toBe(11n * fee)
   })
 
   test('is charged once for one message, which two signers may sign at the same moment', async () => {
@@ -267,7 +267,7 @@ describe('the budget', () => {
   })
 
   test('of a day is not opened again by a clock that is set back at midnight, nor closed permanently by one that was years ahead', async () => {
-    const limits = { ...generous, perDay: fee }
+    const limits = { ...generous, perDayLamports: fee }
     const { sign, query, journal, age } = await openJournal(limits)
     const today = `(clock_timestamp() at time zone 'utc')::date`
     await sign(newSigning())
@@ -275,7 +275,7 @@ describe('the budget', () => {
     expect(await sign(newSigning())).toBe('perDay')
     expect(await journal.spentToday()).toBe(fee)
     await query(`update signer.days set day = ${today} + 4000`)
-    expect(await journal.spentToday()).toBe(0)
+    expect(await journal.spentToday()).toBe(0n)
     await age('24 hours')
     expect(await sign(newSigning())).toBeUndefined()
   })

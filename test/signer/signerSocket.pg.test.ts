@@ -14,7 +14,7 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestSignatures } from '../support/signatureStore.ts'
 import { signPayment, sponsoredWallets } from './sponsoredPayment.ts'
 
-const feeLamports = 10_001
+const feeLamports = 10_001n
 const allowed = 10
 
 /** A signer for payments of many wallets, whose budget of the day is ten of them. */
@@ -32,7 +32,11 @@ async function signerOptions() {
     key: signerKey(feePayer),
     terms,
     // New wallets may cost a fifth of it before they have paid.
-    limits: { perDay: allowed * 5 * feeLamports, perWalletAndDay: 1e9, perPayment: 20_000 },
+    limits: {
+      perDayLamports: BigInt(allowed * 5) * feeLamports,
+      perWalletAndDayLamports: 10n ** 9n,
+      perPaymentLamports: 20_000n,
+    },
   }
   const newPayment = (wallet = sponsoredWallets()) => {
     const policy = { ...terms, feePayer: addressOf(feePayer.publicKey.toBase58()) }
@@ -51,7 +55,7 @@ test('64 callers at the socket get no more signatures than the budget allows, al
   const budgets: object[] = []
   const client = createSignerClient({ ...options, clock: systemClock, onBudget: (day) => budgets.push(day) })
   expect(await client.standing()).toEqual({ address: signer.address, whyClosed: undefined })
-  expect(budgets).toEqual([{ lamports: options.limits.perDay, leftLamports: options.limits.perDay }])
+  expect(budgets).toEqual([{ lamports: options.limits.perDayLamports, leftLamports: options.limits.perDayLamports }])
   const payments = Array.from({ length: 64 }, () => newPayment())
   const ask = async (payment: ReturnType<typeof newPayment>) => {
     const { asOf } = await client.find(payment)
@@ -73,7 +77,7 @@ test('64 callers at the socket get no more signatures than the budget allows, al
 
 test('a fee above the limit of one payment is refused for good, because no repetition can be signed', async () => {
   const { options, newPayment } = await signerOptions()
-  const signer = await openSigner({ ...options, limits: { ...options.limits, perPayment: feeLamports - 1 } })
+  const signer = await openSigner({ ...options, limits: { ...options.limits, perPaymentLamports: feeLamports - 1n } })
   const client = createSignerClient({ ...options, clock: systemClock })
   const payment = newPayment()
   const refusal = await client.sign(payment, { heldBaseUnits, ...(await client.find(payment)) })
@@ -101,7 +105,7 @@ test('of several signers that start at once on one socket one signs, and the oth
 
 test('a signer whose budget of the day is used up says so, and one without its database is closed', async () => {
   const { options, newPayment } = await signerOptions()
-  const limits = { ...options.limits, perDay: feeLamports }
+  const limits = { ...options.limits, perDayLamports: feeLamports }
   const signer = await openSigner({ ...options, limits })
   const client = createSignerClient({ ...options, clock: systemClock })
   const payment = newPayment()

@@ -40,7 +40,7 @@ async function openTlsSigner(port = 0) {
     journal: openMemoryJournal().journal,
     key: signerKey(wallets.feePayer),
     terms: wallets.terms,
-    limits: { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 },
+    limits: { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, perPaymentLamports: 20_000n },
   })
   let closing: Promise<void> | undefined
   const close = () => (closing ??= signer.close())

@@ -29,7 +29,7 @@ export interface X402Service {
   readonly paymentWallet: string
 }
 
-const generous = { perDay: 100_000_000, perWalletAndDay: 100_000_000, perPayment: 20_000 }
+const generous = { perDayLamports: 100_000_000n, perWalletAndDayLamports: 100_000_000n, perPaymentLamports: 20_000n }
 
 export async function openX402Service({
   env = {},

@@ -14,7 +14,7 @@ export interface BalanceQuestion {
 export interface Balance {
   readonly heldBaseUnits: bigint
   readonly decimals: number
-  readonly lamports: number
+  readonly lamports: bigint
 }
 
 /**

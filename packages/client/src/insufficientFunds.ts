@@ -15,12 +15,12 @@ export interface FundsNeeded {
 }
 
 export interface SolNeeded {
-  readonly requiredLamports: number
+  readonly requiredLamports: bigint
   /**
    * Rent of a wallet account in lamports. The network rejects a payment that leaves its fee payer less than this,
    * unless it leaves zero.
    */
-  readonly rentLamports: number
+  readonly rentLamports: bigint
 }
 
 /** The wallet lacks tokens or SOL. Nothing was signed. */
@@ -32,8 +32,8 @@ export class InsufficientFunds extends Error {
   readonly mint: string
   readonly heldBaseUnits: bigint
   readonly requiredBaseUnits: bigint
-  readonly lamports: number
-  readonly requiredLamports: number
+  readonly lamports: bigint
+  readonly requiredLamports: bigint
 
   constructor(needed: FundsNeeded, held: Holdings) {
     const missing = missingOf(needed, held)
@@ -45,7 +45,7 @@ export class InsufficientFunds extends Error {
     this.heldBaseUnits = held.heldBaseUnits
     this.requiredBaseUnits = needed.requiredBaseUnits
     this.lamports = held.lamports
-    this.requiredLamports = sol?.requiredLamports ?? 0
+    this.requiredLamports = sol?.requiredLamports ?? 0n
   }
 }
 
@@ -62,7 +62,7 @@ function missingOf({ requiredBaseUnits, sol }: FundsNeeded, held: Holdings): rea
 
 function leavesEnough({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): boolean {
   const leftLamports = lamports - requiredLamports
-  return leftLamports === 0 || leftLamports >= rentLamports
+  return leftLamports === 0n || leftLamports >= rentLamports
 }
 
 function tokensText({ mint, decimals, requiredBaseUnits, tokenSymbol, tokenSourceUrl }: FundsNeeded, held: Holdings) {
@@ -74,15 +74,13 @@ function tokensText({ mint, decimals, requiredBaseUnits, tokenSymbol, tokenSourc
 
 const solDecimals = 9
 // Round up to 0.00001 SOL: 5,000 lamports are shown as 0.00001 SOL.
-const shownLamports = 10_000
-const shownRentLamports = 100_000
+const shownLamports = 10_000n
+const shownRentLamports = 100_000n
 
 function solText({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): string {
   const step = requiredLamports < shownRentLamports ? shownLamports : shownRentLamports
-  const about = Math.ceil(requiredLamports / step) * step
-  const [has, needs, keeps] = [lamports, about, rentLamports].map((amount) =>
-    formatDecimal(BigInt(amount), solDecimals),
-  )
+  const about = ((requiredLamports + step - 1n) / step) * step
+  const [has, needs, keeps] = [lamports, about, rentLamports].map((amount) => formatDecimal(amount, solDecimals))
   const rest = lamports > requiredLamports ? `; the network keeps at least ${keeps} SOL in a wallet` : ''
   return `you have ${has} SOL and need about ${needs} SOL for the network fee${rest}`
 }

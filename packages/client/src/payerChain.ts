@@ -15,7 +15,7 @@ export interface PayerChain {
   /** Balances of a wallet, read before it is asked to sign. */
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /** Lamports that keep an account of this many bytes. A payment may leave its fee payer this much, or nothing. */
-  rentLamports(bytes: number): Promise<number>
+  rentLamports(bytes: number): Promise<bigint>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
   /** Reads the state at this slot or later. Throws if the node has not reached the slot. */
@@ -49,7 +49,7 @@ export interface Holdings {
   /** Zero without a token account, and for a token account that belongs to another wallet. */
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
-  readonly lamports: number
+  readonly lamports: bigint
 }
 
 export interface MintFacts {
@@ -70,7 +70,7 @@ interface PayerChainOptions {
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
-  let emptyRent: number | undefined
+  let emptyRentLamports: bigint | undefined
   return {
     readToken: async (question) => {
       const key = `${question.mint} ${question.paymentTokenAccount}`
@@ -80,8 +80,8 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
     },
     readHoldings: (question) => readHoldings(rpc, question),
     async rentLamports(bytes) {
-      emptyRent ??= await rpc.call('getMinimumBalanceForRentExemption', [0], z.number())
-      return (emptyRent / accountOverheadBytes) * (accountOverheadBytes + bytes)
+      emptyRentLamports ??= await rpc.call('getMinimumBalanceForRentExemption', [0], lamportsJson)
+      return (emptyRentLamports / accountOverheadBytes) * (accountOverheadBytes + BigInt(bytes))
     },
     latestBlockhash: () => latestBlockhash(rpc),
     send: (transaction, { preflight }) => send(rpc, transaction, preflight),
@@ -94,7 +94,7 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
 const knownMax = 100
 
 // The network charges rent for the data and 128 bytes more.
-const accountOverheadBytes = 128
+const accountOverheadBytes = 128n
 
 /**
  * Decimals and program of a mint never change, and an existing account is not deleted. A transfer fee may change each
@@ -104,8 +104,9 @@ function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
 }
 
+const lamportsJson = z.int().min(0).transform(BigInt)
 const accountJson = z
-  .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]), lamports: z.number() })
+  .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]), lamports: lamportsJson })
   .nullable()
 const accountsJson = z.object({ value: z.tuple([accountJson, accountJson]) })
 
@@ -162,7 +163,7 @@ function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
 async function readHoldings(rpc: SolanaRpc, { wallet, tokenAccount }: HoldingsQuestion): Promise<Holdings> {
   const options = { encoding: 'base64', commitment: 'confirmed' }
   const accounts = await rpc.call('getMultipleAccounts', [[tokenAccount, wallet], options], accountsJson)
-  const [account, { lamports } = { lamports: 0 }] = accounts.value.map((account) => account ?? undefined)
+  const [account, { lamports } = { lamports: 0n }] = accounts.value.map((account) => account ?? undefined)
   const state =
     account !== undefined && tokenPrograms.has(account.owner) ? readTokenAccountState(dataOf(account)) : undefined
   const isOwn = state?.owner === wallet

@@ -16,7 +16,7 @@ export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<
   const { chain } = deps
   const { quote, cost } = plan
   const [accountLamports, rentLamports] = await Promise.all([
-    plan.createsTokenAccount ? chain.rentLamports(tokenAccountBytes(plan)) : 0,
+    plan.createsTokenAccount ? chain.rentLamports(tokenAccountBytes(plan)) : 0n,
     chain.rentLamports(0),
   ])
   const sol = { requiredLamports: networkFeeLamports + accountLamports, rentLamports }
@@ -38,7 +38,7 @@ async function check(
 }
 
 // Network fee of one signature.
-const networkFeeLamports = 5_000
+const networkFeeLamports = 5_000n
 
 /** Bytes of the token account. Token-2022 adds an immutable owner, and a place for withheld fees. */
 function tokenAccountBytes({ quote }: PaymentPlan): number {

@@ -66,7 +66,7 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | Gi
     const read = await readOrder(connection, bank.mint, order)
     if ('field' in read) return read
     await topUp(connection, mintAuthority.publicKey)
-    const airdrop = read.lamports === 0n ? [] : [await airdropTo(connection, read.wallet, Number(read.lamports))]
+    const airdrop = read.lamports === 0n ? [] : [await airdropTo(connection, read.wallet, read.lamports)]
     const { tokenAccount, signature } = await mintTo(connection, mintAuthority, read)
     return {
       address: read.wallet.toBase58(),
@@ -133,12 +133,13 @@ async function readOrder(
 
 /** Gives a wallet 1 SOL for fees and the rent of accounts, unless it has that much. */
 export async function topUp(connection: Connection, wallet: PublicKey): Promise<void> {
-  if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL) await airdropTo(connection, wallet, LAMPORTS_PER_SOL)
+  if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL)
+    await airdropTo(connection, wallet, BigInt(LAMPORTS_PER_SOL))
 }
 
 /** Requests an airdrop, and returns its signature after confirmation. */
-export async function airdropTo(connection: Connection, wallet: PublicKey, lamports: number): Promise<string> {
-  const signature = await connection.requestAirdrop(wallet, lamports)
+export async function airdropTo(connection: Connection, wallet: PublicKey, lamports: bigint): Promise<string> {
+  const signature = await connection.requestAirdrop(wallet, Number(lamports))
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
   return signature
 }

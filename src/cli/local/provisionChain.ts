@@ -75,7 +75,9 @@ export async function provisionChain(connection: Connection, wallets: LocalWalle
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return
   // Fund both at the same time, because each waits for one or two slots.
   const holders = [mintAuthority, demoWallet]
-  await Promise.all(holders.map(({ publicKey }) => airdropTo(connection, publicKey, demoSol * LAMPORTS_PER_SOL)))
+  await Promise.all(
+    holders.map(({ publicKey }) => airdropTo(connection, publicKey, BigInt(demoSol * LAMPORTS_PER_SOL))),
+  )
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
 }
 

@@ -57,7 +57,7 @@ export function openRailParts() {
   const price = { ...plain, priceList: 7 }
   const clock = { ...systemClock, now: 20_000 * day, nowMs: () => clock.now }
   const { journal } = openMemoryJournal()
-  const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+  const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, perPaymentLamports: 20_000n }
   const signer = createFeePayerSigner({
     key: signerKey(wallets.feePayer),
     journal,

@@ -62,7 +62,7 @@ export async function balanceReport({ rpcUrl, mints }: Policy, wallet: string) {
     return { token, lamports }
   })
   const held = await Promise.all(balances)
-  const sol = formatDecimal(BigInt(held[0]?.lamports ?? 0), lamportsScale)
+  const sol = formatDecimal(held[0]?.lamports ?? 0n, lamportsScale)
   return { wallet, sol, tokens: held.map(({ token }) => token) }
 }
 
