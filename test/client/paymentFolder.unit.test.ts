@@ -1,5 +1,7 @@
-import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { appendFile, copyFile, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
 import { PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
@@ -82,6 +84,40 @@ test('a payment that has not left is never presented, although its amount cannot
   expect(error).toBeInstanceOf(PaymentNotSent)
   expect(await paymentFiles(folder)).toEqual([])
   expect(wallet.signed).toBe(1)
+})
+
+test('a process that died between the file of a payment and its line in the journal loses neither', async () => {
+  const { restart, folder, service, wallet, url } = await openRestartable({ retry: { attemptsMax: 1 } })
+  service.script = ['reset']
+  const error = await rejectionOf(restart()(url(crypto)))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  const [paused, left] = await Promise.all([makeScratchDirectory(), makeScratchDirectory()])
+  const journal = join(paused, 'spending.jsonl')
+  // A pipe holds its writer until it has a reader, which is then at the journal.
+  await promisify(execFile)('mkfifo', [journal])
+  const keeping = openPaymentFolder(paused).keep(error.payment)
+  const reader = await open(journal, 'r')
+  for (const name of await paymentFiles(paused)) await copyFile(join(paused, name), join(left, name))
+  // The pipe cannot be flushed.
+  await expect(keeping).rejects.toThrow('EINVAL')
+  await reader.close()
+  expect(await paymentFiles(paused)).toEqual([])
+
+  const store = openPaymentFolder(left)
+  expect(await store.pending()).toEqual([error.payment])
+  expect(await store.spending()).toMatchObject([{ signature: error.payment.signature }])
+  const again = restart({ store, spendingLimit: { perRequest: { usd: '0.05' }, total: { usd: '0.03' } } })
+  expect((await again(url(crypto))).status).toBe(200)
+  expect(await rejectionOf(again(url('/api/data/crypto?symbol=ETH')))).toBeInstanceOf(SpendingLimitExceeded)
+  expect([wallet.signed, await openPaymentFolder(folder).pending()]).toMatchObject([1, [error.payment]])
+})
+
+test('a withdrawn payment stays withdrawn, although another process has counted its file meanwhile', async () => {
+  const folder = await makeScratchDirectory()
+  const line = { signature: 's', host: 'h', mint: 'm', atMs: 1, attoUsd: '1', baseUnits: '1' }
+  const lines = [line, { notSent: 's' }, line].map((each) => `${JSON.stringify(each)}\n`)
+  await writeFile(join(folder, 'spending.jsonl'), lines.join(''))
+  expect(await openPaymentFolder(folder).spending()).toEqual([])
 })
 
 test('a process that died after signing has left its payment, and the next call presents it and signs nothing', async () => {

@@ -12,7 +12,7 @@ import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
 /*
  * One file for each payment without an outcome, and a journal of the spending. Both are on disk before a payment
- * leaves. The journal is written first, so a crash in between counts a payment that never left, which is the safe side.
+ * leaves. The file is written first. After a crash in between, the next list of open payments appends the line.
  */
 
 export interface PaymentFolder extends PaymentStore {
@@ -37,14 +37,19 @@ export function openPaymentFolder(
 ): PaymentFolder {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const journal = join(folder, 'spending.jsonl')
-  const readSpending = openJournal(journal)
+  const readJournal = openJournal(journal)
   const turns = createPaymentTurns(join(folder, 'turns'), clock)
   return {
     pathOf,
     async keep(payment) {
       await makeFolder(folder, privateFolder)
-      await appendLine(journal, spendingOf(payment))
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
+      try {
+        await appendLine(journal, spendingOf(payment))
+      } catch (error) {
+        await rm(pathOf(payment), { force: true })
+        throw error
+      }
     },
     async close(payment, outcome) {
       // Keep the proof of a refused payment as evidence, unless the payment never landed.
@@ -56,9 +61,17 @@ export function openPaymentFolder(
       // Append this last: while the file exists, a later call can present the payment, and its amount must count.
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
-    pending: () => readPayments(folder, paymentFile),
+    async pending() {
+      const pending = await readPayments(folder, paymentFile)
+      const { counted, withdrawn } = await readJournal()
+      // A payment that is presented counts. Two lines of one payment count once.
+      for (const payment of pending)
+        if (!counted.has(payment.signature) && !withdrawn.has(payment.signature))
+          await appendLine(journal, spendingOf(payment))
+      return pending
+    },
     refused: () => readPayments(folder, refusedFile),
-    spending: readSpending,
+    spending: async () => [...(await readJournal()).counted.values()],
     takeTurn: turns.take,
     readTab: (name) => unlessCode('ENOENT', readFile(join(folder, `tab-${name}.json`), 'utf8')),
     async keepTab(name, text) {
@@ -125,29 +138,37 @@ const journalLine = z.union([
   }),
 ])
 
+interface Journal {
+  readonly counted: Map<string, StoredSpending>
+  /** Payments that never left. A later line of one is another process's, which had read its file before. */
+  readonly withdrawn: Set<string>
+}
+
 /** Reads the spending from a journal. Keeps parsed lines, because it is read twice for each payment. */
-function openJournal(journal: string): () => Promise<readonly StoredSpending[]> {
-  let spendings = new Map<string, StoredSpending>()
+function openJournal(journal: string): () => Promise<Journal> {
+  let read: Journal = { counted: new Map(), withdrawn: new Set() }
   let readBytes = 0
   return async () => {
     const bytes = (await unlessCode('ENOENT', readFile(journal))) ?? Buffer.alloc(0)
-    if (bytes.length < readBytes) [spendings, readBytes] = [new Map(), 0]
+    if (bytes.length < readBytes) [read, readBytes] = [{ counted: new Map(), withdrawn: new Set() }, 0]
     // A last line without a line break is still being written, and its payment has not left.
     const end = bytes.lastIndexOf('\n') + 1
-    for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, spendings)
+    for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, read)
     readBytes = Math.max(readBytes, end)
-    return [...spendings.values()]
+    return read
   }
 }
 
-function countLine(journal: string, line: string, spendings: Map<string, StoredSpending>): void {
+function countLine(journal: string, line: string, { counted, withdrawn }: Journal): void {
   // A line that a crash cut off has no closing brace, and its payment never left.
   if (!line.endsWith('}')) return
   const entry = readLine(line)
   if (entry === undefined)
     throw new PayerFault('FOLDER_UNUSABLE', `${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
-  if ('notSent' in entry) spendings.delete(entry.notSent)
-  else spendings.set(entry.signature, entry)
+  if ('notSent' in entry) {
+    counted.delete(entry.notSent)
+    withdrawn.add(entry.notSent)
+  } else if (!withdrawn.has(entry.signature)) counted.set(entry.signature, entry)
 }
 
 function readLine(line: string) {
