@@ -39,6 +39,7 @@ test('all mistakes are named at once', () => {
     mints: { nonsense: { name: 'x', usdPerToken: 0.001 } },
     limits: { perRequestUsd: '-1', perDayUsd: '1e3', everything: '1' },
     confirmAbove: '1',
+    tabs: { depositUsd: 3 },
   })
   const starts = [
     'rpcUrl',
@@ -51,6 +52,7 @@ test('all mistakes are named at once', () => {
     'limits.perRequestUsd',
     'limits.perDayUsd',
     'limits',
+    'tabs',
     'the file',
   ]
   expect(starts.filter((start) => !mistakes.some((mistake) => mistake.startsWith(start)))).toEqual([])

@@ -1,14 +1,18 @@
 import { cp, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
 import { beforeAll, expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { keypairWallet } from '@tollbook/client/payerWallet'
 import { PaymentUnresolved } from '@tollbook/client/paymentError'
+import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { saleBody } from '@tollbook/core/wire'
+import { mintOf } from '../agent/support/agentFolder.ts'
+import { giveFunds } from '../../src/cli/local/giveFunds.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { impatientClock } from './support/impatientClock.ts'
@@ -216,6 +220,32 @@ test('a process that dies after the deposit, or in a debit, goes on with the sam
   const path = join(folder, files[0] ?? '')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ format: 'tollbook-tab-1', isClosed: false })
+})
+
+test('a wallet that holds less than a deposit pays the request by itself', async () => {
+  const poor = Keypair.generate()
+  const mint = await mintOf(service.baseUrl)
+  const options = { rpcUrl: service.chain.rpcUrl, mint, mintAuthority: service.mintAuthority }
+  await giveFunds(options, { address: poor.publicKey.toBase58(), tokens: '500', sol: '1' })
+  await buy(payer({ wallet: keypairWallet(poor) }))
+})
+
+test('a deposit that counts more than its size is not made, and the request is paid by itself', async () => {
+  const mint = await mintOf(service.baseUrl)
+  // The payer says that a token is worth more than the service states.
+  const limits = { perRequest: { usd: '0.5' }, total: { usd: '9' } }
+  const payingFetch = payer({ expectedMint: mint, usdPerToken: '0.0012', spendingLimit: limits })
+  await buy(payingFetch)
+  expect(await payingFetch.tabs.status(service.baseUrl)).toBeUndefined()
+})
+
+test('a caller can stop a debit and its deposit at the price', async () => {
+  const stop = (event: PaymentProgress) => {
+    if (event.kind === 'debiting') throw new Error(`not for ${event.cost.baseUnits}`)
+  }
+  const payingFetch = payer({ onEvent: stop })
+  await expect(buy(payingFetch)).rejects.toThrow(`not for ${qrBaseUnits}`)
+  expect(payingFetch.signed()).toBe(0)
 })
 
 test('a service without tabs is paid for each request', async () => {

@@ -85,8 +85,8 @@ export const proofs: Readonly<Record<string, Proof>> = {
   },
   agent: {
     about:
-      'three windows and a proxy on one agent wallet: `kill -9` of wallet and front ends, the limit exact, nothing paid twice',
-    programs: { agent: 'agent.ts' },
+      'three windows and a proxy on one agent wallet: `kill -9` of wallet and front ends, the limit exact, nothing paid or deposited twice',
+    programs: { wallet: 'agent.ts', tabs: 'agentTabs.ts' },
   },
   gateway: {
     about:

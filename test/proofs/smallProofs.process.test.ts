@@ -30,3 +30,7 @@ test('I4: a server that is killed before the claim or before the answer loses no
 test('three windows and a proxy on one agent wallet pay once and stay within the limit, although they are killed', async () => {
   expect(await lastWords('agent.ts', ['--purchases', '12', '--every-ms', '1000'])).toContain('VERDICT: holds')
 })
+
+test('front ends and a wallet that are killed deposit once and debit each order once', async () => {
+  expect(await lastWords('agentTabs.ts', ['--deposits', '1', '--every-ms', '1000'])).toContain('VERDICT: holds')
+})

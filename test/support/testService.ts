@@ -43,6 +43,7 @@ export interface TestService {
   readonly demoWallet: Keypair
   readonly paymentWallet: Keypair
   readonly tabWallet: Keypair
+  readonly mintAuthority: Keypair
   /** Reads the products file again. */
   readonly reload: () => Promise<void>
   readonly close: () => Promise<void>
@@ -113,6 +114,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     demoWallet: wallets.demoWallet,
     paymentWallet: wallets.paymentWallet,
     tabWallet: wallets.tabWallet,
+    mintAuthority: wallets.mintAuthority,
     reload: service.reload,
     close,
   }

@@ -113,7 +113,7 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
   const plan = await planFor(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
-  await payer.onEvent({ kind: 'quoted', plan })
+  await payer.onEvent({ kind: 'quoted', plan, isDeposit })
   await requireFunds(payer, plan)
 
   const { cost } = plan

@@ -1,11 +1,15 @@
 import type { LastAnswer } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
+import type { Cost } from './spendingLimit.ts'
 import type { SponsoredPlan } from './sponsored/planSponsored.ts'
 
 /** Steps of a payment that a caller may show or store. */
 export type PaymentProgress =
-  | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
+  /** `isDeposit`: the payment is for a tab, and the limit per request does not bound it. */
+  | { readonly kind: 'quoted'; readonly plan: PaymentPlan; readonly isDeposit: boolean }
+  /** A tab is about to pay at most the cost, after a deposit if there is none. A throw stops both. */
+  | { readonly kind: 'debiting'; readonly mint: string; readonly cost: Cost }
   /** The offer of another protocol. */
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan }
   /** The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment. */

@@ -28,6 +28,8 @@ export const pendingPayment = z.object({
   protocol: z.enum(sponsoredProtocols).exactOptional(),
   /** Present for a debit of a tab: the deposit, which its receipt names, and its own reference. */
   debit: z.object({ deposit: z.string(), reference: z.string() }).exactOptional(),
+  /** The payment opens or tops up a tab of this wallet. */
+  isDeposit: z.literal(true).exactOptional(),
   idempotencyKey: z.string(),
   /** The signed transaction, base64. */
   transaction: canonicalBase64,

@@ -102,6 +102,7 @@ function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment)
     signature,
     proof,
     ...(protocol === undefined ? {} : { protocol }),
+    ...(payer.paysDeposit ? { isDeposit: true as const } : {}),
     idempotencyKey,
     transaction: encodeBase64(transaction),
     lastValidBlockHeight,

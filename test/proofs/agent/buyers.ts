@@ -118,4 +118,12 @@ export async function buyUntilAnswered(buyer: Buyer, url: string): Promise<Bough
   throw new Error(`${buyer.name} had no answer for ${url} in ${repeatsMax} tries`)
 }
 
-const passing = new Set(['UNAVAILABLE', 'WALLET_STOPPED', 'PAYMENT_NOT_SENT', 'PAYMENT_UNSPENT', 'PAYMENT_UNRESOLVED'])
+// A debit that a killed wallet left is refused if its tab is empty by then, and charged nothing.
+const passing = new Set([
+  'UNAVAILABLE',
+  'WALLET_STOPPED',
+  'PAYMENT_NOT_SENT',
+  'PAYMENT_REFUSED',
+  'PAYMENT_UNSPENT',
+  'PAYMENT_UNRESOLVED',
+])

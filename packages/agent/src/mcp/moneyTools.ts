@@ -26,7 +26,7 @@ export function registerMoneyTools({ server, wallet, deliveries }: MoneyDeps): v
     '/spending',
     'Amounts spent, the limits and what they leave, and the number of open payments. Free.',
   )
-  reader('balance', '/balance', 'Tokens and SOL of the wallet. Free.')
+  reader('balance', '/balance', 'Tokens and SOL of the wallet, and what its tabs at services hold. Free.')
   reader('receipts', '/receipts', 'The last 100 payments with their receipts. Free.')
   server.registerTool(
     'retry',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { sellsTabs } from '../policy/tabOption.ts'
 import { methods } from '../walletWire.ts'
 import { cleanText } from './serviceText.ts'
 import { type PlainSchema, plainSchema, resolveRef } from './plainSchema.ts'
@@ -36,7 +37,7 @@ export function readServiceTools(host: string, document: unknown): readonly Serv
   const tools = Object.entries(data.paths).flatMap(([path, operations]) =>
     methods.flatMap((method) => {
       const operation = operationShape.safeParse(operations[method.toLowerCase()]).data
-      if (operation === undefined || !isPath(path) || !isPaid(operation)) return []
+      if (operation === undefined || !isPath(path) || sellsTabs(path) || !isPaid(operation)) return []
       return [toolOf({ host, method, path, operation, document })]
     }),
   )

@@ -14,6 +14,8 @@ const address = z.string().refine((text) => readAddress(text) !== undefined, 'mu
 const hostRule = z.strictObject({
   /** The only wallet that payments for this host may go to. */
   payTo: address.optional(),
+  /** The only wallet that deposits for tabs may go to. A host with `payTo` alone gets no deposit. */
+  tabPayTo: address.optional(),
   /** False: offer no typed tools for this host. */
   tools: z.boolean().default(true),
 })
@@ -48,6 +50,12 @@ export const policyShape = z.strictObject({
     .prefault({}),
   /** Payments above this need the consent of a person. */
   confirmAboveUsd: amountUsd.optional(),
+  /** Deposits at services that sell tabs, or none. A size that the owner names here needs no further consent. */
+  tabs: z
+    .union([z.literal(false), z.strictObject({ depositUsd: z.literal([1, 5, 10, 20]) })], {
+      error: 'must be false, or {"depositUsd": 1}, 5, 10 or 20',
+    })
+    .optional(),
 })
 export type Policy = z.infer<typeof policyShape>
 

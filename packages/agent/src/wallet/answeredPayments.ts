@@ -19,7 +19,8 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
   const store: PaymentStore = {
     ...folder,
     async close(payment, outcome) {
-      if (outcome === 'answered') waiting.set(payment.signature, payment)
+      // No front end waits for the answer to a deposit.
+      if (outcome === 'answered' && payment.isDeposit !== true) waiting.set(payment.signature, payment)
       else await folder.close(payment, outcome)
     },
     async pending() {

@@ -11,6 +11,8 @@ export interface PurchaseCall {
   readonly policy: Policy
   /** The payment of the call, once it is signed or resumed. */
   payment: PendingPayment | undefined
+  /** The most that its debit of a tab costs. A stored debit costs nothing, because its deposit was counted. */
+  debit: Cost | undefined
 }
 
 /** The price of a call that only asked for it. It stops the SDK before it signs. */
@@ -26,9 +28,13 @@ export class Quoted extends Error {
 
 /** Watches the steps of a payment. A throw at its offer stops it before anything is signed. */
 export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void {
-  if (event.kind === 'quoted') {
+  if (event.kind === 'debiting') {
+    call.debit = event.cost
+    checkPrice(call, { protocol: 'tab', mint: event.mint, payTo: fromTab, cost: event.cost })
+  } else if (event.kind === 'quoted') {
     const { quote, cost } = event.plan
-    checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
+    // The policy permits the deposit, and the SDK compares its size, its recipient and the limits.
+    if (!event.isDeposit) checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
   } else if (event.kind === 'offered') checkOffer(call, { ...event.plan.offer, cost: event.plan.cost })
   else if (event.kind === 'resumed' && call.order.intent === 'quote')
     throw new WalletRefusal('OPEN_PAYMENT', 'this request is paid and unanswered: pay_and_fetch finishes it')
@@ -42,21 +48,34 @@ interface Offer {
   readonly cost: Cost
 }
 
-function checkOffer({ order, host, policy }: PurchaseCall, offer: Offer): void {
-  const { attoUsd, baseUnits } = offer.cost
-  const quote: QuoteNote = {
-    protocol: offer.protocol,
-    usd: formatUsd(attoUsd),
-    baseUnits: baseUnits.toString(),
-    mint: offer.mint,
-    mintName: policy.mints[offer.mint]?.name ?? '',
-    payTo: offer.payTo,
-  }
+// A person reads it as the recipient of a payment.
+const fromTab = 'the service, from its tab'
+
+/** The cost of the payment of a call, as its price counts. */
+export function costOf({ payment, debit }: Pick<PurchaseCall, 'payment' | 'debit'>): Cost {
+  if (payment?.debit !== undefined && debit !== undefined) return debit
+  return { attoUsd: BigInt(payment?.costAttoUsd ?? '0'), baseUnits: BigInt(payment?.costBaseUnits ?? '0') }
+}
+
+function checkOffer(call: PurchaseCall, offer: Offer): void {
+  const { host, policy } = call
   const payTo = policy.hosts[host]?.payTo
   if (payTo !== undefined && payTo !== offer.payTo)
     throw new WalletRefusal('RECIPIENT_NOT_LISTED', `the offer pays another wallet than the owner lists for ${host}`, {
-      quote,
+      quote: quoteNoteOf(policy, offer),
     })
+  checkPrice(call, offer)
+}
+
+function quoteNoteOf({ mints }: Policy, { protocol, mint, payTo, cost }: Offer): QuoteNote {
+  const { attoUsd, baseUnits } = cost
+  const mintName = mints[mint]?.name ?? ''
+  return { protocol, usd: formatUsd(attoUsd), baseUnits: baseUnits.toString(), mint, mintName, payTo }
+}
+
+function checkPrice({ order, policy }: PurchaseCall, offer: Offer): void {
+  const { attoUsd } = offer.cost
+  const quote = quoteNoteOf(policy, offer)
   if (order.intent === 'quote') throw new Quoted(quote)
   if (order.maxUsd !== undefined && attoUsd > readUsd(order.maxUsd))
     throw new WalletRefusal('PRICE_TOO_HIGH', `the price is ${quote.usd} USD, and the call allows ${order.maxUsd}`, {

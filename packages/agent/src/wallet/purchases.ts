@@ -1,18 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
+  type Cost,
   createPayingFetch,
   type PayerWallet,
   type PayingFetch,
   type PendingPayment,
   QuoteRefused,
+  type TabOption,
+  type TabState,
 } from '@tollbook/client'
 import { assertPresent } from '@tollbook/core/assert'
-import type { Policy } from '../policy/policy.ts'
+import { hostOrigin } from '../policy/hostOrigin.ts'
+import type { MintRule, Policy } from '../policy/policy.ts'
 import type { PolicyFile } from '../policy/policyFile.ts'
+import { sellsTabs, tabOptionFor } from '../policy/tabOption.ts'
 import type { FetchOrder } from '../walletWire.ts'
 import type { AnsweredPayments } from './answeredPayments.ts'
 import { requireListed } from './listedUrl.ts'
-import { type PurchaseCall, watchPurchase } from './purchaseCall.ts'
+import { costOf, type PurchaseCall, watchPurchase } from './purchaseCall.ts'
+import { WalletRefusal } from './refusalError.ts'
 
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
@@ -25,6 +31,7 @@ export interface Purchase {
   readonly response: Response
   /** Undefined for an answer that was free. Known once the answer begins. */
   readonly payment: PendingPayment | undefined
+  readonly cost: Cost
 }
 
 export interface Purchases {
@@ -32,40 +39,65 @@ export interface Purchases {
   make(order: FetchOrder, signal: AbortSignal): Promise<Purchase>
   /** Presents an open payment again. Signs nothing. */
   retry(payment: PendingPayment): Promise<Purchase>
+  /** Tabs at the listed hosts, with their balances. `undefined`: the service does not answer. */
+  tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
 // A host gives up on a tool call after a minute.
 const retryLimits = { totalTimeMs: 50_000, attemptTimeoutMs: 45_000 }
+const tabTimeoutMs = 5_000
 
 export function createPurchases(deps: PurchasesDeps): Purchases {
   const calls = new AsyncLocalStorage<PurchaseCall>()
   const onEvent: NonNullable<Parameters<typeof createPayingFetch>[0]['onEvent']> = (event) =>
     watchPurchase(assertPresent(calls.getStore(), 'a payment belongs to a call'), event)
-  let current: { readonly text: string; readonly payers: readonly PayingFetch[] } | undefined
-  const payersOf = ({ policy, text }: PolicyFile) => {
-    if (current?.text !== text) {
-      const payers = Object.keys(policy.mints).map((mint) => payerFor(deps, { policy, mint, onEvent }))
-      current = { text, payers }
-    }
-    return current.payers
+  let current: { readonly text: string; readonly payers: Map<string, readonly PayingFetch[]> } | undefined
+  /** Payers with the same deposits are shared, so that they find the payments of each other's calls. */
+  const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {
+    if (current?.text !== text) current = { text, payers: new Map() }
+    const name = JSON.stringify(tab ?? null)
+    const payers =
+      current.payers.get(name) ??
+      Object.keys(policy.mints).map((mint) => payerFor(deps, { policy, mint, onEvent, tab }))
+    current.payers.set(name, payers)
+    return payers
   }
+  const firstPayer = (file: PolicyFile) => assertPresent(payersOf(file)[0], 'a policy has a mint')
   return {
     async make(order, signal) {
       const file = await deps.readPolicy()
       const url = requireListed(order.url, file.policy)
-      const call: PurchaseCall = { order, host: url.host, policy: file.policy, payment: undefined }
+      if (sellsTabs(url.pathname))
+        throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
+      const { host } = url
+      const call: PurchaseCall = { order, host, policy: file.policy, payment: undefined, debit: undefined }
+      // A quote must not open a tab.
+      const tab = order.intent === 'pay' ? tabOptionFor(file.policy, host) : undefined
       const init = { ...requestInit(order), signal: untilSigned(call, signal) }
-      const response = await calls.run(call, () => payInAnyMint(payersOf(file), url, init))
-      return { response, payment: call.payment }
+      const response = await calls.run(call, () => payInAnyMint(payersOf(file, tab), url, init))
+      return { response, payment: call.payment, cost: costOf(call) }
     },
     async retry(payment) {
       const file = await deps.readPolicy()
       const url = requireListed(payment.request.url, file.policy)
       const order: FetchOrder = { intent: 'pay', method: 'GET', url: url.href, headers: [] }
-      const call: PurchaseCall = { order, host: url.host, policy: file.policy, payment }
-      const [payer] = payersOf(file)
-      const resume = () => assertPresent(payer, 'a policy has a mint').resume(payment)
-      return { response: await calls.run(call, resume), payment }
+      const call: PurchaseCall = { order, host: url.host, policy: file.policy, payment, debit: undefined }
+      const resume = () => firstPayer(file).resume(payment)
+      return { response: await calls.run(call, resume), payment, cost: costOf(call) }
+    },
+    async tabs() {
+      const file = await deps.readPolicy()
+      const payer = firstPayer(file)
+      const read = async (host: string): Promise<[string, TabState | undefined][]> => {
+        try {
+          const state = await payer.tabs.status(hostOrigin(host), { signal: AbortSignal.timeout(tabTimeoutMs) })
+          return state === undefined ? [] : [[host, state]]
+        } catch {
+          // The service does not answer, and the balance of the wallet is worth showing.
+          return [[host, undefined]]
+        }
+      }
+      return new Map((await Promise.all(Object.keys(file.policy.hosts).map(read))).flat())
     },
   }
 }
@@ -76,10 +108,11 @@ interface PayerOptions {
   readonly policy: Policy
   readonly mint: string
   readonly onEvent: OnEvent
+  readonly tab: TabOption | undefined
 }
 
 /** A payer of one mint. All payers of a wallet share its folder, so that limits in dollars hold over all mints. */
-function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent }: PayerOptions): PayingFetch {
+function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, tab }: PayerOptions): PayingFetch {
   const { rpcUrl, network, limits } = policy
   const rule = assertPresent(policy.mints[mint], 'a mint of the policy has a rule')
   const ceiling = (usd: string, baseUnits: string | undefined) => ({
@@ -108,8 +141,15 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent }
     },
     retry: retryLimits,
     store: answered.store,
+    ...(tab !== undefined && boundsDeposits(rule) ? { tab } : {}),
     onEvent,
   })
+}
+
+/** An owner who limits a request in base units limits deposits in them too, or permits none. */
+function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits, totalBaseUnits }: MintRule): boolean {
+  const sums = [perDayBaseUnits, perHostBaseUnits, totalBaseUnits]
+  return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
 }
 
 /** Asks the payers in the order of the policy. A payer whose mint is not offered has signed nothing. */

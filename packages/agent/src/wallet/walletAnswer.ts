@@ -22,12 +22,15 @@ const dropped = new Set([
 ])
 
 /** Sends the answer of the service as it came, with the payment in a header. */
-export async function sendPurchase(response: ServerResponse, { response: answer, payment }: Purchase): Promise<void> {
+export async function sendPurchase(
+  response: ServerResponse,
+  { response: answer, payment, cost }: Purchase,
+): Promise<void> {
   for (const [name, value] of answer.headers) if (!dropped.has(name)) response.setHeader(name, value)
   response.setHeader(kindHeader, 'answer' satisfies AnswerKind)
   if (payment !== undefined) {
-    const { signature, mint, costBaseUnits: baseUnits, costAttoUsd = '0' } = payment
-    const note: PaymentNote = { signature, mint, baseUnits, usd: formatUsd(BigInt(costAttoUsd)) }
+    const { signature, mint } = payment
+    const note: PaymentNote = { signature, mint, baseUnits: cost.baseUnits.toString(), usd: formatUsd(cost.attoUsd) }
     response.setHeader(paymentHeader, JSON.stringify(note))
   }
   response.writeHead(answer.status)

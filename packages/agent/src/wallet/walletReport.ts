@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { StoredSpending } from '@tollbook/client'
+import type { StoredSpending, TabState } from '@tollbook/client'
 import { readBalance } from '@tollbook/client/node'
 import { isoTime } from '@tollbook/core/clock'
 import { parseJson } from '@tollbook/core/json'
@@ -54,16 +54,29 @@ function usdOf(spendings: readonly StoredSpending[]): bigint {
   return spendings.reduce((sum, { attoUsd }) => sum + attoUsd, 0n)
 }
 
-export async function balanceReport({ rpcUrl, mints }: Policy, wallet: string) {
+export interface Holdings {
+  readonly wallet: string
+  /** By host. Undefined: the service does not answer. */
+  readonly tabs: ReadonlyMap<string, TabState | undefined>
+}
+
+export async function balanceReport({ rpcUrl, mints }: Policy, { wallet, tabs }: Holdings) {
   const balances = Object.entries(mints).map(async ([mint, { name, usdPerToken }]) => {
     const { heldBaseUnits, decimals, lamports } = await readBalance({ rpcUrl, wallet, mint })
     const worthAttoUsd = divideRoundingDown(heldBaseUnits * readUsd(usdPerToken), 10n ** BigInt(decimals))
     const token = { mint, name, tokens: formatDecimal(heldBaseUnits, decimals), worthUsd: formatUsd(worthAttoUsd) }
-    return { token, lamports }
+    return { token, lamports, decimals }
   })
   const held = await Promise.all(balances)
   const sol = formatDecimal(held[0]?.lamports ?? 0n, lamportsScale)
-  return { wallet, sol, tokens: held.map(({ token }) => token) }
+  const decimalsOf = (mint: string) => held.find(({ token }) => token.mint === mint)?.decimals ?? 0
+  const onTab = [...tabs].map(([host, state]) => {
+    if (state === undefined) return { host, state: 'unknown: the service does not answer' }
+    const { tab, mint, balanceBaseUnits, endsAt } = state
+    const tokens = formatDecimal(BigInt(balanceBaseUnits), decimalsOf(mint))
+    return { host, tab, state: state.state, mint, tokens, endsAt }
+  })
+  return { wallet, sol, tokens: held.map(({ token }) => token), ...(onTab.length === 0 ? {} : { tabs: onTab }) }
 }
 
 const receiptLine = z.object({

@@ -46,9 +46,10 @@ const routes: Readonly<Record<string, Handler>> = {
     const body = spendingReport({ policy, spendings, open: open.length, nowMs: clock.nowMs() })
     sendJson(response, 'answer', { status: 200, body })
   },
-  'GET /balance': async ({ readPolicy, address }, response) => {
+  'GET /balance': async ({ readPolicy, address, purchases }, response) => {
     const { policy } = await readPolicy()
-    sendJson(response, 'answer', { status: 200, body: await balanceReport(policy, address) })
+    const body = await balanceReport(policy, { wallet: address, tabs: await purchases.tabs() })
+    sendJson(response, 'answer', { status: 200, body })
   },
   'GET /receipts': async ({ receiptsPath }, response) => {
     sendJson(response, 'answer', { status: 200, body: { receipts: await readReceipts(receiptsPath, receiptsMax) } })
@@ -140,7 +141,7 @@ async function answerRetry(deps: WalletDeps, response: ServerResponse, body: unk
 async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Purchase): Promise<void> {
   const { payment } = purchase
   try {
-    if (payment !== undefined) await record(deps, payment, purchase.response)
+    if (payment !== undefined) await record(deps, payment, purchase)
     await sendPurchase(response, purchase)
   } catch (error) {
     if (payment !== undefined) deps.answered.release(payment.signature)
@@ -152,9 +153,9 @@ async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Pur
 async function record(
   { receiptsPath, clock }: WalletDeps,
   payment: PendingPayment,
-  { headers }: Response,
+  { cost, response: { headers } }: Purchase,
 ): Promise<void> {
-  const { signature, mint, costBaseUnits, costAttoUsd = '0', request } = payment
+  const { signature, mint, request } = payment
   const [place] = request.url.split('?')
   await appendReceipt(receiptsPath, {
     at: isoTime(clock.nowMs()),
@@ -162,8 +163,8 @@ async function record(
     url: place ?? request.url,
     signature,
     mint,
-    baseUnits: costBaseUnits,
-    usd: formatUsd(BigInt(costAttoUsd)),
+    baseUnits: cost.baseUnits.toString(),
+    usd: formatUsd(cost.attoUsd),
     receipt: headers.get('receipt-location') ?? headers.get('payment-response') ?? headers.get('payment-receipt'),
   })
 }

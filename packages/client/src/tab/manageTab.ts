@@ -12,6 +12,7 @@ import { askAboutTab, askForChallenge, findTab, type Pay, readTab } from './open
 /** A tab at a service. Amounts are base units of its mint. */
 export interface TabState {
   readonly tab: string
+  readonly mint: string
   readonly state: string
   readonly balanceBaseUnits: string
   readonly endsAt: string
@@ -41,8 +42,8 @@ export function createPayingTabs(payer: Payer, pay: Pay): PayingTabs {
     const record = await payer.tabs.read(service)
     if (record?.opened === undefined) return undefined
     const { tab } = record.opened
-    const { state, balanceBaseUnits, endsAt } = await readTab(payer, { service, tab, signal })
-    return { tab, state, balanceBaseUnits, endsAt }
+    const { mint, state, balanceBaseUnits, endsAt } = await readTab(payer, { service, tab, signal })
+    return { tab, mint, state, balanceBaseUnits, endsAt }
   }
   return {
     async open(url, { signal = new AbortController().signal } = {}) {

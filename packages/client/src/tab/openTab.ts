@@ -8,8 +8,9 @@ import { randomBytesOf, randomToken } from '@tollbook/core/id'
 import { readSignature } from '@tollbook/core/signature'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { tabIdOf } from '@tollbook/core/tab'
-import { attoUsdOf } from '../checkQuote.ts'
+import { attoUsdOf, type PayableQuote } from '../checkQuote.ts'
 import { PayerFault } from '../errorCode.ts'
+import { InsufficientFunds } from '../insufficientFunds.ts'
 import { type PayableRequest, readRequest } from '../payableRequest.ts'
 import type { Payer, TabOption } from '../payer.ts'
 import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
@@ -161,8 +162,10 @@ async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositO
     },
     async onEvent(event) {
       const signedAtMs = payer.clock.nowMs()
-      if (event.kind === 'quoted') requirePrice(event.plan.quote.priceAttoUsd, record.depositUsd)
-      if (event.kind === 'quoted') await refuseSecondDeposit(payer, question, record)
+      if (event.kind === 'quoted') {
+        requirePrice(payer, event.plan.quote, record.depositUsd)
+        await refuseSecondDeposit(payer, question, record)
+      }
       if (event.kind === 'signed')
         await payer.tabs.write({ ...record, deposit: { signature: event.payment.signature, signedAtMs } })
       await payer.onEvent(event)
@@ -206,8 +209,11 @@ async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposi
   }
 }
 
-function requirePrice(priceAttoUsd: bigint, depositUsd: number): void {
-  if (priceAttoUsd <= (attoUsdOf(depositUsd) ?? 0n)) return
+/** The limit per request does not bound a deposit, so its size must, by the payer's own worth of the tokens. */
+function requirePrice({ worth }: Payer, quote: PayableQuote, depositUsd: number): void {
+  const { priceAttoUsd, requiredBaseUnits, decimals } = quote
+  const { attoUsd } = worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
+  if (attoUsd <= (attoUsdOf(depositUsd) ?? 0n)) return
   throw new QuoteRefused(quoteProblem('price_wrong', `a deposit of ${depositUsd} USD has a higher price`), undefined)
 }
 
@@ -303,5 +309,5 @@ export async function topUpTab(
 
 /** True if nothing was signed: the request is paid by itself, within what the limits leave. */
 function isUnpaid(error: unknown): boolean {
-  return error instanceof SpendingLimitExceeded || error instanceof QuoteRefused || error instanceof DepositOpen
+  return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

@@ -64,9 +64,12 @@ function priceName({ content: { method, url } }: PayableRequest): string {
 }
 
 /** The deposit is counted already, so only the price itself is compared with the limits. */
-function findExcess({ budget, clock, worth }: Payer, { host }: URL, quote: PayableQuote) {
-  const { priceAttoUsd: attoUsd, requiredBaseUnits: baseUnits, decimals } = quote
-  return budget.findExcess({ ...worth({ attoUsd, baseUnits }, decimals), host, atMs: clock.nowMs() }, [])
+function findExcess(payer: Payer, { host }: URL, quote: PayableQuote) {
+  return payer.budget.findExcess({ ...costOf(payer, quote), host, atMs: payer.clock.nowMs() }, [])
+}
+
+function costOf({ worth }: Payer, { priceAttoUsd: attoUsd, requiredBaseUnits: baseUnits, decimals }: PayableQuote) {
+  return worth({ attoUsd, baseUnits }, decimals)
 }
 
 interface DebitQuestion {
@@ -80,6 +83,7 @@ async function debit(payer: Payer, { order, quote, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
   if (option === undefined) return undefined
+  await payer.onEvent({ kind: 'debiting', mint: quote.mint, cost: costOf(payer, quote) })
   const url = new URL(request.content.url)
   const path = url.pathname.slice(0, url.pathname.length - pathOf(quote.endpoint).length)
   const question = { service: url.origin + path, option, signal: request.signal, pay }

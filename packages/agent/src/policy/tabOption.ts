@@ -1,0 +1,23 @@
+import type { TabOption } from '@tollbook/client'
+import { readUsd } from '../attoUsd.ts'
+import type { Policy } from './policy.ts'
+
+const smallest = { depositUsd: 1 } as const
+
+/** Deposits that the policy permits at a host. Undefined: requests there are paid by themselves. */
+export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, host: string): TabOption | undefined {
+  if (tabs === false) return undefined
+  const { depositUsd } = tabs ?? smallest
+  const { perDayUsd, perHostUsd, totalUsd } = limits
+  const ceilings = [perDayUsd, perHostUsd, totalUsd, tabs === undefined ? confirmAboveUsd : undefined]
+  const depositAttoUsd = readUsd(String(depositUsd))
+  if (ceilings.some((usd) => usd !== undefined && readUsd(usd) < depositAttoUsd)) return undefined
+  const { payTo, tabPayTo } = hosts[host] ?? {}
+  if (payTo !== undefined && tabPayTo === undefined) return undefined
+  return { depositUsd, topUp: true, ...(tabPayTo === undefined ? {} : { expectedWallet: tabPayTo }) }
+}
+
+/** True for the path that sells tabs. A model could give it another key, which then spends the deposit. */
+export function sellsTabs(path: string): boolean {
+  return /\/api\/tabs\/*$/i.test(path)
+}
