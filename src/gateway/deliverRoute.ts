@@ -45,14 +45,13 @@ function requestOf(
   const { target, body: json } = requestFor(route, order)
   const body = json ?? job.body?.bytes
   const contentType = json === undefined ? job.body?.contentType : 'application/json'
-  const forwarded = route.forward.request.map((name) => [name, job.header?.(name)] as const)
   return {
     method: route.method,
     target,
     body,
     // Of the caller's own headers, only those that the route names go on.
     headers: {
-      ...sendable(forwarded),
+      ...sendable(Object.entries(job.headers ?? {})),
       accept: [...route.content_types, ...(route.stream === 'passthrough' ? ['text/event-stream'] : [])].join(', '),
       'x-tollbook-payer': job.payer,
       'x-tollbook-payment': job.payment,

@@ -54,6 +54,10 @@ export const upstreamShape = z.strictObject({
   silence: durationText.prefault('15s').describe('Maximum pause within a streamed answer.'),
   max_response: sizeText.prefault('1MiB').describe('Maximum size of an answer.'),
   concurrency: z.int().min(1).max(1_000).default(32).describe('Requests at the same time. Others wait.'),
+  pace: z
+    .strictObject({ requests: z.int().min(1).max(1_000), per: durationText })
+    .optional()
+    .describe('Most requests in any interval of this length, such as {requests: 60, per: 1m}. Default: no limit.'),
   health: z
     .string()
     .regex(/^\/[\x21-\x7e]*$/, 'must be a path such as /healthz')

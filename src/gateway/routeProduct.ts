@@ -40,6 +40,7 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
     ...(route.answer === 'as_is' && route.tool === undefined ? { stream: { contentType } } : {}),
     ...(bodyTypes === undefined ? {} : { rawBody: { contentTypes: bodyTypes } }),
     bodyBytesMax,
+    ...(route.forward.request.length === 0 ? {} : { passedHeaders: route.forward.request }),
     ...(route.stream === 'passthrough' ? { streamOnDemand: { contentType: 'text/event-stream' } } : {}),
     example: { order: route.example, answer: {} },
     providers: [],

@@ -7,6 +7,7 @@ import { breakerRestMs, createBreaker, type Breaker } from '../outbound/breaker.
 import { countsForBreaker, isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
 import { createLiveness, type Liveness } from '../product/liveness.ts'
 import { type Connections, openConnections } from './exchange.ts'
+import { createPace, type Pace } from '../outbound/pace.ts'
 import type { UpstreamEntry } from './productsFile.ts'
 import { createSlots, type Slots } from './slots.ts'
 
@@ -63,6 +64,7 @@ interface State extends UpstreamClientDeps {
   readonly connections: Connections
   readonly liveness: Liveness
   readonly slots: Slots
+  readonly pace: Pace | undefined
 }
 
 const probeMsMax = 3_000
@@ -73,10 +75,14 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
   const connections = openConnections(origin, entry.concurrency)
   const slots = createSlots(entry.concurrency)
   const breaker = createBreaker(deps.clock)
-  const whyResting = () =>
-    breaker.isOpen() ? 'the API behind this product has failed and is left alone for a while' : undefined
+  const pace =
+    entry.pace && createPace(deps.clock, { requests: entry.pace.requests, perSeconds: entry.pace.per / 1000 })
+  const whyResting = () => {
+    if (breaker.isOpen()) return 'the API behind this product has failed and is left alone for a while'
+    return pace?.isFull() === true ? 'the API behind this product has been asked as often as it allows' : undefined
+  }
   const liveness = createLiveness(deps, [{ name, whyUnavailable: whyResting, probe: () => probe(state) }])
-  const state: State = { ...deps, name, origin, entry, breaker, connections, liveness, slots }
+  const state: State = { ...deps, name, origin, entry, breaker, connections, liveness, slots, pace }
   const silent = 'the API behind this product does not answer'
   return {
     name,
@@ -89,8 +95,12 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
 }
 
 async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
-  const { clock, name, breaker, slots } = state
+  const { clock, name, breaker, slots, pace } = state
   const leave = await slots.take(request.signal)
+  if (pace?.isFull() === true) {
+    leave()
+    throw new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
+  }
   const [late, over] = [new AbortController(), new AbortController()]
   clock.sleep(request.timeoutMs, over.signal).then(
     () => late.abort(),
@@ -134,13 +144,14 @@ async function sendInTries(state: State, request: RouteRequest, signal: AbortSig
     try {
       return await send(state, request, signal)
     } catch (error) {
-      if (attempt >= triesMax || signal.aborted) throw error
+      if (attempt >= triesMax || signal.aborted || state.pace?.isFull() === true) throw error
     }
   }
 }
 
 function send(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const { origin, entry, version, connections } = state
+  const { origin, entry, version, connections, pace } = state
+  pace?.take()
   const { method, target, body, headers } = request
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   return connections.exchange({

@@ -80,7 +80,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim)
     request.onClaimed(claimedPayment(claim))
-    const outcome = await runHandler(deps, ordered, { ...claim, ...callerOf(request) })
+    const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
@@ -95,6 +95,5 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   }
 }
 
-const callerOf = ({ requestId, header }: PaidRequest) => ({ requestId, header })
 const unknownOutcome = 'the outcome is unknown; repeat the same request, with the same proof if you sent one'
 const refuseClosed = (why: string) => refuse('ENDPOINT_UNAVAILABLE', why, 5)

@@ -27,7 +27,7 @@ export type AttemptOutcome =
   | { readonly kind: 'broken'; readonly error: unknown }
 
 /** The claim that a run fulfils. */
-export interface ClaimedRun extends Pick<Job, 'requestId' | 'header'> {
+export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly order: Pick<Order, 'wallet'>
   readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList'> & Partial<Pick<Settlement, 'price'>>
 }
@@ -43,12 +43,12 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     () => undefined,
   )
   try {
-    const { requestId, header, order, settlement } = run
+    const { requestId, order, settlement } = run
     const { reference: payment, price, debit } = settlement
     const paid = { payer: order.wallet, payment, ...(price === undefined ? {} : { price }) }
     const isFixed = debit === undefined || price === undefined
     const metered = isFixed ? {} : await meteredJob(deps, { ...settlement, price })
-    const job = { ...(header === undefined ? {} : { header }), requestId, ...paid, ...metered, signal: late.signal }
+    const job = { requestId, ...paid, ...metered, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     if (outcome.kind === 'raw') return checkRaw(outcome)

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { CheckedOrder, RawBody } from './product.ts'
+import type { CheckedOrder, SentParts } from './product.ts'
 import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
@@ -11,8 +11,8 @@ export interface Endpoint extends ProductFacts {
   suppliedBy(): Supplier
   /** The sources whose providers are probed in the background. */
   readonly probes: readonly Liveness[]
-  /** Checks raw input against `parameters`. `body` is the body of a product with a raw body. */
-  read(input: unknown, body?: RawBody): ReadParameters
+  /** Checks raw input against `parameters`. */
+  read(input: unknown, sent?: SentParts): ReadParameters
 }
 
 /** `samples`: local mode's substitutes for providers. `none`: no provider is configured, or none answers. */

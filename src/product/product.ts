@@ -26,6 +26,8 @@ export interface CheckedOrder {
   readonly parameters: Json
   /** Present if the product takes a raw body. It is a part of the order. */
   readonly body?: BodyIdentity
+  /** Present if the product passes headers on, and the caller sent any of them. They are a part of the order. */
+  readonly headers?: PassedHeaders
   /** Undefined if the product can be sold now; otherwise the reason, for the caller. Called before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined
   /**
@@ -46,7 +48,7 @@ export interface CheckedOrder {
 }
 
 /** One attempt to deliver an order. */
-export interface Job {
+export interface Job extends SentParts {
   /** Aborted at the deadline of the attempt. A stream's provider must stop when it is aborted. */
   readonly signal: AbortSignal
   readonly requestId: string
@@ -54,15 +56,14 @@ export interface Job {
   readonly payer: string
   /** Reference of the payment. All attempts for one payment share it. */
   readonly payment: string
-  /** Returns a header of the caller's request. Absent where a request has no headers. */
-  readonly header?: (name: string) => string | undefined
   /** Present if the order is paid by use: its price, and the most that it may cost. */
   readonly metered?: MeteredJob
   /** The price that was paid, for products that sell a balance. */
   readonly price?: Price
-  /** The body of a product with a raw body, as sent. */
-  readonly body?: RawBody
 }
+
+/** Headers by their names in lower case. */
+export type PassedHeaders = Readonly<Record<string, string>>
 
 /** An order that is paid by use. */
 export interface MeteredJob {
@@ -76,6 +77,13 @@ export interface RawBody {
   /** As sent. Its media type is one of those that the product accepts. */
   readonly contentType: string
   readonly bytes: Uint8Array
+}
+
+/** Body and headers of a request that are passed on as they were sent. */
+export interface SentParts {
+  /** The body of a product with a raw body. */
+  readonly body?: RawBody
+  readonly headers?: PassedHeaders
 }
 
 /** Identifies a raw body in an order. */

@@ -92,23 +92,25 @@ function openProduct<P extends Json, A, Needs>(
     whyUnavailable: () => handler.whyUnavailable(),
     suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
     probes: handler.probes ?? [],
-    read(input, body) {
+    read(input, sent = {}) {
       const parsed = schema.safeParse(source.withoutNeutral?.(input) ?? input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }
       const parameters = parsed.data
       const inputUnits = handler.inputUnits?.(parameters)
+      const { body, headers } = sent
       return {
         ok: true,
         parameters,
         ...(inputUnits === undefined ? {} : { inputUnits }),
         ...(body === undefined ? {} : { body: { contentType: body.contentType, digest: sha256Hex(body.bytes) } }),
+        ...(headers === undefined ? {} : { headers }),
         endpoint: endpointOf(source.path, handler.variant?.(parameters)),
         formerEndpoint: endpointOf(source.path, handler.formerVariant?.(parameters)),
         whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
         whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),
         covers: () => handler.covers?.(parameters),
-        deliver: (job) => handler.deliver(parameters, body === undefined ? job : { ...job, body }),
+        deliver: (job) => handler.deliver(parameters, { ...job, ...sent }),
       }
     },
     close: () => handler.close?.() ?? Promise.resolve(),

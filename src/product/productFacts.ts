@@ -28,6 +28,8 @@ export interface ProductFacts {
   readonly answer: z.ZodType
   /** Present when the product takes a body that is not JSON. Its parameters are then in query and path. */
   readonly rawBody?: RawBodyFacts
+  /** Names in lower case of the caller's headers that change the answer. An order is bound to their values. */
+  readonly passedHeaders?: readonly string[]
   /** Present when the answer is sent without the JSON envelope, as a whole or streamed. */
   readonly stream?: StreamFacts
   /** Present when a caller may ask for a streamed answer with `stream: true`. */

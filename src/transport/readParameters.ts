@@ -2,7 +2,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 import type { FieldProblem } from '@tollbook/core/refusal'
 import type { Answer } from '../paywall/answer.ts'
-import type { CheckedOrder, RawBody } from '../product/product.ts'
+import type { CheckedOrder, SentParts } from '../product/product.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import { readSegments } from '../product/productPath.ts'
@@ -16,7 +16,8 @@ interface Sent {
   readonly path: Readonly<Record<string, string>>
   /** Undefined for a method without a body. */
   readonly body: Buffer | undefined
-  readonly contentType: string | undefined
+  /** Returns a header of the request. */
+  readonly header: (name: string) => string | undefined
 }
 
 /**
@@ -24,12 +25,13 @@ interface Sent {
  * code checks them again.
  */
 export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
-  const { queryText, path, body, contentType = '' } = sent
+  const { queryText, path, body, header } = sent
+  const headers = passedHeaders(endpoint, header)
   const query = parseQuery(queryText)
   if (endpoint.rawBody !== undefined || body === undefined) {
     if (!query.ok) return invalidRequest([query.problem])
-    const raw = body === undefined ? undefined : { contentType, bytes: body }
-    return check(endpoint, { values: query.values, path, whole: 'query', raw })
+    const raw = body === undefined ? {} : { body: { contentType: header('content-type') ?? '', bytes: body } }
+    return check(endpoint, { values: query.values, path, whole: 'query', sent: { ...raw, ...headers } })
   }
   const parsed = parseJson(body)
   if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
@@ -43,7 +45,16 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
       })),
     )
   }
-  return check(endpoint, { values: parsed.value, path, whole: 'body' })
+  return check(endpoint, { values: parsed.value, path, whole: 'body', sent: headers })
+}
+
+/** Returns the headers that the product passes on. Without any, an order is the same as one over MCP. */
+function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['header']): SentParts {
+  const sent = names.flatMap((name) => {
+    const value = header(name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }
 }
 
 /** The whole input, for problems that concern no single field. */
@@ -87,16 +98,16 @@ interface Input {
   readonly values: unknown
   readonly path: Readonly<Record<string, string>>
   readonly whole: Whole
-  readonly raw?: RawBody | undefined
+  readonly sent?: SentParts
 }
 
-function check(endpoint: Endpoint, { values, path, whole, raw }: Input): CheckedOrder | Answer {
+function check(endpoint: Endpoint, { values, path, whole, sent }: Input): CheckedOrder | Answer {
   const names = Object.keys(path)
   const isObject = typeof values === 'object' && values !== null && !Array.isArray(values)
   if (names.length > 0 && !isObject) return invalidRequest([{ field: whole, message: objectExpected }])
   const twice = isObject ? names.filter((name) => Object.hasOwn(values, name)) : []
   if (twice.length > 0) return invalidRequest(twice.map((field) => ({ field, message: 'must be in the path only' })))
-  const read = endpoint.read(isObject ? { ...values, ...path } : values, raw)
+  const read = endpoint.read(isObject ? { ...values, ...path } : values, sent)
   return read.ok ? read : invalidRequest(read.issues.flatMap((issue) => problemsOf(issue, whole)).slice(0, problemsMax))
 }
 

@@ -133,8 +133,8 @@ function readOrder(deps: PaidDeps, endpoint: Endpoint, { context, segments, body
   if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
   // A body of DELETE has no meaning, so a program that sends one expects another order than the one in the path.
   if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
-  const contentType = headerOf(context.req, 'content-type')
-  return readParameters(endpoint, { queryText: context.querystring, path: path.values, body, contentType })
+  const header = (name: string) => headerOf(context.req, name)
+  return readParameters(endpoint, { queryText: context.querystring, path: path.values, body, header })
 }
 
 const strayBody = { field: 'body', message: 'must be absent: the parameters of DELETE are in path and query' }

@@ -205,6 +205,18 @@ describe('other routes', () => {
     expect(small.status).toBe(401)
   })
 
+  test('are bound to the headers that pass on: another language is another order', async () => {
+    api.script((asked, response) => answersJson(200, { language: asked.headers['accept-language'] })(asked, response))
+    const path = '/llm/v1/chat/completions'
+    const order = (language: string) => chat({ model: 'small' }, { 'accept-language': language })
+    const headers = { ...order('de').headers, 'x-wallet-address': service.payer.address }
+    const offer = await fetch(service.baseUrl + path, { ...order('de'), headers })
+    const proof = await service.payer.pay(quoteBody.parse(await offer.json()), 'boundSignature')
+    expect(await (await buyRaw(path, proof, order('de'))).text()).toBe('{"language":"de"}')
+    const [same, other] = [await buyRaw(path, proof, order('de')), await buyRaw(path, proof, order('fr'))]
+    expect([same.status, await same.text(), other.status]).toEqual([200, '{"language":"de"}', 402])
+  })
+
   test('cost what the quantity costs, and the price list has the price', async () => {
     const { priceUsd, response } = await buyBy('/acme/rows?n=12', {})
     expect([priceUsd, response.status, api.asked[0]?.path]).toEqual([0.012, 200, '/v1/rows?n=12'])

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '@tollbook/core/clock'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { openRoutes } from '../../src/gateway/openRoutes.ts'
 import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
@@ -9,6 +9,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { shiftedClock } from '../support/shiftedClock.ts'
 import {
   faults,
   honest,
@@ -31,7 +32,9 @@ writeFileSync(
   file,
   `
 version: 1
-upstreams: { a: { url: "${upstream.url}", timeout: 250ms, silence: 250ms, max_response: 8KiB } }
+upstreams:
+  a: { url: "${upstream.url}", timeout: 250ms, silence: 250ms, max_response: 8KiB }
+  paced: { url: "${upstream.url}", pace: { requests: 2, per: 1m } }
 routes:
   - path: /item
     summary: An item
@@ -44,6 +47,7 @@ routes:
     forward: { response: [etag] }
   - { path: /table, summary: A table, upstream: a, to: /t, price: { usd: "0.01" }, content_types: [text/*] }
   - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
+  - { path: /paced, summary: At a pace, upstream: paced, to: /data, price: { usd: "0.01" } }
   - path: /stream
     summary: A stream
     upstream: a
@@ -56,9 +60,9 @@ routes:
 const deps = { clock: systemClock, log: silentLog, version: '0', isProbed: false, onCall: () => undefined }
 
 /** Endpoints with a new breaker, so that one case does not close the next. */
-function openEndpoints() {
+function openEndpoints(clock: Clock = systemClock) {
   const read = readProductsFile(file, { readVariable: () => ({ problem: 'is not set' }), handlerTimeoutMs: 30_000 })
-  const routes = openRoutes(read, deps)
+  const routes = openRoutes(read, { ...deps, clock })
   afterFile(routes.close)
   const endpoints = routes.open(routes.products)
   return {
@@ -103,6 +107,20 @@ test.each(Object.entries(streamFaults))('%s breaks', async (_name, answer) => {
   upstream.answer(answer)
   const outcome = await open.ask('/stream')
   await expect(textOf(outcome)).rejects.toThrow()
+})
+
+test('an upstream is asked at its pace at most, and its routes are closed meanwhile', async () => {
+  const clock = shiftedClock()
+  clock.hold(true)
+  const { ask, endpoints } = openEndpoints(clock)
+  const whyNot = () => endpoints.find(({ path }) => path === '/paced')?.whyUnavailable()
+  upstream.answer(honest)
+  expect([(await ask('/paced')).kind, whyNot()]).toEqual(['raw', undefined])
+  expect([(await ask('/paced')).kind, whyNot()]).toEqual(['raw', expect.stringContaining('as often as it allows')])
+  // Paid for before the pace was full.
+  expect(await ask('/paced')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  clock.advance(60_000)
+  expect([whyNot(), (await ask('/paced')).kind]).toEqual([undefined, 'raw'])
 })
 
 test('a text is sold if it has an end, and not where the rule needs JSON', async () => {
