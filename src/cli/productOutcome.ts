@@ -1,5 +1,8 @@
 import { errorText } from '@tollbook/core/fault'
-import type { Outcome } from '../product/product.ts'
+import { formatDecimal } from '@tollbook/core/money'
+import { chargeOf } from '../pricing/meteredPrice.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
+import type { MeteredJob, Outcome } from '../product/product.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
 
@@ -29,4 +32,19 @@ export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Out
     stderr.write(`\nnot sold: the stream broke: ${error instanceof Error ? errorText(error) : 'unknown'}\n`)
     return refusedExitCode
   }
+}
+
+/** Prints what a tab would be charged for an answer that was read to its end. */
+export function printCharge({ stderr }: CommandDeps, { price, budgetMicroUsd }: MeteredJob, outcome: Outcome): void {
+  const usage =
+    outcome.kind === 'failed' ? undefined : outcome.kind === 'stream' ? outcome.usageSoFar?.() : outcome.usage
+  if (usage === undefined) return
+  const { input, output, isEstimated } = usage
+  const cost = chargeOf(price, usage)
+  const usd = (microUsd: bigint) => `${formatDecimal(microUsd, usdDecimals)} USD`
+  const counted = isEstimated ? ', as counted here, because the API reports none' : ''
+  const charge = usd(cost < budgetMicroUsd ? cost : budgetMicroUsd)
+  stderr.write(
+    `a tab pays ${charge} for ${input} units of input and ${output} of output${counted}; all others pay ${usd(budgetMicroUsd)}\n`,
+  )
 }

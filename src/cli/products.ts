@@ -9,11 +9,12 @@ import { openRoutes, type OpenRoutes } from '../gateway/openRoutes.ts'
 import { productsFileSchema } from '../gateway/productsFileSchema.ts'
 import { type ProductsFile, readProductsFile } from '../gateway/readProductsFile.ts'
 import { createLog } from '../machine/log.ts'
-import { usdDecimals } from '../pricing/priceList.ts'
+import { meteredEntries, priceEntries, usdDecimals } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
+import type { MeteredJob } from '../product/product.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { printOutcome } from './productOutcome.ts'
+import { printCharge, printOutcome } from './productOutcome.ts'
 import { importCommand } from './productsImport.ts'
 import { exitCodeOf, printResult } from './runCommand.ts'
 
@@ -59,10 +60,13 @@ function check(deps: CommandDeps, { routes }: ProductsFile): number {
     pricesUsd: [...new Set([prices.priceMicroUsd, ...prices.variants.map((variant) => variant.priceMicroUsd)])].map(
       (price) => formatDecimal(price, usdDecimals),
     ),
+    // Counted for tabs.
+    unit: prices.unit?.kind ?? null,
   }))
-  const lines = sold.map(({ method, path, pricesUsd, upstream }) => {
+  const lines = sold.map(({ method, path, pricesUsd, upstream, unit }) => {
     const [first = '', ...others] = pricesUsd
-    return `${method} ${path}  $${first}${others.length === 0 ? '' : ` and ${others.length} other prices`}  from ${upstream}`
+    const more = others.length === 0 ? '' : ` and ${others.length} other prices`
+    return `${method} ${path}  $${first}${more}${unit === null ? '' : `, on tabs by ${unit}`}  from ${upstream}`
   })
   printResult(
     deps,
@@ -93,11 +97,22 @@ async function tryRoute(deps: CommandDeps, file: ProductsFile, { path, parameter
       const problems = order.issues.map((issue) => `${issue.path.join('.') || 'parameters'}: ${issue.message}`)
       throw new UsageProblem('parameters', problems.join('; '))
     }
+    const metered = meteredJob(routes, order.endpoint)
     const job = { requestId: 'request_try', payer: 'payer', payment: 'payment', signal: deps.interrupted }
-    return await printOutcome(deps, await order.deliver(job))
+    const outcome = await order.deliver(metered === undefined ? job : { ...job, metered })
+    const code = await printOutcome(deps, outcome)
+    if (metered !== undefined && code === 0) printCharge(deps, metered, outcome)
+    return code
   } finally {
     await routes.close()
   }
+}
+
+/** Undefined for an order with a fixed price. */
+function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | undefined {
+  const price = meteredEntries(products).find((entry) => entry.endpoint === endpoint)
+  const listed = priceEntries(products).find((entry) => entry.endpoint === endpoint)
+  return price === undefined || listed === undefined ? undefined : { price, budgetMicroUsd: listed.priceMicroUsd }
 }
 
 const reasonShape = z.looseObject({ error: z.string() })

@@ -10,9 +10,10 @@ import {
   type Schema,
   SchemaProblem,
 } from './parameterSchema.ts'
-import type { RouteEntry, UpstreamEntry } from './productsFile.ts'
-import { readPrices } from './routePrices.ts'
-import type { CheckedRoute } from './routeProduct.ts'
+import { hasOnlyJson, type RouteEntry, type UpstreamEntry } from './productsFile.ts'
+import { readPrices, type RoutePrices } from './routePrices.ts'
+import { findUnitProblem } from './usePrice.ts'
+import type { CheckedRoute } from './checkedRoute.ts'
 import { isSegment } from './pathSegment.ts'
 import { hasJsonBody, readTarget } from './routeRequest.ts'
 
@@ -43,9 +44,14 @@ export function checkRoute(
     ...own,
     ...targetMistakes(route, schema, at),
     ...exampleMistakes(route, loaded, at),
-    ...('mistakes' in prices ? prices.mistakes : []),
+    ...('mistakes' in prices ? prices.mistakes : unitMistakes(route, prices.prices, at)),
   ]
   return mistakes.length > 0 || 'mistakes' in prices ? { mistakes } : { route, schema, check, prices: prices.prices }
+}
+
+function unitMistakes(route: RouteEntry, { unit }: RoutePrices, at: FilePath): readonly FileMistake[] {
+  const message = unit === undefined ? undefined : findUnitProblem(unit, route)
+  return message === undefined ? [] : [{ path: [...at, 'price', 'use'], message }]
 }
 
 type LoadedSchema = Pick<CheckedRoute, 'schema' | 'check'>
@@ -76,7 +82,7 @@ function pathMistakes(route: RouteEntry, { at, earlier }: RouteContext): readonl
     mistakes.push({ path: [...at, 'path'], message: 'is sold by an earlier route; one path has one product' })
   if (route.body.content_types !== undefined && hasNoBody(route.method))
     mistakes.push({ path: [...at, 'body'], message: `cannot be used with ${route.method}, which has no body` })
-  if (route.answer === 'envelope' && !route.content_types.every((type) => type.endsWith('json')))
+  if (route.answer === 'envelope' && !hasOnlyJson(route))
     mistakes.push({ path: [...at, 'answer'], message: 'can be `envelope` only if all `content_types` are JSON' })
   if (route.answer === 'envelope' && route.stream === 'passthrough')
     mistakes.push({ path: [...at, 'stream'], message: 'cannot be `passthrough` in an envelope; remove one of them' })

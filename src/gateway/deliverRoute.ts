@@ -3,14 +3,19 @@ import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { waitWithin } from '../outbound/unlessSilent.ts'
-import type { Job, Meta, Outcome } from '../product/product.ts'
+import type { Job, Meta, MeteredJob, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import { usageOf } from './answerUsage.ts'
+import type { CheckedRoute } from './checkedRoute.ts'
 import type { Parameters } from './checkParameters.ts'
 import { failureOf } from './failureOf.ts'
 import { hasEnd, isEventStream, isJson, judgeEnd, judgeHead, judgeJson } from './judgeAnswer.ts'
+import { countBytes, countedEvents, countReply, type EventCounter } from './meteredStream.ts'
 import type { RouteEntry } from './productsFile.ts'
 import { requestFor } from './routeRequest.ts'
+import { type LimitedOrder, limitTokens } from './tokenUse.ts'
 import type { OpenAnswer, RouteRequest, UpstreamClient } from './upstreamClient.ts'
+import type { UseUnit } from './usePrice.ts'
 
 export interface RouteDeps {
   readonly clock: Clock
@@ -20,16 +25,19 @@ export interface RouteDeps {
 /** Asks the upstream for an order, and returns its answer if the rules of the route allow its sale. */
 export async function deliverRoute(
   deps: RouteDeps,
-  route: RouteEntry,
+  { route, schema, prices: { unit } }: CheckedRoute,
   { order, job }: { readonly order: Parameters; readonly job: Job },
 ): Promise<Outcome> {
   const { clock, client } = deps
+  const { metered } = job
   let answer: OpenAnswer | undefined
   try {
-    answer = await client.open(requestOf(client, route, { order, job }))
+    const limited = metered === undefined || unit?.kind !== 'tokens' ? undefined : limitTokens(order, schema, metered)
+    answer = await client.open(requestOf(client, route, { order: limited?.order ?? order, job }))
     const { response } = answer
     judgeHead(route, response, clock)
-    const reading = { ...deps, route, answer, bytesMax: route.max_response ?? client.entry.max_response }
+    const bytesMax = route.max_response ?? client.entry.max_response
+    const reading = { ...deps, route, answer, bytesMax, unit, limited, metered }
     const outcome = isEventStream(route, response) ? await openStream(reading, job.signal) : await readWhole(reading)
     return outcome
   } catch (error) {
@@ -70,20 +78,29 @@ interface Reading extends RouteDeps {
   readonly route: RouteEntry
   readonly answer: OpenAnswer
   readonly bytesMax: number
+  /** The units of a price by use. */
+  readonly unit: UseUnit | undefined
+  readonly metered: MeteredJob | undefined
+  /** Present if tokens are paid by use. */
+  readonly limited: LimitedOrder | undefined
 }
 
-async function readWhole({ clock, client, route, answer, bytesMax }: Reading): Promise<Outcome> {
+async function readWhole({ clock, client, route, answer, bytesMax, unit, limited }: Reading): Promise<Outcome> {
   const { response } = answer
   const chunks: Uint8Array[] = []
   for await (const chunk of bounded(response, bytesMax)) chunks.push(chunk)
   const bytes = Buffer.concat(chunks)
-  if (isJson(response)) judgeJson(route, parsedJson(bytes))
-  else judgeOther(route, response, bytes)
+  const data = isJson(response) ? parsedJson(bytes) : undefined
+  if (data === undefined) judgeOther(route, response, bytes)
+  else judgeJson(route, data)
+  const counted = unit === undefined ? undefined : usageOf(unit, { bytes, data }, limited)
+  const usage = counted === undefined ? {} : { usage: counted }
   const meta = metaOf(client, clock)
   const enveloped = route.answer === 'envelope' ? dataOf(bytes) : undefined
   answer.end()
-  if (enveloped !== undefined) return { kind: 'delivered', data: enveloped, meta }
-  return { kind: 'raw', contentType: contentTypeOf(response), bytes, headers: headersOf(route, response), meta }
+  if (enveloped !== undefined) return { kind: 'delivered', data: enveloped, meta, ...usage }
+  const headers = headersOf(route, response)
+  return { kind: 'raw', contentType: contentTypeOf(response), bytes, headers, meta, ...usage }
 }
 
 const tailBytes = 1_024
@@ -160,7 +177,16 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
     once: true,
   })
   const rest = streamed(reading, first.value, chunks)
-  return { kind: 'stream', contentType: contentTypeOf(response), chunks: rest, meta: metaOf(client, clock) }
+  const described = { kind: 'stream', contentType: contentTypeOf(response), meta: metaOf(client, clock) } as const
+  const counter = counterOf(reading)
+  if (counter === undefined) return { ...described, chunks: rest }
+  return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
+}
+
+/** Undefined for an order with a fixed price. */
+function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
+  if (limited !== undefined) return countReply(limited)
+  return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)
 }
 
 async function* streamed(

@@ -7,9 +7,11 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Job, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Parameters } from './checkParameters.ts'
+import { usageOf } from './answerUsage.ts'
 import { failureOf } from './failureOf.ts'
 import { judgeJson } from './judgeAnswer.ts'
 import type { RouteEntry } from './productsFile.ts'
+import type { CheckedRoute } from './checkedRoute.ts'
 import type { OpenAnswer, UpstreamClient } from './upstreamClient.ts'
 
 export interface ToolDeps {
@@ -27,7 +29,11 @@ export interface ToolOrder {
  * Calls the tool of an MCP server for an order. Each order has its own connection of the protocol, because a session
  * that an upstream has forgotten would fail an order that is paid.
  */
-export async function deliverTool(deps: ToolDeps, route: RouteEntry, { order, job }: ToolOrder): Promise<Outcome> {
+export async function deliverTool(
+  deps: ToolDeps,
+  { route, prices: { unit } }: CheckedRoute,
+  { order, job }: ToolOrder,
+): Promise<Outcome> {
   const { client, clock, version } = deps
   const name = assertPresent(route.tool, 'a route to an MCP server names its tool')
   const timeoutMs = route.timeout ?? client.entry.timeout
@@ -42,10 +48,12 @@ export async function deliverTool(deps: ToolDeps, route: RouteEntry, { order, jo
     const result = await connection.callTool({ name, arguments: { ...order }, _meta }, options)
     const data = dataOf(result)
     judgeJson(route, data)
+    const usage = unit === undefined ? undefined : usageOf(unit, { bytes: new Uint8Array(), data }, undefined)
     // Else a server with sessions would keep one of each order.
     await transport.terminateSession().catch(() => undefined)
     exchanges.end()
-    return { kind: 'delivered', data, meta: { source: client.name, asOf: isoTime(clock.nowMs()), cached: false } }
+    const meta = { source: client.name, asOf: isoTime(clock.nowMs()), cached: false }
+    return { kind: 'delivered', data, meta, ...(usage === undefined ? {} : { usage }) }
   } catch (error) {
     return failureOf(exchanges.end(error) ?? asFailure(error))
   } finally {

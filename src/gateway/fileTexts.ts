@@ -1,4 +1,12 @@
 import { z } from 'zod'
+import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+
+export const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
+  const price = parsePriceMicroUsd(String(value))
+  if (price !== undefined) return price
+  context.addIssue(priceRule)
+  return z.NEVER
+})
 
 const durationMsMax = 300_000
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }

@@ -62,7 +62,7 @@ export function judgeJson({ success }: RouteEntry, data: unknown): void {
   if (!holds) throw new UpstreamFailure('incomplete', 'the answer does not show success')
 }
 
-function memberOf(value: unknown, name: string): unknown {
+export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return Object.entries(value).find(([key]) => key === name)?.[1]
 }

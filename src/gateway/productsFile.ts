@@ -1,19 +1,27 @@
 import { z } from 'zod'
 import { findPathProblem } from '../product/productPath.ts'
 import { type BuiltinChoice, builtinNames } from '../product/builtinName.ts'
-import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { priceRule } from '../pricing/parsePrices.ts'
 import { isServicePath } from './servicePaths.ts'
-import { durationText, forwardedName, headerName, headerValue, pointerText, sizeText, statusCode } from './fileTexts.ts'
-
-const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
-  const price = parsePriceMicroUsd(String(value))
-  if (price !== undefined) return price
-  context.addIssue(priceRule)
-  return z.NEVER
-})
+import {
+  durationText,
+  forwardedName,
+  headerName,
+  headerValue,
+  pointerText,
+  priceText,
+  sizeText,
+  statusCode,
+} from './fileTexts.ts'
+import { useByValue, useShape } from './useShape.ts'
 
 /** Values of a parameter may be texts or numbers. YAML writes both as names of a mapping. */
 const pricesByValue = z.record(z.string(), priceText)
+
+const jsonSchemaOf = (shape: z.core.$ZodType) => {
+  const { $schema: _schema, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
+  return schema
+}
 
 /** The price of a route, before its parameters are known. `routePrices.ts` checks the combination. */
 export const priceShape = z
@@ -30,6 +38,14 @@ export const priceShape = z
       .describe('JSON pointer of a quantity: an integer, or an array whose items count. `usd` is the price of one.'),
     min: z.int().positive().optional().describe('Smallest quantity. Default: the minimum of the parameter.'),
     max: z.int().positive().optional().describe('Largest quantity. Default: the maximum of the parameter.'),
+    // Read by `usePrice.ts`, whose mistakes name the member. Those of a union would not.
+    use: z
+      .unknown()
+      .optional()
+      .meta({
+        ...jsonSchemaOf(z.union([useShape, useByValue])),
+        description: 'Price by use for tabs, at most `usd`; with `by`, for each value.',
+      }),
   })
   .describe('Price of a request.')
 
@@ -174,6 +190,10 @@ export const routeShape = z.strictObject({
 })
 
 export type RouteEntry = z.infer<typeof routeShape>
+
+export function hasOnlyJson({ content_types: types }: RouteEntry): boolean {
+  return types.every((type) => type.endsWith('json'))
+}
 
 export const upstreamName = z
   .string()

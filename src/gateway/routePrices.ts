@@ -1,14 +1,20 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 import type { Parameters } from './checkParameters.ts'
 import type { PriceEntry } from './productsFile.ts'
+import { readUse, type UseUnit } from './usePrice.ts'
 
 /** Prices of a route. Every price that can be sold is a row of the price list, so the ledger records it. */
 export interface RoutePrices {
   readonly priceMicroUsd: bigint
   readonly variants: readonly PricedVariant[]
+  /** The price by use of the route itself. Variants have theirs. */
+  readonly metered?: MeteredPrice
+  /** The units that prices by use count. Undefined: no price of the route is by use. */
+  readonly unit?: UseUnit
   /** The variant that an order buys. Undefined: the price of the route itself. */
   variantOf(order: Parameters): string | undefined
 }
@@ -17,6 +23,16 @@ export type ReadPrices = { readonly prices: RoutePrices } | { readonly mistakes:
 
 /** Reads the price of a route, and checks that each order that the schema allows has one. */
 export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
+  const read = readFixedPrices(price, schema, at)
+  const { use, by, per } = price
+  if ('mistakes' in read || use === undefined) return read
+  const path = [...at, 'use']
+  if (per !== undefined) return { mistakes: [{ path, message: 'cannot be used with `per`; remove one of them' }] }
+  const used = readUse({ use, isByValue: by !== undefined, fixed: read.prices }, path)
+  return 'mistakes' in used ? used : { prices: { ...read.prices, ...used } }
+}
+
+function readFixedPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
   const { usd, by, otherwise, per, min, max } = price
   const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
   if (by !== undefined && per !== undefined) return refuse('per', 'cannot be used with `by`; remove one of them')

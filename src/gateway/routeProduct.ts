@@ -1,22 +1,13 @@
 import { z } from 'zod'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
-import { type CheckParameters, type Parameters, parametersType } from './checkParameters.ts'
+import type { CheckedRoute } from './checkedRoute.ts'
+import { type Parameters, parametersType } from './checkParameters.ts'
 import { deliverRoute } from './deliverRoute.ts'
 import { deliverTool, type ToolDeps } from './deliverTool.ts'
 import { readTexts } from './orderTexts.ts'
-import type { Schema } from './parameterSchema.ts'
-import type { RouteEntry } from './productsFile.ts'
-import type { RoutePrices } from './routePrices.ts'
 import { hasJsonBody, readTarget } from './routeRequest.ts'
-
-/** A route of the file whose every part was checked. */
-export interface CheckedRoute {
-  readonly route: RouteEntry
-  readonly schema: Schema
-  readonly check: CheckParameters
-  readonly prices: RoutePrices
-}
+import { countInput } from './tokenUse.ts'
 
 // A product needs an example of its answer. That of a route is known only when it is sold.
 const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API, unchanged.' })
@@ -24,7 +15,7 @@ const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API,
 /** Makes the product that a route describes. */
 export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefinition<unknown> {
   const { route, schema, check, prices } = checked
-  const { priceMicroUsd, variants, variantOf } = prices
+  const { priceMicroUsd, variants, metered, unit, variantOf } = prices
   const { content_types: bodyTypes, max: bodyBytesMax } = route.body
   const texts = hasJsonBody(route) ? segmentNames(route.path) : undefined
   const read = (input: unknown) => readTexts(schema, input, texts)
@@ -34,6 +25,7 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
     method: route.method,
     summary: route.summary,
     priceMicroUsd,
+    ...(metered === undefined ? {} : { metered }),
     ...(variants.length === 0 ? {} : { variants }),
     parameters: parametersType({ schema, check, inPath: readTarget(route.to ?? '/').inPath }, read),
     answer: answerOfUpstream,
@@ -50,8 +42,8 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
       providersAnswer: () => deps.client.liveness.someAnswer(),
       probes: [deps.client.liveness],
       variant: variantOf,
-      deliver: (order, job) =>
-        route.tool === undefined ? deliverRoute(deps, route, { order, job }) : deliverTool(deps, route, { order, job }),
+      ...(unit?.kind === 'tokens' ? { inputUnits: countInput } : {}),
+      deliver: (order, job) => (route.tool === undefined ? deliverRoute : deliverTool)(deps, checked, { order, job }),
     }),
   })
 }

@@ -12,8 +12,8 @@ export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
   return parsePriced(setting, readMetered)
 }
 
-// A price of 10,000 dollars per million tokens is a typing mistake.
-const perMillionMax = 10_000n * 1_000_000n
+/** A higher price per million units is a typing mistake. */
+export const perMillionMax = 10_000n * 1_000_000n
 
 /** The price, or the problem of the entry. */
 function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {

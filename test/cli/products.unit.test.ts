@@ -31,6 +31,19 @@ routes:
     parameters: { properties: { n: { type: integer }, t: { type: string } } }
     stream: passthrough
     success: { ends_with: end }
+  - path: /acme/rows
+    summary: Rows
+    upstream: acme
+    to: /rows
+    price: { usd: "0.01", use: { rows: /rows, per_row: "0.002", minimum: "0.003" } }
+  - path: /acme/llm
+    method: POST
+    summary: Chat by tokens
+    upstream: acme
+    to: /llm
+    price: { usd: "0.01", use: { input_per_million: 10, output_per_million: 100 } }
+    parameters: { properties: { messages: { type: array }, stream: { type: boolean } } }
+    stream: passthrough
 `,
 )
 
@@ -61,7 +74,9 @@ test('check lists what the file sells', async () => {
     {
       routes: [
         { path: '/acme/items/{id}', pricesUsd: ['0.03', '0.01', '0.02'] },
-        { path: '/acme/chat', method: 'POST' },
+        { path: '/acme/chat', method: 'POST', unit: null },
+        { path: '/acme/rows', unit: 'rows' },
+        { path: '/acme/llm', unit: 'tokens' },
       ],
     },
   ])
@@ -136,7 +151,7 @@ test('try shows why an answer would not be sold, and ends with 4', async () => {
 })
 
 test.each([
-  [['/acme/items'], 'the file sells /acme/items/{id}, /acme/chat (got /acme/items)'],
+  [['/acme/items'], 'the file sells /acme/items/{id}, /acme/chat, /acme/rows, /acme/llm (got /acme/items)'],
   [['/acme/items/{id}'], 'id: is required'],
   [['/acme/items/{id}', 'id=..'], 'id: must be one segment of a path'],
   [['/acme/items/{id}', 'id'], 'write name=value (got id)'],
@@ -147,4 +162,24 @@ test.each([
 
 test('schema prints the JSON Schema of the file', async () => {
   expect(JSON.parse((await run('schema')).stdout)).toMatchObject({ properties: { version: { const: 1 } } })
+})
+
+test.each([
+  [[1, 2], '0.004', 2],
+  [[], '0.003', 0],
+  [Array.from({ length: 9 }, () => 1), '0.01', 9],
+])('try prints the charge for rows %j', async (rows, usd, count) => {
+  api.script(answersJson(200, { rows }))
+  const { stderr, code } = await tryRoute('/acme/rows')
+  expect(code).toBe(0)
+  expect(stderr).toContain(
+    `a tab pays ${usd} USD for 0 units of input and ${count} of output; all others pay 0.01 USD\n`,
+  )
+})
+
+test('try prints the charge for a stream, and that the service counted', async () => {
+  const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hello you' } }] })
+  api.script(answersText(200, `data: ${chunk}\n\n`, { 'content-type': 'text/event-stream' }))
+  const { stderr } = await tryRoute('/acme/llm', 'messages=[{"role":"user","content":"Hi"}]', 'stream=true')
+  expect(stderr).toContain('for 5 units of input and 3 of output, as counted here, because the API reports none; all')
 })

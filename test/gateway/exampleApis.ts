@@ -18,6 +18,8 @@ function answerTo({ method, path, headers, body }: Asked): ExampleAnswer {
   if (headers.authorization !== 'Bearer s3cret') return json(401, { error: 'no key' })
   if (method === 'GET' && path.startsWith('/v1/items/')) return json(200, { ok: true, path })
   if (/^\/v1\/(pet|store)\b/.test(path)) return json(200, { id: 7 })
+  if (path === '/v1/search?q=red') return json(200, { items: [{ id: 1 }, { id: 2 }, { id: 3 }] })
+  if (path === '/v1/export') return { status: 200, contentType: 'text/csv', parts: ['id,name\n', '1,red\n'] }
   if (path === '/v1/embeddings') return json(200, { object: 'list', data: [] })
   if (path !== '/v1/chat/completions') return json(404, { error: 'no such path' })
   if (!body.includes('"stream":true')) return json(200, { choices: [{ text: 'Hello' }] })

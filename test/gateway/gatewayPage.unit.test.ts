@@ -38,7 +38,7 @@ function memberNames() {
 test('the examples of the page have no mistakes', async () => {
   const folder = await makeScratchDirectory()
   const examples = examplesOfPage()
-  expect(examples.map(({ name }) => name)).toEqual(['own-api', 'openai'])
+  expect(examples.map(({ name }) => name)).toEqual(['own-api', 'openai', 'by-use'])
   for (const { name, text } of examples) {
     const file = join(folder, `${name}.yaml`)
     writeFileSync(file, text)

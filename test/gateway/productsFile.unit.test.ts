@@ -32,6 +32,13 @@ function mistakesIn(text: string): readonly string[] {
 const head = 'version: 1\nupstreams: { a: { url: "http://127.0.0.1:1" } }\nroutes:\n'
 const route = (more = '') => `  - { path: /x, summary: X, upstream: a, to: /x, price: { usd: "0.01" }${more} }\n`
 
+const used = (use: string, more = '') => route(more).replace('"0.01" }', `"0.01", use: ${use} }`)
+const byModel = (use: string) =>
+  route(', parameters: { required: [m], properties: { m: { enum: [small, large] } } }, example: { m: small }').replace(
+    '{ usd: "0.01" }',
+    `{ by: /m, usd: { small: "0.01", large: "0.02" }, use: ${use} }`,
+  )
+
 test('a file without mistakes is read, with the values of variables', () => {
   const { routes, upstreams } = read(
     `${head.replace('1" }', '1", headers: { authorization: "Bearer ${KEY}" } }')}${route()}`,
@@ -108,6 +115,65 @@ describe('a mistake', () => {
       'a {name} without a parameter',
       head + route().replace('/x, price', '"/x/{id}", price'),
       /to: names \{id\}, which is not a parameter; the parameters are none/,
+    ],
+    [
+      'a price by use of two kinds',
+      head + used('{ per_million_bytes: 1, rows: /a, per_row: "0.001" }'),
+      /use: must have one of: input_per_million and output_per_million; per_million_bytes; rows and per_row$/,
+    ],
+    [
+      'a price by use without its second part',
+      head + used('{ rows: /a }'),
+      /^4:77: routes\[0\].price.use: must have one of/,
+    ],
+    [
+      'a price by use with an unknown member',
+      head + used('{ inputPerMillion: 3 }'),
+      /^4:79: routes\[0\].price.use.inputPerMillion: is not known; use input_per_million, output_per_million/,
+    ],
+    ['a price by use of nothing', head + used('{ per_million_bytes: 0 }'), /use: costs nothing; raise a price/],
+    [
+      'a minimum above the price',
+      head + used('{ per_million_bytes: 1, minimum: "0.02" }'),
+      /use.minimum: is more than the price of a request, 0.01; lower it, or raise `usd`$/,
+    ],
+    [
+      'a row that costs more than the price',
+      head + used('{ rows: /a, per_row: "0.02" }'),
+      /use: costs more for one unit than the price of a request, 0.01; lower it, or raise `usd`$/,
+    ],
+    [
+      'tokens without a JSON body',
+      head + used('{ input_per_million: 1, output_per_million: 1 }'),
+      /use: counts tokens, which needs a JSON body as OpenAI names it and JSON answers; use `per_million_bytes` or `rows`$/,
+    ],
+    [
+      'bytes in an envelope',
+      head + used('{ per_million_bytes: 1 }', ', answer: envelope'),
+      /use: counts bytes, which needs an answer `as_is` of an API$/,
+    ],
+    [
+      'rows of a stream',
+      head + used('{ rows: /a, per_row: "0.001" }', ', stream: passthrough'),
+      /use: counts rows, which needs whole JSON answers; remove `stream`, or name JSON types only$/,
+    ],
+    [
+      'a price by use next to a quantity',
+      head +
+        route(
+          ', parameters: { required: [n], properties: { n: { type: integer, minimum: 1, maximum: 2 } } }, example: { n: 1 }',
+        ).replace('"0.01" }', '"0.01", per: /n, use: { per_million_bytes: 1 } }'),
+      /use: cannot be used with `per`; remove one of them$/,
+    ],
+    [
+      'a price by use of a value without a price',
+      head + byModel('{ small: { per_million_bytes: 1 }, lage: { per_million_bytes: 1 } }'),
+      /use.lage: is not a value that `usd` lists; did you mean large\?$/,
+    ],
+    [
+      'prices by use of two units',
+      head + byModel('{ small: { per_million_bytes: 1 }, large: { rows: /a, per_row: "0.001" } }'),
+      /use.large: counts other units than small; count the same units for all values$/,
     ],
     ['two routes for one path', head + route() + route(), /^5:13: routes\[1\].path: is sold by an earlier route/],
     ['a path of the service', head + route().replace('path: /x', 'path: /docs/x'), /path: belongs to the service/],

@@ -17,6 +17,7 @@ import {
   variantOf,
   whyChatUnavailable,
 } from './chatTurn.ts'
+import { charactersPerToken } from '../../pricing/tokenCount.ts'
 import { affordableTokens, countInput, usageOf } from './chatUsage.ts'
 import type { ChatEnd, ChatReply, ChatRequest, ChatTurn, ChatUsage } from './server/chatRequest.ts'
 import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
@@ -93,9 +94,6 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
   const usageSoFar = () => usageOf({ ...request, ...written })
   return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
-
-// A longer reply has more tokens than the budget pays for, whatever its language.
-const charactersPerToken = 16
 
 /** Limits a turn to the tokens that its price covers, or that the budget of an order by use pays for. */
 function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {

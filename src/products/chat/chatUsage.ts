@@ -1,17 +1,8 @@
 import { type MeteredPrice, outputWithin, type Usage } from '../../pricing/meteredPrice.ts'
+import { countTokens, tokensPerMessage } from '../../pricing/tokenCount.ts'
 import type { ChatMessage, ChatUsage } from './server/chatRequest.ts'
 
 /* The tokens of a chat, as its price by use counts them. */
-
-// Without a tokenizer of the model: English has four to five bytes a token, other languages fewer.
-const bytesPerToken = 4
-// Marks of role and end, which each message has.
-const tokensPerMessage = 4
-
-/** The tokens of a text that the service counts itself. */
-function countTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
-}
 
 /** The tokens of a conversation, before its model reports them. */
 export function countInput(messages: readonly ChatMessage[]): number {

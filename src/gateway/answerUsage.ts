@@ -1,0 +1,47 @@
+import { assertNever } from '@tollbook/core/assert'
+import type { Usage } from '../pricing/meteredPrice.ts'
+import { charactersPerToken } from '../pricing/tokenCount.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import { memberOf } from './judgeAnswer.ts'
+import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
+import type { UseUnit } from './usePrice.ts'
+
+/** A whole answer, in the forms in which its units are counted. */
+export interface CountedAnswer {
+  readonly bytes: Uint8Array
+  /** Undefined for an answer that is not JSON. */
+  readonly data: unknown
+}
+
+/** Returns the usage of a whole answer. Throws if it cannot be counted, or exceeds what the API was asked for. */
+export function usageOf(
+  unit: UseUnit,
+  { bytes, data }: CountedAnswer,
+  limited: LimitedOrder | undefined,
+): Usage | undefined {
+  switch (unit.kind) {
+    case 'tokens': {
+      if (limited === undefined) return undefined
+      const reply = replyIn(data)
+      if (reply.length > limited.outputMax * charactersPerToken)
+        throw new UpstreamFailure('incomplete', 'the answer has more tokens than it was asked for')
+      return tokenUsage({ ...limited, reported: reportIn(data), reply })
+    }
+    case 'bytes':
+      return { input: 0, output: bytes.length, isEstimated: false }
+    case 'rows':
+      return { input: 0, output: countRows(unit.pointer, data), isEstimated: false }
+    default:
+      return assertNever(unit)
+  }
+}
+
+function countRows(pointer: readonly string[], data: unknown): number {
+  const found = pointer.reduce(memberOf, data)
+  const rows = Array.isArray(found) ? found.length : found
+  if (typeof rows === 'number' && Number.isSafeInteger(rows) && rows >= 0) return rows
+  throw new UpstreamFailure(
+    'incomplete',
+    `the answer has neither an array nor a number of rows at /${pointer.join('/')}`,
+  )
+}

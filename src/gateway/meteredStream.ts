@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { outputWithin, type Usage } from '../pricing/meteredPrice.ts'
+import { charactersPerToken } from '../pricing/tokenCount.ts'
+import type { MeteredJob } from '../product/product.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
+
+/* An event stream that is paid by use: its events are counted before they are passed on. */
+
+/** Counts the events of one stream. */
+export interface EventCounter {
+  /** Counts an event. Returns the event for the caller, or `over` if the budget does not pay for it. */
+  take(event: Buffer): Buffer | 'over'
+  /** Returns the events that tell the caller that the stream was cut. */
+  cut(): string
+  /** The usage of the events so far. */
+  usage(): Usage
+}
+
+/** Passes on whole events, and ends the stream where its budget ends. */
+export async function* countedEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  counter: EventCounter,
+): AsyncGenerator<Uint8Array> {
+  for await (const event of eventsOf(chunks)) {
+    const taken = counter.take(event)
+    if (taken === 'over') {
+      yield Buffer.from(counter.cut())
+      return
+    }
+    if (taken.length > 0) yield taken
+  }
+}
+
+const eventBytesMax = 1024 * 1024
+
+/** Splits a stream after each empty line. Bytes after the last one are an event too. */
+async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let pending = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    pending = Buffer.concat([pending, chunk])
+    for (let end = endOfEvent(pending); end !== undefined; end = endOfEvent(pending)) {
+      yield pending.subarray(0, end)
+      pending = pending.subarray(end)
+    }
+    if (pending.length > eventBytesMax)
+      throw new UpstreamFailure('bad_payload', `an event of the stream is longer than ${eventBytesMax} bytes`)
+  }
+  if (pending.length > 0) yield pending
+}
+
+function endOfEvent(bytes: Buffer): number | undefined {
+  const ends = ['\n\n', '\r\n\r\n'].flatMap((mark) => {
+    const at = bytes.indexOf(mark)
+    return at === -1 ? [] : [at + mark.length]
+  })
+  return ends.length === 0 ? undefined : Math.min(...ends)
+}
+
+export function countBytes({ price, budgetMicroUsd }: MeteredJob): EventCounter {
+  const most = outputWithin(price, { input: 0, budgetMicroUsd }) ?? 0
+  let bytes = 0
+  return {
+    take(event) {
+      if (bytes + event.length > most) return 'over'
+      bytes += event.length
+      return event
+    },
+    cut: () => 'event: limit\ndata: {"stoppedBy":"limit"}\n\n',
+    usage: () => ({ input: 0, output: bytes, isEstimated: false }),
+  }
+}
+
+const chunkShape = z.looseObject({
+  choices: z.array(z.looseObject({ finish_reason: z.string().nullish() })),
+  usage: z.unknown().optional(),
+})
+
+const nothing = Buffer.alloc(0)
+
+/** Counts the tokens of a streamed reply, and marks its end if the budget was its limit. */
+export function countReply(limited: LimitedOrder): EventCounter {
+  const { outputMax, isByBudget, wantsUsage } = limited
+  let reported: Pick<Usage, 'input' | 'output'> | undefined
+  let reply = ''
+  let head: Record<string, unknown> = {}
+  return {
+    take(event) {
+      const chunk = chunkShape.safeParse(dataOf(event)).data
+      if (chunk === undefined) return event
+      const text = replyIn(chunk)
+      // Some APIs ignore the limit of tokens.
+      if (reply.length + text.length > outputMax * charactersPerToken) return 'over'
+      reply += text
+      reported = reportIn(chunk) ?? reported
+      const { choices, usage: _usage, ...others } = chunk
+      head = others
+      // Clients that did not ask for the usage expect a choice in each event.
+      if (choices.length === 0 && reported !== undefined && !wantsUsage) return nothing
+      const isCut = isByBudget && choices.some(({ finish_reason: reason }) => reason === 'length')
+      return isCut ? Buffer.from(eventOf({ ...chunk, ...stoppedBy })) : event
+    },
+    cut() {
+      const choices = [{ index: 0, delta: {}, finish_reason: 'length' }]
+      return `${eventOf({ ...head, choices, ...stoppedBy })}data: [DONE]\n\n`
+    },
+    usage: () => tokenUsage({ ...limited, reported, reply }),
+  }
+}
+
+const stoppedBy = { stoppedBy: 'limit' }
+const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+
+/** The JSON of an event. Undefined for any other event. */
+function dataOf(event: Buffer): unknown {
+  const lines = event.toString('utf8').split(/\r?\n/)
+  const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length)] : [])).join('\n')
+  try {
+    return JSON.parse(data)
+  } catch {
+    // A comment, or the mark of the end.
+    return undefined
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { outputWithin, type Usage } from '../pricing/meteredPrice.ts'
+import { countTokens, tokensPerMessage } from '../pricing/tokenCount.ts'
+import type { MeteredJob } from '../product/product.ts'
+import type { Parameters } from './checkParameters.ts'
+import { isSchema, type Schema } from './parameterSchema.ts'
+
+/* Tokens of an order for an API that speaks as OpenAI's does. */
+
+// Members whose text the model neither reads nor writes.
+const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])
+
+/** The texts in a value, except names and kinds. */
+function textsIn(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
+}
+
+/** The tokens that an order sends, before the API reports them. */
+export function countInput({ messages, prompt, input }: Parameters): number {
+  const texts = [messages, prompt, input].flatMap(textsIn)
+  const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
+  return texts.reduce((sum, text) => sum + countTokens(text), marks)
+}
+
+/** The tokens that an order by use may have, and the order that asks the API for no more. */
+export interface LimitedOrder {
+  readonly order: Parameters
+  readonly input: number
+  readonly outputMax: number
+  /** True if the budget is the limit, and not the caller. */
+  readonly isByBudget: boolean
+  /** True if the caller asked for the usage of a stream. */
+  readonly wantsUsage: boolean
+}
+
+const ownLimit = z.int().positive().optional().catch(undefined)
+const highest = z.looseObject({ maximum: ownLimit }).catch({ maximum: undefined })
+const streamOptions = z.looseObject({ include_usage: z.boolean().optional() }).catch({})
+
+/** Limits an order to what its budget pays for, and asks for the usage of a stream. */
+export function limitTokens(order: Parameters, schema: Schema, { price, budgetMicroUsd }: MeteredJob): LimitedOrder {
+  const input = countInput(order)
+  // At least one, because the charge is never more than the budget.
+  const affordable = outputWithin(price, { input, budgetMicroUsd }) ?? 1
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {}
+  const name = limitName(order, properties)
+  const own = ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum ?? Number.MAX_SAFE_INTEGER
+  const outputMax = Math.min(own, affordable)
+  const hasOutput = price.outputPerMillionMicroUsd > 0n
+  const options = streamOptions.parse(order['stream_options'])
+  const limited = hasOutput ? { [name]: outputMax } : {}
+  const asking = order['stream'] === true ? { stream_options: { ...options, include_usage: true } } : {}
+  return {
+    order: { ...order, ...limited, ...asking },
+    input,
+    outputMax,
+    isByBudget: affordable < own,
+    wantsUsage: options.include_usage === true,
+  }
+}
+
+/** The name that the order or the route uses. Newer models take the second only. */
+function limitName(order: Parameters, properties: Schema): 'max_tokens' | 'max_completion_tokens' {
+  const isOld = 'max_tokens' in order || ('max_tokens' in properties && !('max_completion_tokens' in order))
+  return !isOld && 'max_completion_tokens' in properties ? 'max_completion_tokens' : 'max_tokens'
+}
+
+const count = z.int().min(0)
+const report = z.object({ usage: z.object({ prompt_tokens: count, completion_tokens: count.default(0) }) })
+
+/** The counts in an answer, or in an event of a stream. Undefined if it has none. */
+export function reportIn(data: unknown): Pick<Usage, 'input' | 'output'> | undefined {
+  const { usage } = report.safeParse(data).data ?? {}
+  return usage === undefined ? undefined : { input: usage.prompt_tokens, output: usage.completion_tokens }
+}
+
+interface Written extends Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> {
+  readonly reported: Pick<Usage, 'input' | 'output'> | undefined
+  /** The reply, or the part that was passed on. */
+  readonly reply: string
+}
+
+/** The usage of a reply: as the API reports it, within what is possible; otherwise as counted here. */
+export function tokenUsage({ order, input, outputMax, reported, reply }: Written): Usage {
+  if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
+  // A token has at least one byte.
+  const inputMost = Buffer.byteLength(JSON.stringify(order))
+  return {
+    input: Math.min(reported.input, inputMost),
+    output: Math.min(reported.output, outputMax),
+    isEstimated: false,
+  }
+}
+
+const choices = z.object({
+  choices: z.array(z.object({ delta: z.json(), message: z.json(), text: z.json() }).partial()),
+})
+
+/** The texts of a reply, or of one event. */
+export function replyIn(data: unknown): string {
+  const read = choices.safeParse(data).data?.choices ?? []
+  return read.flatMap(({ delta, message, text }) => [delta, message, text].flatMap(textsIn)).join('')
+}
