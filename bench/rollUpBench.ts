@@ -9,21 +9,19 @@ import { type Bench, type BenchOptions, median, type Yardstick } from './yardsti
 
 // A day of a busy service: no entry is late, and each of the 1,000 wallets pays many times.
 const daysBack = 1
-const shortPayments = 20_000
 const callers = 64
 const eventsPerPayment = 5
 const names = { append: 'bench-append', rollUp: 'bench-rollup' }
 
-/** Compares the roll-up of the reports with the append, and a long ledger with a short one. */
+/** Compares the roll-up of the reports with the append, and a ledger with itself as it grows. */
 export const rollUpBench: Bench = {
   name: 'rollup',
-  about: 'processor time of the roll-up of the reports per event: against the append, and at two sizes of the ledger',
+  about:
+    'processor time of the roll-up of the reports per event: against the append, and as the ledger grows (10⁷ events: --payments 2000000)',
   async run(options) {
     await using server = await startLedgerServer()
     const append = await measureAppend(server, options)
-    const short = await measureRollUp(server, shortPayments, options)
-    const long = await measureRollUp(server, options.payments, options)
-    return yardsticks(append, short, long)
+    return yardsticks(append, await measureRollUp(server, options))
   },
 }
 
@@ -54,15 +52,21 @@ async function measureAppend(
   }
 }
 
+/** Sizes of the ledger, in events, before which the roll-up is measured, as far as its payments reach. */
+const sizes = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
+/** Events before each size that are measured. */
+const windowEvents = 90_000
+
 interface RolledUp {
+  readonly events: number
   readonly payments: number
-  /** Microseconds per event. */
+  /** Microseconds per event of the whole ledger. */
   readonly whole: number
-  /** Microseconds per event of the last tenth. */
-  readonly atEnd: number
+  /** Microseconds per event of the last events before each size. */
+  readonly bySize: readonly { readonly size: number; readonly micros: number }[]
 }
 
-async function measureRollUp(server: LedgerServer, payments: number, { progress }: BenchOptions): Promise<RolledUp> {
+async function measureRollUp(server: LedgerServer, { payments, progress }: BenchOptions): Promise<RolledUp> {
   const { serviceUrl, adminUrl } = await server.createDatabase()
   const events = await seedLedger(serviceUrl, { payments, daysBack, progress })
   const admin = new pg.Client({ connectionString: adminUrl })
@@ -70,18 +74,20 @@ async function measureRollUp(server: LedgerServer, payments: number, { progress 
   await Promise.all([admin.connect(), session.connect()])
   try {
     await admin.query('vacuum analyze')
-    const marks = [{ position: 0, micros: await backendMicros(admin, names.rollUp) }]
-    for (const until of [events * 0.9, events]) {
-      let position = marks.at(-1)?.position ?? 0
+    let position = 0
+    const rollUpTo = async (until: number): Promise<Mark> => {
       while (position < until) position += await rollUpOnce(session)
-      marks.push({ position, micros: await backendMicros(admin, names.rollUp) })
+      return { position, micros: await backendMicros(admin, names.rollUp) }
     }
-    const [start, late, end] = marks
-    const rolled = { payments, whole: microsPerEvent(start, end), atEnd: microsPerEvent(late, end) }
-    progress(
-      `rollup: ${payments} payments, ${rolled.whole.toFixed(1)} µs an event, ${rolled.atEnd.toFixed(1)} at the end`,
-    )
-    return rolled
+    const start = await rollUpTo(0)
+    const bySize: { size: number; micros: number }[] = []
+    for (const size of [...sizes.filter((each) => each < events), events]) {
+      const from = await rollUpTo(size - windowEvents)
+      const micros = microsPerEvent(from, await rollUpTo(size))
+      bySize.push({ size, micros })
+      progress(`rollup: ${micros.toFixed(1)} µs an event before ${size} events`)
+    }
+    return { events, payments, whole: microsPerEvent(start, await rollUpTo(events)), bySize }
   } finally {
     await Promise.all([admin.end(), session.end()])
   }
@@ -97,30 +103,26 @@ interface Mark {
   readonly micros: number
 }
 
-function microsPerEvent(from: Mark | undefined, to: Mark | undefined): number {
-  if (from === undefined || to === undefined) return Number.NaN
+function microsPerEvent(from: Mark, to: Mark): number {
   return (to.micros - from.micros) / (to.position - from.position)
 }
 
-function yardsticks(append: readonly number[], short: RolledUp, long: RolledUp): readonly Yardstick[] {
+function yardsticks(append: readonly number[], { events, payments, whole, bySize }: RolledUp): readonly Yardstick[] {
   const appendMicros = median(append)
-  const detail = `append ${appendMicros.toFixed(1)} µs an event (Node and Postgres, ${callers} callers); roll-up ${[
-    short,
-    long,
-  ]
-    .map(({ payments, whole, atEnd }) => `${whole.toFixed(1)} at ${payments} payments (${atEnd.toFixed(1)} at the end)`)
-    .join(', ')}; 1,000 wallets, steps of ${eventsPerRollUpMax}`
+  const windows = bySize.map(({ size, micros }) => `${micros.toFixed(1)} before ${size}`)
+  const detail = `append ${appendMicros.toFixed(1)} µs an event (Node and Postgres, ${callers} callers); roll-up ${windows.join(', ')} events; ${payments} payments of 1,000 wallets, steps of ${eventsPerRollUpMax}`
+  const [first, last] = [bySize[0], bySize.at(-1)].map((one) => one?.micros ?? Number.NaN)
   return [
     {
       what: 'roll-up per event ÷ append per event, processor time',
-      value: long.whole / appendMicros,
+      value: whole / appendMicros,
       goal: { atMost: 0.5 },
       detail,
     },
-    { what: 'roll-up of an event, µs of processor', value: long.whole, goal: { atMost: 20 }, detail },
+    { what: 'roll-up of an event, µs of processor', value: whole, goal: { atMost: 20 }, detail },
     {
-      what: `roll-up per event at the end of ${long.payments} payments ÷ of ${short.payments}`,
-      value: long.atEnd / short.atEnd,
+      what: `roll-up per event before ${events} events ÷ before ${bySize[0]?.size}`,
+      value: (last ?? Number.NaN) / (first ?? Number.NaN),
       goal: { atMost: 1.2 },
       detail,
     },
