@@ -57,6 +57,11 @@ export const proofs: Readonly<Record<string, Proof>> = {
       '500 chats on a tab over a model of 12 behaviours cost what a separate program computes from the received bytes',
     programs: { metered: 'metered.ts' },
   },
+  tabs: {
+    about:
+      'debits on 1, 10 and 1,000 tabs under kills of four servers and Postgres add up to the base unit, and attacks on tabs are refused',
+    programs: { spend: 'tabSpend.ts', attacks: 'tabAttacks.ts' },
+  },
   payouts: {
     about: 'each owed burn and each share of a holder is paid once, although the job is killed at every step',
     programs: { burn: 'burn.ts', holders: 'holders.ts' },

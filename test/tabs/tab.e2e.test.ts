@@ -214,7 +214,6 @@ describe('a call of a tool', () => {
     const proof = debitProof(tab, qrOrder, { number: 1 })
     const debit = { 'tollbook/wallet': service.payer.address, 'tollbook/payment-proof': proof }
     expect(await callTool(other.baseUrl, { ...call, meta: debit })).toMatchObject({ status: 200 })
-    // Over HTTP the same debit is the same request.
     expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 200 })
     expect(await balanceOf(tab)).toBe(1_000_000_000n - 2n * qrBaseUnits)
     const otherCall = { ...call, arguments: { data: 'other' }, meta: debit }
@@ -315,7 +314,8 @@ describe('the keys of a tab', () => {
     expect((await send({ sessionKey: thief.address })).status).toBe(401)
     expect((await send()).status).toBe(200)
     expect((await send()).status).toBe(401)
-    const stale = { status: 402, body: { reason: 'tab_key_replaced' } }
+    // The second reason is that of an instance that has read the tab again.
+    const stale = { status: 402, body: { reason: expect.stringMatching(/^tab_(?:key_replaced|signature_invalid)$/) } }
     expect(await askOnTab(other, tab, otherOrder, { number: 2 })).toMatchObject(stale)
     expect((await askOnTab(other, { ...tab, key: next }, otherOrder, { number: 3 })).status).toBe(200)
     expect((await askOnTab(service, tab, otherOrder, { number: 4 })).status).toBe(402)
