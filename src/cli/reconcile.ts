@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { formatDecimal } from '@tollbook/core/money'
-import type { Reconciliation } from '../diagnosis/reconcile.ts'
+import type { MintReconciliation } from '../diagnosis/openDiagnosis.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 
@@ -18,21 +18,24 @@ Exit codes:
 /** `tollbook reconcile`: compares the payment wallets on chain with the ledger. */
 export function reconcileCommand(deps: CommandDeps): Command {
   return new Command('reconcile')
-    .description('compare the payment wallets with the ledger, and list the transfers that explain the difference')
-    .option('--json', 'one JSON object, for programs')
+    .description(
+      'compare the payment wallets with the ledger in each mint, and list the transfers that explain the difference',
+    )
+    .option('--json', 'JSON with one object for each mint, for programs')
     .addHelpText('after', exitHelp)
     .action(({ json }: { readonly json?: boolean }) =>
       withDiagnosis(deps, 'reader', async (diagnosis) => {
         const found = await diagnosis.reconcile()
-        deps.stdout.write(json === true ? `${JSON.stringify(found)}\n` : textOf(found, diagnosis.decimals))
-        return found.differenceBaseUnits === '0' ? 0 : differsExitCode
+        deps.stdout.write(json === true ? `${JSON.stringify(found)}\n` : found.map(textOf).join('\n'))
+        return found.every(({ differenceBaseUnits }) => differenceBaseUnits === '0') ? 0 : differsExitCode
       }),
     )
 }
 
-function textOf(found: Reconciliation, decimals: number): string {
-  const tokens = (baseUnits: string) => formatDecimal(BigInt(baseUnits), decimals)
+function textOf(found: MintReconciliation): string {
+  const tokens = (baseUnits: string) => formatDecimal(BigInt(baseUnits), found.decimals)
   const lines = [
+    `${found.name}, ${found.mint}`,
     `Payment wallets, on chain   ${tokens(found.chainBaseUnits)}`,
     `Payment wallets, in ledger  ${tokens(found.ledgerBaseUnits)}`,
     `Difference                  ${tokens(found.differenceBaseUnits)}`,

@@ -4,6 +4,7 @@ import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
+import { UnknownMint } from '../reports/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import {
   isProblems,
@@ -26,7 +27,7 @@ import { usageExitCode } from './runCommand.ts'
 
 interface ReportFlags {
   readonly format: string
-  readonly [option: string]: string
+  readonly mint?: string
 }
 
 export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr' | 'interrupted' | 'setExitCode'> {
@@ -54,6 +55,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--state <state>', 'payments in one state, such as released')
     .option('--refund <state>', 'refunds in one state: due, approved, part_paid or paid')
     .option('--owed-to <whom>', 'liabilities: all, shares, or wallets for the refunds due')
+    .option('--mint <mint>', 'mint of all figures: its name such as USDC, or its address (default: the token)')
     .option('--columns <names>', 'only these columns, separated by commas')
     .option('--limit <rows>', `maximum rows of a table or JSON, at most ${limitMax}; CSV has all rows`)
     .addOption(new Option('--format <format>').choices(formats).default('table'))
@@ -63,9 +65,9 @@ export function reportCommand(deps: ReportCommandDeps): Command {
         'Local mode is detected automatically.\n' +
         'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
-    .action((...[name, reference, { format, ...given }, command]: ReportArguments) => {
+    .action((...[name, reference, { format, mint, ...given }, command]: ReportArguments) => {
       const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
-      const call = { name, reference, format, given, refuse }
+      const call = { name, reference, format, mint, given, refuse }
       if (isReport(name) && reference === undefined) return runReport(deps, name, call)
       return (name === 'closing' && reference === undefined ? runClosing : runDetail)(deps, call)
     })
@@ -90,7 +92,9 @@ interface ReportCall {
   readonly name: AskedName
   readonly reference: string | undefined
   readonly format: string
-  /** Given options, without the format. */
+  /** Undefined: the token. */
+  readonly mint: string | undefined
+  /** Given options, without format and mint. */
   readonly given: Readonly<Record<string, string>>
   /** Ends the command as wrong usage. */
   readonly refuse: (text: string) => never
@@ -99,7 +103,7 @@ interface ReportCall {
 async function runReport(
   deps: ReportCommandDeps,
   report: ReportName,
-  { format, given, refuse }: ReportCall,
+  { format, mint, given, refuse }: ReportCall,
 ): Promise<void> {
   const question = readQuestion(report, {
     ...(format === 'csv' || report === 'trial-balance' ? {} : standardLimit),
@@ -107,18 +111,18 @@ async function runReport(
   })
   if (isProblems(question))
     return refuse(question.map(({ field, message }) => `${optionOf(field)} ${message}`).join('; '))
-  await withReports(deps, (reports) => print(deps, { reports, report, question, format }))
+  await withReports(deps, mint, (reports) => print(deps, { reports, report, question, format }))
 }
 
 /** Prints the summary, or everything about one payment, as JSON. */
 async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<void> {
-  const { name, reference, format, refuse } = call
+  const { name, reference, format, mint, refuse } = call
   const [stray] = Object.keys(call.given)
   if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; ${name} takes none`)
   if (format === 'csv') return refuse(`--format must be table or json for ${name}`)
   if ((reference === undefined) === (name === 'payment'))
     return refuse(name === 'payment' ? 'payment needs a signature' : `${name} takes no signature`)
-  await withReports(deps, async (reports) => {
+  await withReports(deps, mint, async (reports) => {
     const found = reference === undefined ? (await reports.summary()).read : await reports.payment(reference)
     if (found === undefined)
       throw new Fault(`the ledger has no payment, payout or burn ${reference}; ask \`tollbook explain\``, {
@@ -129,22 +133,27 @@ async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<voi
 }
 
 /** Prints the signed closing statement of a month. */
-async function runClosing(deps: ReportCommandDeps, { format, given, refuse }: ReportCall): Promise<void> {
+async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse }: ReportCall): Promise<void> {
   const { month, ...strays } = given
   const [stray] = Object.keys(strays)
-  if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; closing takes --month and --format`)
+  if (stray !== undefined)
+    return refuse(`${optionOf(stray)} is unknown here; closing takes --month, --mint and --format`)
   if (format === 'csv')
     return refuse('--format must be table or json for closing; trial-balance has the same accounts as csv')
   const { clock = systemClock } = deps
   if (month === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(month) || month > isoTime(clock.nowMs()).slice(0, 7))
     return refuse(`--month must be a month such as 2026-11, and not after this one (got ${month ?? 'none'})`)
   const key = await deps.receiptKey()
-  await withReports(deps, async (reports) => {
+  await withReports(deps, mint, async (reports) => {
     await openStandardOutput(deps).write(await closingText({ reports, month, format, key, clock }))
   })
 }
 
-async function withReports(deps: ReportCommandDeps, work: (reports: Reports) => Promise<void>): Promise<void> {
+async function withReports(
+  deps: ReportCommandDeps,
+  mint: string | undefined,
+  work: (reports: Reports) => Promise<void>,
+): Promise<void> {
   const log = createLog({ level: 'warn', name: 'tollbook report' })
   const databaseUrl = await deps.databaseUrl()
   const database = openDatabase({
@@ -157,8 +166,11 @@ async function withReports(deps: ReportCommandDeps, work: (reports: Reports) => 
     const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
-    await work(createReports(database, token))
+    const reports = createReports(database, token)
+    if (mint === undefined) await nameOtherMints(deps, reports)
+    await work(mint === undefined ? reports : await reports.inMint(mint))
   } catch (error) {
+    if (error instanceof UnknownMint) throw new Fault(`--mint ${error.message}`, { retryable: false })
     if (error instanceof UnknownColumn) throw new Fault(`--columns ${error.message}`, { retryable: false })
     const exitCode = brokenOffExitCode(error, deps.interrupted)
     if (exitCode === undefined) throw error
@@ -166,6 +178,14 @@ async function withReports(deps: ReportCommandDeps, work: (reports: Reports) => 
   } finally {
     await database.destroy()
   }
+}
+
+/** No figure of a report has two mints, so a reader who chooses none reads which others exist. */
+async function nameOtherMints({ stderr }: ReportCommandDeps, { mints, token }: Reports): Promise<void> {
+  const known = await mints()
+  const others = known.flatMap(({ mint, name }) => (mint === token.mint ? [] : [name]))
+  const shown = known.find(({ mint }) => mint === token.mint)?.name ?? token.mint
+  if (others.length > 0) stderr.write(`in ${shown} only: the ledger also has ${others.join(', ')} (--mint)\n`)
 }
 
 function optionOf(field: string): string {

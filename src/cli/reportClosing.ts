@@ -42,6 +42,7 @@ function tableText({ statement }: SignedClosing): string {
   const price = statement.closingPrice
   const head = [
     `${month}, ${status}: ${origin}, positions up to ${position}, checkpoint of ${treeSize} events, root ${root}`,
+    `mint ${statement.mint}`,
     ...(status === 'final' ? [] : [`the month is closed at ${closesAt}; later events change these figures`]),
     ...(price === null ? [] : [`price of ${price.day}: ${priceText(price, decimals)} USD for a token`]),
   ]

@@ -6,6 +6,7 @@ import { postJson } from '../outbound/postJson.ts'
 import { periodsOf, walletOf } from '../settings/settingPeriods.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Log } from '../machine/log.ts'
+import { readLedgerMints } from '../reports/ledgerMints.ts'
 import { ledgerToken, type LedgerToken } from '../reports/ledgerToken.ts'
 import { createPaymentFacts } from '../reports/paymentFacts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -27,13 +28,19 @@ export interface DiagnosisOptions {
   readonly clock?: Clock
 }
 
+/** A reconciliation with the name of its mint in reports. */
+export interface MintReconciliation extends Reconciliation {
+  readonly name: string
+  readonly decimals: number
+}
+
 /** Explanations for the command line, over their own connections. */
 export interface OpenDiagnosis {
   readonly decimals: number
   explain(subject: string): Promise<ExplainOutcome>
   decide(order: RefundOrder): Promise<RefundOutcome>
-  /** Compares the wallets on chain with the ledger. Throws a fault without a chain. */
-  reconcile(): Promise<Reconciliation>
+  /** Compares the wallets on chain with the ledger, in each mint. Throws a fault without a chain. */
+  reconcile(): Promise<readonly MintReconciliation[]>
   close(): Promise<void>
 }
 
@@ -71,7 +78,14 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
       explain: (subject) => explain(deps, subject),
       reconcile: async () => {
         if (typeof chain === 'string') throw new Fault(`the chain cannot be asked: ${chain}`, { retryable: true })
-        return reconcile({ ...deps, chain })
+        const mints = await readLedgerMints(database)
+        return Promise.all(
+          mints.map(async ({ mint, name, decimals }) => ({
+            name,
+            decimals,
+            ...(await reconcile({ ...deps, chain }, mint)),
+          })),
+        )
       },
       decide: createDecider(database, { ...deps, token, limits: options.limits }),
       close: () => database.destroy(),

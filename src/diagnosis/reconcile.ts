@@ -7,7 +7,7 @@ import { type FinalityReader, type ListedSignature, listedMax } from '../payment
 import { solanaReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
-import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
+import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
 
 export interface ReconcileDeps {
   readonly clock: Clock
@@ -21,6 +21,7 @@ export interface ReconcileDeps {
 
 /** Comparison of the payment wallets on chain with the ledger, with the transfers that cause the difference. */
 export interface Reconciliation {
+  readonly mint: string
   readonly chainBaseUnits: string
   readonly ledgerBaseUnits: string
   readonly differenceBaseUnits: string
@@ -49,19 +50,26 @@ const pagesMax = 10
 const readsMax = 500
 
 /** Searches backwards from the newest transaction until the difference is explained. */
-export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
+export async function reconcile(deps: ReconcileDeps, mint: string): Promise<Reconciliation> {
   const { clock, facts, chain, allTerms } = deps
-  const wallets = termsOfOneMint(allTerms(), undefined)
-  const mint = wallets[0]?.mint ?? ''
+  const wallets = allTerms().filter((terms) => terms.mint === mint)
+  if (wallets.length === 0)
+    throw new Fault(`${mint} is not the token and not in CURRENCIES, so its accounts on chain are not known`, {
+      retryable: false,
+    })
   const balances = await Promise.all(
-    wallets.map(({ paymentWallet: wallet }) => chain.reader.readBalance({ wallet, commitment: 'finalized' })),
+    wallets.map(({ paymentWallet: wallet, mint: of }) =>
+      chain.reader.readBalance({ wallet, mint: of, commitment: 'finalized' }),
+    ),
   )
   const onChain = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   const inLedger = await facts.walletBalance(mint)
   const difference = onChain - inLedger
   const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, leftBaseUnits: difference }
-  for (const { paymentTokenAccount: account } of wallets) await searchAccount(deps, account, found)
+  for (const { paymentTokenAccount: account } of wallets)
+    await searchAccount({ ...deps, allTerms: () => wallets }, account, found)
   return {
+    mint,
     chainBaseUnits: onChain.toString(),
     ledgerBaseUnits: inLedger.toString(),
     differenceBaseUnits: difference.toString(),
@@ -99,7 +107,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
   const finding = await deps.chain.reader.find(signature, { commitment: 'finalized' })
   if (finding.kind !== 'found')
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
-  const wallets = termsOfOneMint(deps.allTerms(), undefined)
+  const wallets = deps.allTerms()
   const baseUnits = arrivedBaseUnits(finding.record, wallets)
   // Skip transfers between payment wallets, because their sum is zero.
   if (baseUnits === 0n) return

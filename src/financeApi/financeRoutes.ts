@@ -4,6 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { isProblems, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import { UnknownMint } from '../reports/ledgerMints.ts'
 import { UnknownColumn } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
@@ -31,9 +32,9 @@ export interface FinanceRouteDeps {
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
   readonly decideRefund: DecideRefund
   readonly signClosing: (closing: UnsignedClosing) => SignedClosing
-  readonly reconcile: () => Promise<Reconciliation>
-  /** Balance of the payment wallet on chain; throws a fault when no node answers. */
-  readonly walletBaseUnits: () => Promise<bigint>
+  readonly reconcile: (mint: string) => Promise<Reconciliation>
+  /** Balance of the payment wallets on chain in a mint; throws a fault when no node answers. */
+  readonly walletBaseUnits: (mint: string) => Promise<bigint>
 }
 
 /** The reports over HTTP, for holders of a token of the operator's identity provider. */
@@ -98,6 +99,7 @@ async function guard({ access, log }: FinanceRouteDeps, guarded: Guarded): Promi
   try {
     return await serve(request, holder)
   } catch (error) {
+    if (error instanceof UnknownMint) return invalidRequest([{ field: 'mint', message: error.message }])
     if (error instanceof UnknownColumn) return invalidRequest([{ field: 'columns', message: error.message }])
     if (error instanceof ClosingNotReady) return unavailable(error.message)
     if (!(error instanceof Fault)) throw error
@@ -133,16 +135,39 @@ function unavailable(error: string): Answer {
 }
 
 async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
-  if (query !== '') return invalidRequest([{ field: 'query', message: 'the summary takes no parameters' }])
-  const [summary, onChain] = await Promise.all([deps.reports.summary(), readWallet(deps)])
+  const found = await reportsOf(deps, query, [])
+  if ('problem' in found) return found.problem
+  const { reports } = found
+  const [summary, onChain] = await Promise.all([reports.summary(), readWallet(deps, reports.token.mint)])
   const more = { paymentWalletOnChainBaseUnits: onChain, publicUrl: deps.publicUrl ?? null }
-  return answer(deps, summary, { ...summary.read, ...more })
+  return answer({ ...deps, reports }, summary, { ...summary.read, ...more })
+}
+
+type Asked =
+  | { readonly reports: Reports; readonly given: Readonly<Record<string, string>> }
+  | { readonly problem: Answer }
+
+/** Reads the query: the mint, which every report accepts, and the parameters that `accepted` names. Undefined: any. */
+async function reportsOf(
+  { reports }: FinanceRouteDeps,
+  query: string,
+  accepted: readonly string[] | undefined,
+): Promise<Asked> {
+  const parsed = parseQuery(query)
+  if (!parsed.ok) return { problem: invalidRequest([parsed.problem]) }
+  const { mint, ...given } = parsed.values
+  const unknown = accepted === undefined ? undefined : Object.keys(given).find((name) => !accepted.includes(name))
+  if (unknown !== undefined) {
+    const message = `is unknown here; expected ${[...(accepted ?? []), 'mint'].join(' and ')}`
+    return { problem: invalidRequest([{ field: shownName(unknown), message }]) }
+  }
+  return { reports: mint === undefined ? reports : await reports.inMint(mint), given }
 }
 
 /** Null if no node answers: the ledger's figures are useful without it. */
-async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
+async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps, mint: string): Promise<string | null> {
   try {
-    return (await walletBaseUnits()).toString()
+    return (await walletBaseUnits(mint)).toString()
   } catch (error) {
     log.warn({ event: 'payment_wallet_unread', error: describeError(error) })
     return null
@@ -150,9 +175,10 @@ async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<s
 }
 
 async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: FreeRequest): Promise<FreeAnswer> {
-  const parsed = parseQuery(request.query)
-  if (!parsed.ok) return invalidRequest([parsed.problem])
-  const { format, ...given } = parsed.values
+  const asked = await reportsOf(deps, request.query, undefined)
+  if ('problem' in asked) return asked.problem
+  const { reports } = asked
+  const { format, ...given } = asked.given
   if (format !== undefined && format !== 'csv' && format !== 'json')
     return invalidRequest([{ field: 'format', message: 'must be csv or json' }])
   const question = readQuestion(report, given)
@@ -160,9 +186,9 @@ async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: 
     return invalidRequest(question.map(({ field, message }) => ({ field: shownName(field), message })))
   const wantsCsv = format === undefined ? /\btext\/csv\b/.test(request.header('accept') ?? '') : format === 'csv'
   if (!wantsCsv) {
-    const table = await deps.reports.table(report, question)
+    const table = await reports.table(report, question)
     const { columns, rows, totals, next } = table.read
-    return answer(deps, table, {
+    return answer({ ...deps, reports }, table, {
       report,
       columns,
       rows: rows.map((row) => jsonRow(chosenCells(row, question.columns))),
@@ -170,7 +196,7 @@ async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: 
       next: next ?? null,
     })
   }
-  const csv = await deps.reports.csv(report, question)
+  const csv = await reports.csv(report, question)
   return { status: 200, headers: csvHeaders(report, csv.position), body: csv.read }
 }
 
@@ -184,19 +210,22 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
 }
 
 async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
-  const month = /^month=((?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2]))$/.exec(query)?.[1]
+  const asked = await reportsOf(deps, query, ['month'])
+  if ('problem' in asked) return asked.problem
+  const month = /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])$/.exec(asked.given['month'] ?? '')?.[0]
   const nowMs = deps.clock.nowMs()
   if (month === undefined || month > isoTime(nowMs).slice(0, 7))
     return invalidRequest([{ field: 'month', message: 'must be a month such as 2026-11, and not after this one' }])
-  const closing = deps.signClosing(await deps.reports.closing({ month, nowMs }))
+  const closing = deps.signClosing(await asked.reports.closing({ month, nowMs }))
   return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })
 }
 
 /** A separate request from the summary, because it searches the chain. */
 async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
-  if (query !== '') return invalidRequest([{ field: 'query', message: 'the reconciliation takes no parameters' }])
-  const reconciliation = await deps.reconcile()
-  const { decimals } = deps.reports.token
+  const asked = await reportsOf(deps, query, [])
+  if ('problem' in asked) return asked.problem
+  const { mint, decimals } = asked.reports.token
+  const reconciliation = await deps.reconcile(mint)
   return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
 }
 
@@ -223,11 +252,10 @@ async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promi
   const payment = await deps.reports.payment(reference)
   if (payment === undefined)
     return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')
-  const { decimals } = deps.reports.token
-  return jsonAnswer(
-    200,
-    JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, reference) } }),
-  )
+  const mints = await deps.reports.mints()
+  const { decimals } = mints.find(({ mint }) => mint === payment.mint) ?? deps.reports.token
+  const data = { payment, decimals, mints, links: linksOf(deps, reference) }
+  return jsonAnswer(200, JSON.stringify({ success: true, data }))
 }
 
 /** Pages that show the same payment. A local chain has no explorer. */

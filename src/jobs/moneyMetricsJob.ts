@@ -2,8 +2,9 @@ import { accounts, shareName } from '../accounting/account.ts'
 import type { MoneyFigures } from '../reports/moneyFigures.ts'
 import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 
-/** Sums that the metrics show, in base units. */
+/** Sums of one mint that the metrics show, in base units. */
 export interface ShownMoney extends MoneyFigures {
+  readonly mint: string
   readonly refundsDueBaseUnits: bigint
   /** Tokens in all payment wallets on chain, less the balance of `Assets:PaymentWallet`. */
   readonly walletDifferenceBaseUnits: bigint
@@ -12,26 +13,35 @@ export interface ShownMoney extends MoneyFigures {
 }
 
 export interface MoneyMetricsDeps extends RepeatDeps {
-  readonly readFigures: () => Promise<MoneyFigures>
-  readonly walletBaseUnits: () => Promise<bigint>
+  readonly mints: () => Promise<readonly string[]>
+  readonly readFigures: (mint: string) => Promise<MoneyFigures>
+  readonly walletBaseUnits: (mint: string) => Promise<bigint>
   readonly onMoney: (money: ShownMoney) => void
 }
 
-// One query of a few sums, and one balance for each payment wallet.
+// For each mint one query of a few sums, and one balance for each payment wallet.
 const everyMs = 60_000
 
 export function startMoneyMetrics(deps: MoneyMetricsDeps): Repeated {
-  return repeat(deps, { name: 'money metrics', everyMs, run: () => showMoney(deps) })
+  return repeat(deps, { name: 'money metrics', everyMs, run: () => showAll(deps) })
+}
+
+async function showAll(deps: MoneyMetricsDeps): Promise<void> {
+  for (const mint of await deps.mints()) await showMoney(deps, mint)
 }
 
 /** Reads the ledger before the chain, so that a payment that arrives in between is a surplus and never a shortage. */
-export async function showMoney({ readFigures, walletBaseUnits, onMoney, clock }: MoneyMetricsDeps): Promise<void> {
-  const figures = await readFigures()
-  const onChainBaseUnits = await walletBaseUnits()
+export async function showMoney(
+  { readFigures, walletBaseUnits, onMoney, clock }: Omit<MoneyMetricsDeps, 'mints'>,
+  mint: string,
+): Promise<void> {
+  const figures = await readFigures(mint)
+  const onChainBaseUnits = await walletBaseUnits(mint)
   const bookedBaseUnits = figures.accounts.find(({ account }) => account === accounts.paymentWallet)?.baseUnits ?? 0n
   const refunds = figures.accounts.filter(({ account }) => isRefund(account))
   onMoney({
     ...figures,
+    mint,
     refundsDueBaseUnits: -refunds.reduce((sum, { baseUnits }) => sum + baseUnits, 0n),
     walletBaseUnits: onChainBaseUnits,
     walletDifferenceBaseUnits: onChainBaseUnits - bookedBaseUnits,

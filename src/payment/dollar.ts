@@ -51,6 +51,11 @@ export function possibleMints({ symbol, mint }: DollarSetting): readonly Address
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
 }
 
+/** Symbol of a mint of a known dollar, on whichever network. */
+export function symbolOfMint(mint: string): string | undefined {
+  return [...knownMints].find(([, { mainnet, others }]) => mint === mainnet || mint === others)?.[0]
+}
+
 /** True for a symbol whose mints are known. */
 export function isKnownDollar(symbol: string): boolean {
   return knownMints.has(symbol)

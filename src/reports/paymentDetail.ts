@@ -10,12 +10,18 @@ import { refundJson } from './refundLines.ts'
 // Maximum of payouts shown. The report `payouts` lists all payouts of a wallet.
 const payoutsMax = 100
 
+/** Facts of a payment for JSON. `mint` is that of its first entry, and empty if it has none. */
+export type PaymentDetail = Readonly<Record<string, Json>> & { readonly mint: string }
+
 /**
  * Reads everything in the ledger about one payment, payout or burn: its events with the hashed bodies, their entries,
  * and the signed transaction. It also has the open debts of the wallet accounts that it moved. Undefined if the ledger
  * does not have it.
  */
-export async function paymentDetail(database: Database, reference: PaymentReference): Promise<Json | undefined> {
+export async function paymentDetail(
+  database: Database,
+  reference: PaymentReference,
+): Promise<PaymentDetail | undefined> {
   const found = await readOrFault('a payment', () => readEvents(database, reference))
   const [first] = found
   if (first === undefined) return undefined
@@ -28,6 +34,7 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
     kind: first.stream_kind,
     wallet,
     endpoint: firstText(bodies, 'endpoint'),
+    mint: mintOf(found),
     // Remove finality from the state, because a separate event below shows it.
     state: first.state.replace(/\.final$/, ''),
     events: events.map(({ event }) => event),
@@ -72,7 +79,7 @@ async function readEvents(database: Database, reference: PaymentReference): Prom
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])
   const accounts = [...new Set(entries.map(({ account }) => account))].filter((account) => ofWallet.test(account))
-  const mint = entries[0]?.mint ?? ''
+  const mint = mintOf(events)
   const owed = await sql<{ account: string; owedBaseUnits: string }>`
     select name as account, (-balance)::text as "owedBaseUnits" from ledger.accounts
     where mint = ${mint} and name = any(${accounts}) order by name`.execute(database)
@@ -83,6 +90,10 @@ async function readOwed(database: Database, events: readonly EventRow[]) {
     owedNow: owed.rows,
     payouts: payouts.rows.map((row) => ({ ...row, paidAt: isoTime(row.paidAt.getTime()) })),
   }
+}
+
+function mintOf(events: readonly EventRow[]): string {
+  return events.flatMap((event) => event.entries ?? [])[0]?.mint ?? ''
 }
 
 const ofWallet = /^Liabilities:(?!Share:)[^:]+:./

@@ -52,8 +52,8 @@ async function readDebts(
     join ledger.streams s on s.stream = p.stream`.execute(database)
   const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
   // Read all events in one query, with their positions as constants. A function call for each payment took 2 ms.
-  const { rows } = await sql<{ seq: number; stream: number; account: string; amount: string }>`
-    select e.seq, e.stream, a.name as account, (-side.amount)::text as amount
+  const { rows } = await sql<{ seq: number; stream: number; account: string; mint: string; amount: string }>`
+    select e.seq, e.stream, a.name as account, a.mint, (-side.amount)::text as amount
     from ledger.events e
     cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
     cross join lateral (values (t.debit, t.amount), (t.credit, -t.amount)) as side (account, amount)
@@ -61,17 +61,19 @@ async function readDebts(
     where e.seq = any(${owing.flatMap(({ positions }) => positions)}::bigint[])
       and e.seq <= (select upto_seq from reports.progress)
       and a.name ~ '^Liabilities:(Overpaid|RefundsDue|Unmatched):'`.execute(database)
-  return rows.map(({ seq, stream, account, amount }) => ({
+  return rows.map(({ seq, stream, account, mint, amount }) => ({
     kind: 'owed',
     position: seq,
     reference: assertPresent(referenceOf.get(stream), 'an event of one of these payments'),
     account,
+    mint,
     baseUnits: BigInt(amount),
   }))
 }
 
 interface DecisionRow {
   readonly seq: number
+  readonly mint: string
   readonly reference: string
   readonly account: string
   readonly amount: string
@@ -84,14 +86,15 @@ interface DecisionRow {
 
 async function readDecisions(database: Database, wallets: readonly string[]): Promise<readonly RefundMove[]> {
   const { rows } = await sql<DecisionRow>`
-    select seq, reference, account, amount::text as amount, kind, decided_by, role, reason, decided_at
+    select seq, mint, reference, account, amount::text as amount, kind, decided_by, role, reason, decided_at
     from reports.refunds
     where account = any(${accountsOf(wallets)}::text[])`.execute(database)
-  return rows.map(({ seq, reference, account, amount, kind, decided_by: by, role, reason, decided_at: at }) => ({
+  return rows.map(({ seq, mint, reference, account, amount, kind, decided_by: by, role, reason, decided_at: at }) => ({
     kind: 'decided',
     position: seq,
     reference,
     account,
+    mint,
     baseUnits: BigInt(amount),
     decision: {
       kind: kind === 'RefundGranted' ? 'granted' : 'approved',
@@ -105,14 +108,22 @@ async function readDecisions(database: Database, wallets: readonly string[]): Pr
 }
 
 async function readPayouts(database: Database, wallets: readonly string[]): Promise<readonly RefundMove[]> {
-  const { rows } = await sql<{ seq: number; account: string; amount: string; reference: string; paid_at: Date }>`
-    select seq, account, amount::text as amount, reference, paid_at
+  const { rows } = await sql<{
+    seq: number
+    account: string
+    mint: string
+    amount: string
+    reference: string
+    paid_at: Date
+  }>`
+    select seq, account, mint, amount::text as amount, reference, paid_at
     from reports.payouts
     where account = any(${accountsOf(wallets)}::text[])`.execute(database)
-  return rows.map(({ seq, account, amount, reference, paid_at: at }) => ({
+  return rows.map(({ seq, account, mint, amount, reference, paid_at: at }) => ({
     kind: 'paid',
     position: seq,
     account,
+    mint,
     baseUnits: BigInt(amount),
     payout: { reference, paidAt: isoTime(at.getTime()) },
   }))

@@ -15,6 +15,7 @@ export type RefundMove =
 interface MoveBase {
   readonly position: number
   readonly account: string
+  readonly mint: string
   readonly baseUnits: bigint
 }
 
@@ -40,6 +41,7 @@ export type RefundStateName = (typeof refundStates)[number]
 export interface RefundLine {
   readonly reference: string
   readonly account: string
+  readonly mint: string
   readonly cause: 'undelivered' | 'overpaid' | 'unmatched' | 'granted'
   readonly state: RefundStateName
   readonly owedBaseUnits: bigint
@@ -54,6 +56,7 @@ export interface RefundLine {
 interface Open {
   readonly reference: string
   readonly account: string
+  readonly mint: string
   readonly position: number
   owedBaseUnits: bigint
   approvedBaseUnits: bigint
@@ -82,7 +85,7 @@ export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[]
   for (const move of moves.toSorted((one, other) => one.position - other.position)) {
     if (move.kind === 'paid')
       pay(
-        [...lines.values()].filter(({ account }) => account === move.account),
+        [...lines.values()].filter(({ account, mint }) => account === move.account && mint === move.mint),
         move,
       )
     else note(lineOf(lines, move), move)
@@ -92,9 +95,9 @@ export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[]
 
 function lineOf(
   lines: Map<string, Open>,
-  { reference, account, position }: { readonly reference: string; readonly account: string; readonly position: number },
+  { reference, account, mint, position }: Pick<Open, 'reference' | 'account' | 'mint' | 'position'>,
 ): Open {
-  const key = `${reference} ${account}`
+  const key = `${reference} ${account} ${mint}`
   const known = lines.get(key)
   if (known !== undefined) return known
   const fresh = {
@@ -105,7 +108,7 @@ function lineOf(
     decisions: [],
     payouts: [],
   }
-  const line: Open = { reference, account, position, ...fresh }
+  const line: Open = { reference, account, mint, position, ...fresh }
   lines.set(key, line)
   return line
 }
@@ -140,10 +143,11 @@ function smaller(oneBaseUnits: bigint, otherBaseUnits: bigint): bigint {
 }
 
 function shown(line: Open): RefundLine {
-  const { reference, account, position, owedBaseUnits, paidBaseUnits, decisions, payouts } = line
+  const { reference, account, mint, position, owedBaseUnits, paidBaseUnits, decisions, payouts } = line
   return {
     reference,
     account,
+    mint,
     cause: causeOf(account, decisions),
     state: stateOf(line),
     owedBaseUnits,

@@ -4,9 +4,10 @@ import { readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
+import { findLedgerMint, type LedgerMint, readLedgerMints } from './ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 import { type MoneyFigures, moneyFigures } from './moneyFigures.ts'
-import { paymentDetail } from './paymentDetail.ts'
+import { type PaymentDetail, paymentDetail } from './paymentDetail.ts'
 import { readReport } from './readReport.ts'
 import { reportCsv } from './reportCsv.ts'
 import type { ReportName, ReportQuestion } from './reportQuestion.ts'
@@ -17,9 +18,13 @@ import { type ReportPosition, reportPosition, rollUp, rollUpInTurn } from './rol
 import { summary } from './summary.ts'
 import { walletStatement } from './walletStatement.ts'
 
-/** All reports of one ledger and one token. Each read first brings the reports nearer to the head of the ledger. */
+/** All reports of one ledger and one mint. Each read first brings the reports nearer to the head of the ledger. */
 export interface Reports {
   readonly token: LedgerToken
+  /** The same reports in another mint, by its name or address. Throws `UnknownMint`. */
+  inMint(mint: string): Promise<Reports>
+  /** The mints that have reports. */
+  mints(): Promise<readonly LedgerMint[]>
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
   /** Sums for monitoring, up to the position of the reports. */
   money(): Promise<MoneyFigures>
@@ -31,12 +36,12 @@ export interface Reports {
    * A payment, payout or burn by its reference; for Solana the bare signature suffices. Read from the ledger itself,
    * with later payouts. Undefined if the text is not a reference or the ledger does not have it.
    */
-  payment(reference: string): Promise<Json | undefined>
+  payment(reference: string): Promise<PaymentDetail | undefined>
   /** Refunds of the payments of one wallet, after one step of the roll-up. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
   /** Refunds of the payments of one wallet up to the head of the ledger, because decisions are based on them. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
-  /** The payments of a wallet in a month as CSV, after one step of the roll-up. */
+  /** The payments of a wallet in a month in every mint as CSV, after one step of the roll-up. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
@@ -57,6 +62,8 @@ export function createReports(database: Database, token: LedgerToken): Reports {
   }
   return {
     token,
+    inMint: async (mint) => createReports(database, await findLedgerMint(database, mint)),
+    mints: () => readLedgerMints(database),
     summary: () => positioned(() => summary(database, token)),
     money: () => moneyFigures(database, token),
     table: (report, question) => positioned(() => readReport(database, { ...question, report, token })),
@@ -73,7 +80,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       return paymentDetail(database, reference)
     },
     refundsNow: (wallet) => positioned(() => readRefunds(database, { wallets: [wallet] })),
-    statement: (question) => positioned(() => walletStatement(database, { ...question, token })),
+    statement: (question) => positioned(() => walletStatement(database, question)),
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUpInTurn(database)) === 0) break
       return readRefunds(database, { wallets: [wallet] })

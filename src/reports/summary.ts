@@ -4,6 +4,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { accounts, shareName } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { readBurnDebt } from './burnDebt.ts'
+import { readLedgerMints } from './ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
 interface LineRow {
@@ -13,7 +14,7 @@ interface LineRow {
   readonly burned_later: string
 }
 
-/** State of the ledger in a few figures, from one row per endpoint and kind of account. */
+/** State of one mint in a few figures, from one row per endpoint and kind of account. */
 export async function summary(database: Database, { mint, decimals }: LedgerToken): Promise<Record<string, Json>> {
   const lines = await readOrFault('the summary', async () => {
     const { rows } = await sql<LineRow>`
@@ -25,6 +26,7 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
       order by account`.execute(database)
     return rows
   })
+  const mints = await readLedgerMints(database)
   const { oldestOwedAtMs } = await readOrFault('owed burns', () => readBurnDebt(database, mint))
   const balanceOf = (account: string) => lines.find((line) => line.account === account)?.balance ?? '0'
   const owed = lines
@@ -33,6 +35,8 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
   return {
     mint,
     decimals,
+    // Each has a summary.
+    mints: mints.map((each) => ({ ...each })),
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),
     // Part of the sum above: burned by the service for payments that contained no burn.

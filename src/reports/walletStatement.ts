@@ -1,19 +1,18 @@
 import type { Readable } from 'node:stream'
 import type { Database } from '../store/database.ts'
-import { allRows, type ReportRequest, readReport } from './readReport.ts'
+import { allRows, type ReportRequest } from './readReport.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { csvOf } from './reportCsv.ts'
 import { isProblems, readQuestion } from './reportQuestion.ts'
 import type { ReportRow } from './reportTable.ts'
-import type { LedgerToken } from './ledgerToken.ts'
-import { assert } from '@tollbook/core/assert'
+import { type LedgerMint, readLedgerMints } from './ledgerMints.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
 
 export interface StatementQuestion {
   readonly wallet: string
   /** The month of the payments in UTC, such as `2026-10`. */
   readonly month: string
-  readonly token: LedgerToken
 }
 
 const ofPayment = [
@@ -31,20 +30,40 @@ const ofPayment = [
   'fulfilledAt',
   'finalizedAt',
 ] as const
-const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt']
+const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt', 'mint']
 
-/** Writes the payments of one wallet in a month as CSV, newest first, with the state of their refunds. */
-export async function walletStatement(
-  database: Database,
-  { wallet, month, token }: StatementQuestion,
-): Promise<Readable> {
+/**
+ * Writes the payments of one wallet in a month as CSV, with the state of their refunds. Those of each mint follow each
+ * other, newest first.
+ */
+export async function walletStatement(database: Database, { wallet, month }: StatementQuestion): Promise<Readable> {
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')
-  const request: ReportRequest = { ...question, report: 'payments', token }
-  // Read one row first, so that a fault comes before anything is sent.
-  await readReport(database, { ...request, limit: 1 })
+  // Read the refunds first, so that a fault comes before anything is sent.
   const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
-  return csvOf({ columns, rows: rowsWith(allRows(database, request), refunds), decimals: token.decimals })
+  const mints = await readLedgerMints(database)
+  const requests = mints.map((token): MintRequest => ({ ...question, report: 'payments', token }))
+  const decimals = new Map<unknown, number>(mints.map((token) => [token.mint, token.decimals]))
+  return csvOf({
+    columns,
+    rows: rowsOf(database, requests, refunds),
+    decimals: ({ mint }) => assertPresent(decimals.get(mint), 'each row names a mint of the ledger'),
+  })
+}
+
+interface MintRequest extends ReportRequest {
+  readonly token: LedgerMint
+}
+
+async function* rowsOf(
+  database: Database,
+  requests: readonly MintRequest[],
+  refunds: ReadonlyMap<string, readonly RefundLine[]>,
+): AsyncGenerator<ReportRow> {
+  for (const [index, request] of requests.entries())
+    for await (const row of rowsWith(allRows(database, request), refunds))
+      // A payment that was never verified has no mint, and is listed once.
+      if (index === 0 || row['state'] !== 'submitted') yield { ...row, mint: request.token.mint }
 }
 
 async function* rowsWith(

@@ -6,6 +6,7 @@ export interface MoneyMetrics {
 }
 
 interface MetricMoney {
+  readonly mint: string
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
   readonly endpoints: readonly {
     readonly endpoint: string
@@ -21,12 +22,12 @@ interface MetricMoney {
 }
 
 /**
- * Registers gauges of money, in base units of the token unless the name contains `usd`. A double is exact up to 2^53
+ * Registers gauges of money by mint, in its base units unless the name contains `usd`. A double is exact up to 2^53
  * base units.
  */
 export function moneyMetrics(registers: Registry[]): MoneyMetrics {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers })
+    new Gauge({ name, help, labelNames: ['mint', ...labelNames], registers })
   const balances = gauge('tollbook_account_base_units', 'Balance of an account; debits are positive', ['account'])
   const allocated = gauge('tollbook_endpoint_allocated_base_units', 'Earned by deliveries, all shares', ['endpoint'])
   const revenue = gauge('tollbook_endpoint_allocated_usd', 'The same at the quoted prices', ['endpoint'])
@@ -38,17 +39,18 @@ export function moneyMetrics(registers: Registry[]): MoneyMetrics {
   const readAt = gauge('tollbook_money_read_timestamp_seconds', 'Time of the newest money metrics')
   return {
     onMoney(money) {
-      for (const { account, baseUnits } of money.accounts) balances.set({ account }, Number(baseUnits))
+      const { mint } = money
+      for (const { account, baseUnits } of money.accounts) balances.set({ mint, account }, Number(baseUnits))
       for (const { endpoint, allocatedBaseUnits, allocatedMicroUsd } of money.endpoints) {
-        allocated.set({ endpoint }, Number(allocatedBaseUnits))
-        revenue.set({ endpoint }, Number(allocatedMicroUsd) / 1e6)
+        allocated.set({ mint, endpoint }, Number(allocatedBaseUnits))
+        revenue.set({ mint, endpoint }, Number(allocatedMicroUsd) / 1e6)
       }
-      refunds.set(Number(money.refundsDueBaseUnits))
-      wallet.set(Number(money.walletBaseUnits))
-      difference.set(Number(money.walletDifferenceBaseUnits))
-      exposed.set(Number(money.exposedBaseUnits))
-      late.set(money.lateEntries)
-      readAt.set(money.readAtMs / 1000)
+      refunds.set({ mint }, Number(money.refundsDueBaseUnits))
+      wallet.set({ mint }, Number(money.walletBaseUnits))
+      difference.set({ mint }, Number(money.walletDifferenceBaseUnits))
+      exposed.set({ mint }, Number(money.exposedBaseUnits))
+      late.set({ mint }, money.lateEntries)
+      readAt.set({ mint }, money.readAtMs / 1000)
     },
   }
 }

@@ -338,6 +338,7 @@ async function servedMetrics() {
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
   metrics.onLimited('requests')
   metrics.onMoney({
+    mint: 'mint',
     accounts: [{ account: 'Assets:PaymentWallet', baseUnits: 1n }],
     endpoints: [{ endpoint: '/api/tools/qrcode', allocatedBaseUnits: 1n, allocatedMicroUsd: 1n }],
     refundsDueBaseUnits: 0n,

@@ -12,6 +12,7 @@ const verified = { version: 4, settlement, attempt: 1, endpoint: price.endpoint,
 const owed = {
   reference,
   account,
+  mint: price.mint,
   cause: 'undelivered',
   owedBaseUnits: 7_000n,
   paidBaseUnits: 0n,

@@ -228,7 +228,7 @@ describe('reports over HTTP', () => {
     expect(data).toMatchObject({ rows: [], totals: { paidBaseUnits: '0' } })
     const csv = await (await withToken(token, '/api/finance/payouts?format=csv')).text()
     expect(csv).toBe(
-      'paidAt,reference,planId,part,account,wallet,paidBaseUnits,paidTokens,paidAtDayPriceMicroUsd,paidAtDayPriceUsd,position\r\n',
+      'paidAt,reference,planId,part,account,wallet,paidBaseUnits,paidTokens,paidAtDayPriceMicroUsd,paidAtDayPriceUsd,position,mint\r\n',
     )
   })
 

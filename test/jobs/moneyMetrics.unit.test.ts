@@ -7,7 +7,7 @@ import { silentLog } from '../../src/machine/log.ts'
 test('metrics of money show what is missing in the wallet, and only debts to wallets as refunds', async () => {
   const metrics = createMetrics()
   const order: string[] = []
-  await showMoney({
+  const deps = {
     clock: systemClock,
     log: silentLog,
     onMoney: metrics.onMoney,
@@ -31,17 +31,18 @@ test('metrics of money show what is missing in the wallet, and only debts to wal
       order.push('chain')
       return 993n
     },
-  })
+  }
+  await showMoney(deps, 'mint')
   // The other way round, a payment in between would be a shortage.
   expect(order).toEqual(['ledger', 'chain'])
   const served = await metrics.registry.metrics()
   for (const line of [
-    'tollbook_wallet_difference_base_units -7',
-    'tollbook_refunds_due_base_units 100',
-    'tollbook_account_base_units{account="Liabilities:Share:provider"} -300',
-    'tollbook_endpoint_allocated_usd{endpoint="/api/data/crypto"} 2.5',
-    'tollbook_exposed_base_units 7',
-    'tollbook_late_entries 2',
+    'tollbook_wallet_difference_base_units{mint="mint"} -7',
+    'tollbook_refunds_due_base_units{mint="mint"} 100',
+    'tollbook_account_base_units{mint="mint",account="Liabilities:Share:provider"} -300',
+    'tollbook_endpoint_allocated_usd{mint="mint",endpoint="/api/data/crypto"} 2.5',
+    'tollbook_exposed_base_units{mint="mint"} 7',
+    'tollbook_late_entries{mint="mint"} 2',
   ])
     expect(served.split('\n')).toContain(line)
 })

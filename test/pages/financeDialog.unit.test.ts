@@ -47,8 +47,8 @@ const payment = {
       leafHash: 'ab12',
       body: { amount: '1' },
       entries: [
-        { account: 'Assets:PaymentWallet', amountBaseUnits: '14000000' },
-        { account: 'Liabilities:Unearned', amountBaseUnits: '-14000000' },
+        { account: 'Assets:PaymentWallet', mint: 'T', amountBaseUnits: '14000000' },
+        { account: 'Liabilities:Unearned', mint: 'T', amountBaseUnits: '-14000000' },
       ],
     },
   ],
@@ -87,7 +87,16 @@ async function open(query: string, known: Known = {}): Promise<Opened> {
         subject === signature ? (known.explanation ?? explanation) : { ...explanation, reference: subject }
       if (path.startsWith('explain/')) return { json: { data: { explanation: explained, links, decimals: 6 } } }
       if (path.startsWith('payments/'))
-        return { json: { data: { payment: known.payment ?? payment, links, decimals: 6 } } }
+        return {
+          json: {
+            data: {
+              payment: known.payment ?? payment,
+              links,
+              decimals: 6,
+              mints: [{ mint: 'T', name: 'TOKEN', decimals: 6 }],
+            },
+          },
+        }
       if (path === 'decisions') {
         decisions.push(asked)
         return decide()

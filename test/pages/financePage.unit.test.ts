@@ -78,6 +78,15 @@ describe('the summary', () => {
     expect(page.textsOf('#reconcile')).toHaveLength(isOffered ? 1 : 0)
   })
 
+  test('names the mint of its figures, and asks for each report in the mint of its address', async () => {
+    const mints = [...summary.mints, { mint: 'U', name: 'USDC', decimals: 6 }]
+    const answers = { summary: { json: { data: { ...summary, mint: 'U', mints } } } }
+    const page = await openFinancePage({ query: '?mint=U', answers })
+    expect(page.textOf('#status')).toContain('All are USDC. Show TOKEN')
+    expect(page.asked.length).toBeGreaterThan(3)
+    expect(page.asked.filter(({ query }) => query.get('mint') !== 'U')).toEqual([])
+  })
+
   test('says that no node answers, and offers no reconciliation', async () => {
     const page = await openFinancePage({ answers: withChain(null) })
     expect(page.card('Payment wallet, on chain')).toEqual(['no node answers'])

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Address } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { createEventCodec } from '../../src/payment/eventCodec.ts'
 import { distributionPaid, type DistributionPaid } from '../../src/payment/events/payoutEvents.ts'
@@ -12,10 +13,14 @@ interface Paid {
   readonly planId: string
   readonly payments: DistributionPaid['payments']
   readonly effectiveAtMs: number
+  readonly mint?: Address
 }
 
 /** Records a payout of one part. `admin` replaces the login of the payer of payouts. */
-export async function recordPayout(admin: pg.Pool, { planId, payments, effectiveAtMs }: Paid): Promise<void> {
+export async function recordPayout(
+  admin: pg.Pool,
+  { planId, payments, effectiveAtMs, mint = sampleMint }: Paid,
+): Promise<void> {
   const stream = sampleReference()
   const signature = assertPresent(signatureOf(stream), 'a reference of Solana has a signature')
   const event: DistributionPaid = {
@@ -23,7 +28,7 @@ export async function recordPayout(admin: pg.Pool, { planId, payments, effective
     signature,
     planId,
     part: 1,
-    mint: sampleMint,
+    mint,
     slot: 1,
     payments,
   }

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { refundLines, type RefundMove } from '../../src/reports/refundLines.ts'
 
 const account = 'Liabilities:Overpaid:w'
+const mint = 'mint'
 const owed = (position: number, reference: string, baseUnits: bigint): RefundMove => {
-  return { kind: 'owed', position, reference, account, baseUnits }
+  return { kind: 'owed', position, reference, account, mint, baseUnits }
 }
 const decided = (
   position: number,
@@ -13,10 +14,10 @@ const decided = (
   kind: 'approved' | 'granted' = 'approved',
 ): RefundMove => {
   const decision = { kind, by: 'mira', role: 'finance', reason: 'asked', decidedAt: '', position }
-  return { kind: 'decided', position, reference, account, baseUnits, decision }
+  return { kind: 'decided', position, reference, account, mint, baseUnits, decision }
 }
 const paid = (position: number, baseUnits: bigint): RefundMove => {
-  return { kind: 'paid', position, account, baseUnits, payout: { reference: `payout${position}`, paidAt: '' } }
+  return { kind: 'paid', position, account, mint, baseUnits, payout: { reference: `payout${position}`, paidAt: '' } }
 }
 const statesOf = (moves: readonly RefundMove[]) =>
   refundLines(moves).map(({ reference, state, paidBaseUnits }) => [reference, state, paidBaseUnits])

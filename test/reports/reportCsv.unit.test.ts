@@ -7,7 +7,7 @@ async function linesOf(row: ReportRow, decimals = 6): Promise<readonly string[]>
   async function* rows() {
     yield await Promise.resolve(row)
   }
-  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals }))).split('\r\n')
+  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals: () => decimals }))).split('\r\n')
 }
 
 test('an amount below zero is a number in every column, so that a spreadsheet sums it', async () => {

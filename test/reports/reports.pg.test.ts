@@ -240,7 +240,7 @@ test('a payment is shown with its events, entries and signed transaction; an unk
 test('the CSV has the rows of the report, and its sums are those of the trial balance', async () => {
   const csv = await text(await reportCsv(database, asked('burns', { by: 'wallet' })))
   const [header = '', ...lines] = csv.trimEnd().split('\r\n')
-  expect(header).toBe('wallet,payments,burnedBaseUnits,burnedTokens,burnOwedBaseUnits,burnOwedTokens')
+  expect(header).toBe('wallet,payments,burnedBaseUnits,burnedTokens,burnOwedBaseUnits,burnOwedTokens,mint')
   const burned = lines.reduce((sum, line) => sum + BigInt(line.split(',')[2] ?? 0), 0n)
   const { rows } = await readReport(database, asked('trial-balance'))
   expect(rows.find((row) => row['account'] === 'Expenses:Burned')).toMatchObject({ closingDebitBaseUnits: burned })

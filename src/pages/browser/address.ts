@@ -4,6 +4,7 @@
  */
 
 const names = [
+  'mint',
   'from',
   'to',
   'month',

@@ -8,7 +8,16 @@ interface Positions {
   readonly ledger: { readonly position: number; readonly headPosition: number }
 }
 
+export interface Mint {
+  readonly mint: string
+  readonly name: string
+  readonly decimals: number
+}
+
 export interface Summary extends Positions {
+  readonly mint: string
+  /** Mints that have figures. */
+  readonly mints: readonly Mint[]
   readonly decimals: number
   readonly asOf: string
   readonly publicUrl: string | null
@@ -55,7 +64,7 @@ export interface LedgerEvent {
   readonly effectiveAt: string
   readonly recordedAt: string
   readonly leafHash: string
-  readonly entries: readonly { readonly account: string; readonly amountBaseUnits: string }[]
+  readonly entries: readonly { readonly account: string; readonly mint: string; readonly amountBaseUnits: string }[]
   readonly body: Json
 }
 

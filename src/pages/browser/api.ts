@@ -3,6 +3,7 @@
  * part of an address.
  */
 
+import { readAddress } from './address.ts'
 import { element } from './element.ts'
 
 const key = 'tollbook finance token'
@@ -75,6 +76,9 @@ export function saveFile(name: string, blob: Blob): void {
 
 function ask(path: string, parameters: Parameters): Promise<Response> {
   const query = new URLSearchParams()
+  // Single payments and explanations have a slash in their paths, and are about one mint anyway.
+  const { mint } = path.includes('/') ? {} : readAddress()
+  if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)
   const target = query.size === 0 ? path : `${path}?${query.toString()}`
   return fetch(`api/finance/${target}`, { headers: authorization(), cache: 'no-store' })

@@ -18,11 +18,24 @@ export async function showSummary(status: HTMLElement, onReconcile: () => void):
   const behind = ledger.headPosition - ledger.position
   const late = behind > 0 ? `; ${behind} events are still being added up` : ''
   status.textContent = `As of ${timeText(asOf)} UTC, position ${ledger.position} of the ledger${late}. Amounts are in tokens.`
+  status.append(...mintLinks(summary))
   for (const link of all('a.public')) {
     link.hidden = publicUrl === null
     link.setAttribute('href', `${publicUrl ?? ''}${link.dataset['path'] ?? ''}`)
   }
   showLiabilities(summary)
+}
+
+/** Links to the same page in the other mints. A figure never has two mints. */
+function mintLinks({ mint: shown, mints }: Summary): readonly Content[] {
+  const name = mints.find(({ mint }) => mint === shown)?.name ?? ''
+  const links = mints
+    .filter(({ mint }) => mint !== shown)
+    .flatMap(({ mint, name: other }) => [
+      ' ',
+      element('a', { href: `?${new URLSearchParams({ mint })}` }, `Show ${other}`),
+    ])
+  return links.length === 0 ? [] : [` All are ${name}.`, ...links]
 }
 
 function cardsOf(summary: Summary, onReconcile: () => void): readonly HTMLElement[] {

@@ -1,6 +1,6 @@
 import type { Diagnosis, Explanation } from '../../diagnosis/explanation.ts'
 import { tokensText } from './amounts.ts'
-import type { LedgerEvent, Links, Payment, Refund } from './answers.ts'
+import type { LedgerEvent, Links, Mint, Payment, Refund } from './answers.ts'
 import { decide, read, wordsOf } from './api.ts'
 import { element, factsOf, fillTable, one, oneOf } from './element.ts'
 import { showExplanation, showRefunds } from './explanation.ts'
@@ -16,6 +16,8 @@ interface Detail {
   readonly payment: Payment
   readonly links: Links
   readonly decimals: number
+  /** Mints of the ledger: the burn of a sale in dollars is an entry in the token. */
+  readonly mints: readonly Mint[]
 }
 
 /**
@@ -28,8 +30,8 @@ export async function openPayment(dialog: HTMLDialogElement, subject: string): P
   const { reference, ledger } = explanation
   const detail =
     reference === null || ledger === null ? undefined : await read<Detail>(`payments/${encodeURIComponent(reference)}`)
-  showExplanation(one('.explanation', dialog), explanation, decimals)
-  showDetail(dialog, detail ?? { payment: nothing(subject), links: links ?? noLinks, decimals })
+  showExplanation(one('.explanation', dialog), explanation, detail?.decimals ?? decimals)
+  showDetail(dialog, detail ?? { payment: nothing(subject), links: links ?? noLinks, decimals, mints: [] })
   offerDecisions(dialog, explanation, detail?.payment.refunds ?? [])
   if (!dialog.open) dialog.showModal()
   one('h2', dialog).focus()
@@ -44,7 +46,7 @@ function nothing(subject: string): Payment {
   return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
 }
 
-function showDetail(dialog: HTMLDialogElement, { payment, links, decimals }: Detail): void {
+function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints }: Detail): void {
   const tokens = (baseUnits: string) => tokensText(baseUnits, decimals)
   const facts = [
     ['Reference', payment.reference],
@@ -64,7 +66,7 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals }: Det
   one('.meaning', dialog).textContent = stateMeaning(payment.state)
   showRefunds(one('.refunds', dialog), payment.refunds, decimals)
   one('.links', dialog).replaceChildren(...linksOf(links))
-  one('.events', dialog).replaceChildren(...payment.events.map((event) => eventOf(event, links, decimals)))
+  one('.events', dialog).replaceChildren(...payment.events.map((event) => eventOf(event, links, mints)))
   const transaction = one('.transaction', dialog)
   transaction.hidden = payment.transactionBase64 === null
   one('pre', transaction).textContent = payment.transactionBase64
@@ -142,7 +144,7 @@ function linksOf({ explorer, checkpoint }: Links): readonly HTMLElement[] {
   return links.flatMap(([href, text]) => (href === null ? [] : [element('li', {}, linkTo(href, text))]))
 }
 
-function eventOf(event: LedgerEvent, { inclusion }: Links, decimals: number): HTMLElement {
+function eventOf(event: LedgerEvent, { inclusion }: Links, mints: readonly Mint[]): HTMLElement {
   const { position, kind, effectiveAt, recordedAt, leafHash, body } = event
   const proof = inclusion === null ? [] : [linkTo(`${inclusion}${position}`, 'inclusion proof')]
   return element(
@@ -151,7 +153,7 @@ function eventOf(event: LedgerEvent, { inclusion }: Links, decimals: number): HT
     element('h3', {}, `${position}. ${kind}`),
     element('p', { className: 'muted' }, `${effectiveAt} (recorded ${recordedAt})`),
     element('p', {}, kindMeaning(kind)),
-    ...(event.entries.length === 0 ? [] : [entriesOf(event, decimals)]),
+    ...(event.entries.length === 0 ? [] : [entriesOf(event, mints)]),
     element(
       'details',
       {},
@@ -162,11 +164,12 @@ function eventOf(event: LedgerEvent, { inclusion }: Links, decimals: number): HT
   )
 }
 
-function entriesOf({ entries, kind }: LedgerEvent, decimals: number): HTMLElement {
+function entriesOf({ entries, kind }: LedgerEvent, mints: readonly Mint[]): HTMLElement {
   const table = element('table', {}, element('caption', {}, `Entries of ${kind}`))
   const columns = [{ name: 'Account' }, { name: 'Debit', isNumber: true }, { name: 'Credit', isNumber: true }]
-  const rows = entries.map(({ account, amountBaseUnits }) => {
-    const amount = tokensText(amountBaseUnits.replace('-', ''), decimals)
+  const rows = entries.map(({ account, mint, amountBaseUnits }) => {
+    const { decimals, name } = mints.find((known) => known.mint === mint) ?? { decimals: 0, name: '' }
+    const amount = `${tokensText(amountBaseUnits.replace('-', ''), decimals)}${mints.length > 1 ? ` ${name}` : ''}`
     return amountBaseUnits.startsWith('-') ? [account, '', amount] : [account, amount, '']
   })
   fillTable(table, { columns, rows })

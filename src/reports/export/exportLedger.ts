@@ -9,9 +9,9 @@ import type { Snapshot } from './snapshot.ts'
 import { jsonLines } from './jsonLines.ts'
 import { csvChunks } from './csvChunks.ts'
 import { journalChunks } from './journalChunks.ts'
-import { mintDecimals } from './mintDecimals.ts'
+import { readLedgerMints } from '../ledgerMints.ts'
 import { parquetChunks } from './parquetChunks.ts'
-import { type Column, entryColumns, eventColumns, paymentColumns } from './table.ts'
+import { type Column, decimalsOf, entryColumns, eventColumns, paymentColumns } from './table.ts'
 
 export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -83,7 +83,7 @@ async function tableChunks(
 ): Promise<AsyncIterable<Chunk>> {
   switch (table) {
     case 'entries': {
-      const columns = entryColumns(await mintDecimals(snapshot))
+      const columns = entryColumns(decimalsOf(await readLedgerMints(snapshot)))
       return write(scope, { columns, pages: entryPages(snapshot, scope) })
     }
     case 'payments': {

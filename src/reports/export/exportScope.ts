@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
 import { reportPosition } from '../rollUp.ts'
-import { readMints } from './mints.ts'
+import { readLedgerMints } from '../ledgerMints.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 
@@ -64,6 +64,6 @@ async function checkpointUpTo(snapshot: Snapshot, size: number): Promise<Pick<St
 }
 
 async function onlyMint(snapshot: Snapshot): Promise<string | null> {
-  const [mint, ...others] = await readMints(snapshot)
-  return others.length === 0 ? (mint ?? null) : null
+  const [only, ...others] = await readLedgerMints(snapshot)
+  return others.length === 0 ? (only?.mint ?? null) : null
 }

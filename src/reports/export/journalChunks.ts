@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { Chunk } from './chunk.ts'
 import { type EntryRow, entryPages } from './exportRows.ts'
 import { tokenPrices } from '../dayPrice.ts'
+import { readLedgerMints } from '../ledgerMints.ts'
 import type { ExportScope } from './exportScope.ts'
 import { journalAccount, type JournalFormat } from './journalAccount.ts'
-import { mintDecimals } from './mintDecimals.ts'
-import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { Decimals } from './table.ts'
+import { type Decimals, decimalsOf } from './table.ts'
 
 /*
  * Plain-text accounting. Each event with entries is a transaction, in tokens. The files end with an assertion of every
@@ -29,9 +29,11 @@ export async function journalChunks(
   scope: ExportScope,
   format: JournalFormat,
 ): Promise<AsyncIterable<Chunk>> {
-  const mints = await readMints(snapshot)
-  const commodity = (mint: string): string => commodityName(mints.indexOf(mint))
-  return write(snapshot, scope, { format, decimals: await mintDecimals(snapshot), commodity, mints })
+  const known = await readLedgerMints(snapshot)
+  const names = new Map(known.map(({ mint, name }) => [mint, name]))
+  const commodity = (mint: string) => assertPresent(names.get(mint), `the ledger has an account in ${mint}`)
+  const mints = known.map(({ mint }) => mint)
+  return write(snapshot, scope, { format, decimals: decimalsOf(known), commodity, mints })
 }
 
 async function* write(
@@ -190,14 +192,6 @@ function balanceText({ account, mint, sum }: Balance, journal: Journal & { reado
   return format === 'beancount'
     ? `${day} balance ${name}  ${amount}`
     : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
-}
-
-/**
- * Names commodities TOKEN, TOKENB, TOKENC…, because a mint's address is not a valid commodity and digits would need
- * quotes.
- */
-function commodityName(index: number): string {
-  return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
 }
 
 function dayOf(ms: number): string {

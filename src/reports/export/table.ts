@@ -1,5 +1,7 @@
+import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
+import type { LedgerToken } from '../ledgerToken.ts'
 import { exportedShareColumn } from '../shareNames.ts'
 import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 
@@ -20,6 +22,13 @@ export interface Column<T> {
 }
 
 export type Decimals = (mint: string) => number
+
+/** The decimals of each mint of the ledger. Entries do not have them. */
+export function decimalsOf(mints: readonly LedgerToken[]): Decimals {
+  const known = new Map(mints.map(({ mint, decimals }) => [mint, decimals]))
+  return (mint) =>
+    assertPresent(known.get(mint), `the ledger has an account in each mint of its entries, and so in ${mint}`)
+}
 
 export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'position', type: 'integer', of: (row) => row.position },

@@ -70,10 +70,16 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
           openDatabase({ databaseUrl, applicationName, connectionsMax: decisionConnectionsMax, log }),
           (database) => database.destroy(),
         )
-  const walletBaseUnits = () => totalBaseUnits(deps)
-  const { money: readFigures, facts, rollUp: run } = reports
+  const walletBaseUnits = (of: string) => totalBaseUnits(deps, of)
+  const { facts, rollUp: run } = reports
+  const onChain = () => new Set<string>(allTerms().map((terms) => terms.mint))
+  // A dollar that is no longer accepted has figures, and no account whose balance could be read.
+  const mints = async () => (await reports.mints()).flatMap((each) => (onChain().has(each.mint) ? [each.mint] : []))
+  const readFigures = async (of: string) => (await reports.inMint(of)).money()
   opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run }).stop)
-  opened.defer(startMoneyMetrics({ clock, log, readFigures, walletBaseUnits, onMoney: deps.metrics.onMoney }).stop)
+  opened.defer(
+    startMoneyMetrics({ clock, log, mints, readFigures, walletBaseUnits, onMoney: deps.metrics.onMoney }).stop,
+  )
   const routes = createFinanceRoutes({
     clock,
     log,
@@ -85,7 +91,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
     // On the same listener, a path without a host is enough.
     publicUrl: access.listener === undefined ? '' : publicUrl,
     explain: (text) => explain({ clock, facts, chain: chain.reader, allTerms, decimals }, text),
-    reconcile: () => reconcile({ clock, facts, chain, allTerms }),
+    reconcile: (of) => reconcile({ clock, facts, chain, allTerms }, of),
     walletBaseUnits,
   })
   return { serving: { routes, listener: access.listener }, routes: payerRoutes, close }
@@ -108,10 +114,11 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/** Returns the service tokens in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
-async function totalBaseUnits({ chain, ledger }: FinanceDeps): Promise<bigint> {
-  const ofToken = ledger.settings.allTerms().filter(({ mint }) => mint === chain.terms.mint)
-  const wallets = ofToken.map(({ paymentWallet }) => paymentWallet)
-  const balances = await Promise.all(wallets.map((wallet) => chain.reader.readBalance({ wallet })))
+/** Returns the tokens of a mint in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
+async function totalBaseUnits({ chain, ledger }: FinanceDeps, of: string): Promise<bigint> {
+  const terms = ledger.settings.allTerms().filter(({ mint }) => mint === of)
+  const balances = await Promise.all(
+    terms.map(({ paymentWallet: wallet, mint }) => chain.reader.readBalance({ wallet, mint })),
+  )
   return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

@@ -3,6 +3,8 @@ import { type Answered, type Asked, type OpenPage, openPage, type PageSetup, rea
 const html = await readPage('finance.html')
 const ledger = { position: 40, headPosition: 42 }
 export const summary = {
+  mint: 'T',
+  mints: [{ mint: 'T', name: 'TOKEN', decimals: 6 }],
   decimals: 6,
   ledger,
   asOf: '2026-11-21T12:00:00.000Z',

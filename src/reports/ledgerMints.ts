@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import { symbolOfMint } from '../payment/dollar.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+import type { LedgerToken } from './ledgerToken.ts'
+import { pricedDecimals } from './priceLists.ts'
+
+/** A mint of the ledger. Its name is its commodity in journals. */
+export interface LedgerMint extends LedgerToken {
+  readonly name: string
+}
+
+/** Thrown for a mint that the ledger does not have. */
+export class UnknownMint extends Error {
+  override readonly name = 'UnknownMint'
+}
+
+/** All mints of the ledger: the token of the first price list, then the others in the order of their first payments. */
+export function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
+  return readOrFault('the mints of the ledger', async () => {
+    const mints = await readMints(database)
+    const others = mints.filter((mint) => symbolOfMint(mint) === undefined)
+    return Promise.all(
+      mints.map(async (mint) => {
+        const known = (await pricedDecimals(database, mint)) ?? (await paidDecimals(database, mint))
+        const decimals = assertPresent(known, `the ledger has a price in ${mint}`)
+        return { mint, decimals, name: symbolOfMint(mint) ?? tokenName(others.indexOf(mint)) }
+      }),
+    )
+  })
+}
+
+/** Finds a mint by its name or address. */
+export async function findLedgerMint(database: Database, text: string): Promise<LedgerMint> {
+  const mints = await readLedgerMints(database)
+  const found = mints.find(({ mint, name }) => mint === text || name === text.toUpperCase())
+  if (found !== undefined) return found
+  throw new UnknownMint(`must be ${mints.map(({ mint, name }) => `${name} (${mint})`).join(', ')} (got ${text})`)
+}
+
+/** Skips along the unique index by mint and name, because each wallet that overpaid has an account. */
+async function readMints(database: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ mint: string }>`
+    with recursive found as (
+      select min(mint) as mint from ledger.accounts
+      union all
+      select (select min(a.mint) from ledger.accounts a where a.mint > f.mint) from found f where f.mint is not null
+    )
+    select f.mint
+    from found f
+    where f.mint is not null
+    order by f.mint is distinct from (
+        select convert_from(s.body, 'UTF8')::jsonb #>> '{prices,0,mint}' from ledger.settings s
+        where s.name = 'prices' order by s.number limit 1),
+      (select a.id from ledger.accounts a where a.mint = f.mint and a.name = 'Assets:PaymentWallet'), f.mint`.execute(
+    database,
+  )
+  return rows.map(({ mint }) => mint)
+}
+
+async function paidDecimals(database: Database, mint: string): Promise<number | undefined> {
+  const { rows } = await sql<{ decimals: number }>`
+    select (convert_from(body, 'UTF8')::jsonb #>> '{settlement,price,decimals}')::integer as decimals
+    from ledger.events
+    where kind = 'PaymentVerified' and convert_from(body, 'UTF8')::jsonb #>> '{settlement,price,mint}' = ${mint}
+    order by seq
+    limit 1`.execute(database)
+  return rows[0]?.decimals
+}
+
+/** TOKEN, TOKENB, TOKENC…, because a mint's address is not a valid commodity of a journal and digits would need quotes. */
+function tokenName(index: number): string {
+  return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
+}
