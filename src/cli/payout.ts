@@ -5,7 +5,7 @@ import { planText } from '../payout/planText.ts'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
-import { accountsIn, readPlanFile, signatureIn } from './payoutArguments.ts'
+import { accountsIn, mintOfPlan, readPlanFile, signatureIn } from './payoutArguments.ts'
 import { holdersCommand } from './payoutHolders.ts'
 import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
@@ -26,6 +26,7 @@ interface PlanFlags {
   readonly openAccounts: string
   readonly except: readonly string[]
   readonly fromOldWallet?: boolean
+  readonly mint?: string
   readonly output?: string
 }
 
@@ -48,8 +49,15 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--open-accounts <n>', 'open token accounts for up to this many wallets that are not of a share', '0')
     .addOption(repeatedOption('--except <account>', 'leave this debt as it is; may be given more than once'))
     .option('--from-old-wallet', 'pay out of PAYMENT_WALLET although the ledger has another one in force')
+    .option('--mint <mint>', 'mint that is paid: its name such as USDC, or its address (default: the token)')
     .option('--output <file>', 'write the plan to a file instead')
-    .action((flags: PlanFlags) => runPayout(deps, (payout) => plan(deps, payout, flags)))
+    .action((flags: PlanFlags) =>
+      runPayout(
+        deps,
+        () => Promise.resolve(flags.mint),
+        (payout) => plan(deps, payout, flags),
+      ),
+    )
   command
     .command('send')
     .description('sign and send the parts of a plan that are not paid yet; or print them for a multisig')
@@ -57,17 +65,30 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--keypair <file>', "the payment wallet's, in the format of the Solana CLI")
     .option('--fee-payer <file>', 'keypair of another wallet that pays the fees in SOL')
     .option('--unsigned', 'print base64 transactions for others to sign; a blockhash is good for a minute')
-    .action((file: string, flags: SendFlags) => runPayout(deps, (payout) => send(deps, payout, { file, flags })))
+    .action((file: string, flags: SendFlags) =>
+      runPayout(
+        deps,
+        () => mintOfPlan('<plan>', file),
+        (payout) => send(deps, payout, { file, flags }),
+      ),
+    )
   command
     .command('record')
     .description('record a payout that is final on chain; safe to repeat')
     .argument('<signature>')
     .requiredOption('--plan <file>', 'the plan that it pays a part of')
     .action((signature: string, { plan: file }: { readonly plan: string }) =>
-      runPayout(deps, async (payout) => {
-        const recorded = await payout.record(await readPlanFile('--plan', file), signatureIn('<signature>', signature))
-        deps.stdout.write(`${JSON.stringify(recorded)}\n`)
-      }),
+      runPayout(
+        deps,
+        () => mintOfPlan('--plan', file),
+        async (payout) => {
+          const recorded = await payout.record(
+            await readPlanFile('--plan', file),
+            signatureIn('<signature>', signature),
+          )
+          deps.stdout.write(`${JSON.stringify(recorded)}\n`)
+        },
+      ),
     )
   command.addCommand(holdersCommand(deps))
   return command

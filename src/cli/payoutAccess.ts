@@ -7,15 +7,18 @@ import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** Opens the database and the chain of the environment, or those of local mode. */
-export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {
+/**
+ * Opens the database and the chain of the environment, or those of local mode. `mint` is the one that is paid;
+ * undefined for the service token.
+ */
+export async function openPayoutAccess(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
   const config = readConfig()
   const local = await readLocal(deps)
   const databaseUrl = config.payout.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
   if (databaseUrl === undefined)
     throw new UsageProblem('PAYOUT_DATABASE_URL', 'is missing: a login that is a member of tollbook_payout')
   const chain = chainOf(config, local)
-  return openPayout({ ...chain, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
+  return openPayout({ ...chain, mint, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
 }
 
 /** URL of the node to which `send` sends transactions. */

@@ -17,6 +17,11 @@ export async function readPlanFile(option: string, path: string): Promise<Return
   return parsePlan(path, await readTextFile(option, path))
 }
 
+/** A plan is paid in its mint. */
+export async function mintOfPlan(option: string, path: string): Promise<string> {
+  return (await readPlanFile(option, path)).mint
+}
+
 async function keypairIn(option: string, path: string): Promise<Keypair> {
   return readKeypair(path).catch((error: unknown) => {
     throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error

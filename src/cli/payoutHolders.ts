@@ -33,7 +33,9 @@ export function holdersCommand(deps: CommandDeps): Command {
     .command('snapshot')
     .description('read all token accounts of the mint in one finalized slot')
     .requiredOption('--output <file>', 'keep it: the audit derives each line of the plan from it')
-    .action(({ output }: { readonly output: string }) => runPayout(deps, (payout) => snapshot(deps, payout, output)))
+    .action(({ output }: { readonly output: string }) =>
+      runPayout(deps, ofToken, (payout) => snapshot(deps, payout, output)),
+    )
   command
     .command('plan')
     .description('divide what is owed in proportion to the snapshot; moves nothing')
@@ -43,21 +45,25 @@ export function holdersCommand(deps: CommandDeps): Command {
     .option('--min-balance <amount>', 'tokens that a wallet must hold to be paid', '1')
     .option('--open-accounts <n>', 'pay up to this many wallets that need a new token account', '0')
     .option('--share <name>', 'share of the split that is divided', 'holders')
-    .action((flags: PlanFlags) => runPayout(deps, (payout) => plan(deps, payout, flags)))
+    .action((flags: PlanFlags) => runPayout(deps, ofToken, (payout) => plan(deps, payout, flags)))
   command
     .command('pay')
     .description('send and record all parts of the plan; run it again after an interruption')
     .argument('<plan>', 'file of `payout holders plan`')
     .requiredOption('--keypair <file>', "the payment wallet's, in the format of the Solana CLI")
     .option('--fee-payer <file>', 'keypair of another wallet that pays fees and rent in SOL')
-    .action((file: string, flags: PayFlags) => runPayout(deps, (payout) => pay(deps, payout, { file, flags })))
+    .action((file: string, flags: PayFlags) => runPayout(deps, ofToken, (payout) => pay(deps, payout, { file, flags })))
   command
     .command('end')
     .description('end a plan that cannot be paid to its end; what it has not paid stays owed')
     .argument('<plan>', 'file of `payout holders plan`')
-    .action((file: string) => runPayout(deps, async (payout) => payout.holders.end(await readPlanFile('<plan>', file))))
+    .action((file: string) =>
+      runPayout(deps, ofToken, async (payout) => payout.holders.end(await readPlanFile('<plan>', file))),
+    )
   return command
 }
+
+const ofToken = () => Promise.resolve(undefined)
 
 async function snapshot(deps: CommandDeps, payout: Payout, output: string): Promise<void> {
   const { text, ...figures } = await payout.holders.snapshot()

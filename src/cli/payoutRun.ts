@@ -5,11 +5,15 @@ import { runWith } from './runCommand.ts'
 
 const interruptedExitCode = 130
 
-/** Opens the payouts, does the work, and turns its failure into a message and an exit code. */
-export function runPayout(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
+/** Opens the payouts in the mint, does the work, and turns its failure into a message and an exit code. */
+export function runPayout(
+  deps: CommandDeps,
+  mint: () => Promise<string | undefined>,
+  work: (payout: Payout) => Promise<void>,
+): Promise<void> {
   return runWith(
     deps,
-    () => openPayoutAccess(deps),
+    async () => openPayoutAccess(deps, await mint()),
     async (payout) => {
       try {
         await work(payout)

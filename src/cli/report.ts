@@ -4,7 +4,7 @@ import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
-import { UnknownMint } from '../reports/ledgerMints.ts'
+import { UnknownMint } from '../store/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import {
   isProblems,

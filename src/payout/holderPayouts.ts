@@ -47,6 +47,7 @@ export interface HolderRequest {
 
 interface HolderPayoutsDeps extends HolderPaymentDeps {
   readonly rpcUrl: string
+  readonly serviceToken: string
   readonly seam: ((deps: HolderPaymentDeps) => HolderPaymentDeps) | undefined
   readonly wallets: PayoutWallets
   /** Throws while a payout on chain is not in the ledger. */
@@ -61,6 +62,7 @@ export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
   const { chain, rpcUrl: url } = deps
   return {
     snapshot: async () => {
+      requireToken(deps)
       const postLong = (to: string, body: string, limits: { readonly timeoutMs: number }) =>
         postJson(to, body, { ...limits, answerBytesMax })
       const held = await readHolders({ url, postJson: postLong }, chain.terms)
@@ -74,6 +76,7 @@ export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
 }
 
 async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<PayoutPlan | undefined> {
+  requireToken(deps)
   const { chain, database, wallets } = deps
   const { minimumBaseUnits, openAccountsMax } = request
   const account = shareOf(request.share)
@@ -115,6 +118,15 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   })
   if (created !== undefined) await wallets.requireCover(created, heldBaseUnits)
   return created
+}
+
+/** A snapshot of a dollar would list everyone who holds that dollar, and not the holders of the service token. */
+function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
+  const { mint } = chain.terms
+  if (mint !== serviceToken)
+    throw refused(
+      `${mint} is not the service token, and only the token is divided among its holders: pay the share to a wallet with \`payout plan\``,
+    )
 }
 
 /** Returns wallets without an associated token account that an earlier payout has paid. Rent is paid once per wallet. */

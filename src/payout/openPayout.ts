@@ -11,6 +11,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase } from '../store/database.ts'
+import { findLedgerMint, UnknownMint } from '../store/ledgerMints.ts'
 import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
@@ -25,7 +26,10 @@ export interface PayoutOptions {
   /** Connection with a login that is a member of `tollbook_payout`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
+  /** The service token. */
   readonly tokenMint: string
+  /** The mint that is paid, by its name or address on the ledger. Undefined: the service token. */
+  readonly mint?: string | undefined
   readonly paymentWallet: string
   readonly clock: Clock
   readonly log: Log
@@ -82,7 +86,8 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
     // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be
     // sent again.
-    const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
+    const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
+    const chain = await openChain({ ...options, tokenMint, commitment: 'confirmed', postJson })
     const wallets = openPayoutWallets({ database, chain, clock })
     const opened = { database, chain, clock, wallets }
     return {
@@ -96,6 +101,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       holders: openHolderPayouts({
         ...opened,
         seam: options.seam,
+        serviceToken: options.tokenMint,
         rpcUrl: options.rpcUrls[0] ?? '',
         prepare: (created, part, feePayer) => preparePart(opened, { plan: created, part, feePayer }),
         record: (created, signature) => record(opened, created, signature),
@@ -111,6 +117,13 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       ? error
       : new Fault('the database of the payouts cannot be reached', { cause: error, retryable: true })
   }
+}
+
+async function mintOf(database: Database, text: string): Promise<string> {
+  const found = await findLedgerMint(database, text).catch((error: unknown) => {
+    throw error instanceof UnknownMint ? new Fault(`the mint ${error.message}`, { retryable: false }) : error
+  })
+  return found.mint
 }
 
 async function requireRecorded(opened: Opened): Promise<void> {

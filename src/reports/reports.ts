@@ -4,7 +4,7 @@ import { readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
-import { findLedgerMint, type LedgerMint, readLedgerMints } from './ledgerMints.ts'
+import { findLedgerMint, type LedgerMint, readLedgerMints, UnknownMint } from '../store/ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 import { type MoneyFigures, moneyFigures } from './moneyFigures.ts'
 import { type PaymentDetail, paymentDetail } from './paymentDetail.ts'
@@ -17,6 +17,8 @@ import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp, rollUpInTurn } from './rollUp.ts'
 import { summary } from './summary.ts'
 import { walletStatement } from './walletStatement.ts'
+
+export { UnknownMint }
 
 /** All reports of one ledger and one mint. Each read first brings the reports nearer to the head of the ledger. */
 export interface Reports {

@@ -4,7 +4,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { accounts, shareName } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { readBurnDebt } from './burnDebt.ts'
-import { readLedgerMints } from './ledgerMints.ts'
+import { readLedgerMints } from '../store/ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
 interface LineRow {

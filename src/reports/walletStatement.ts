@@ -6,7 +6,7 @@ import type { RefundLine } from './refundLines.ts'
 import { csvOf } from './reportCsv.ts'
 import { isProblems, readQuestion } from './reportQuestion.ts'
 import type { ReportRow } from './reportTable.ts'
-import { type LedgerMint, readLedgerMints } from './ledgerMints.ts'
+import { type LedgerMint, readLedgerMints } from '../store/ledgerMints.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
 export interface StatementQuestion {

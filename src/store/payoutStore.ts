@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
-import { isPayable, unmatchedFrom } from '../accounting/account.ts'
+import { accounts, isPayable, unmatchedFrom } from '../accounting/account.ts'
 import type { Address } from '@tollbook/core/address'
 import { priceListName } from '../settings/settings.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
@@ -19,7 +19,10 @@ export interface Debts {
   readonly debts: readonly Debt[]
   /** Overpayments that become payable once a payment is final. */
   readonly unsettled: readonly Debt[]
-  /** Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. */
+  /**
+   * Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. Without the
+   * burns whose tokens the treasury has still to deliver, and with the tokens that it delivered ahead.
+   */
   readonly heldBaseUnits: bigint
 }
 
@@ -47,7 +50,8 @@ export async function readDebts(database: Database, mint: string): Promise<Debts
       )
       select h.seq, a.name as account, -a.balance as owed, a.name in (select account from waiting) as is_unsettled
       from ledger.head h
-      left join ledger.accounts a on a.mint = ${mint} and a.balance < 0 and a.name like 'Liabilities:%'
+      left join ledger.accounts a on a.mint = ${mint}
+        and (a.balance < 0 and a.name like 'Liabilities:%' or a.name = ${accounts.tokensToDeliver})
       order by a.name`.execute(database),
   )
   const all = rows.flatMap(({ account, owed, is_unsettled: isUnsettled }) =>

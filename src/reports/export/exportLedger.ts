@@ -9,7 +9,7 @@ import type { Snapshot } from './snapshot.ts'
 import { jsonLines } from './jsonLines.ts'
 import { csvChunks } from './csvChunks.ts'
 import { journalChunks } from './journalChunks.ts'
-import { readLedgerMints } from '../ledgerMints.ts'
+import { readLedgerMints } from '../../store/ledgerMints.ts'
 import { parquetChunks } from './parquetChunks.ts'
 import { type Column, decimalsOf, entryColumns, eventColumns, paymentColumns } from './table.ts'
 

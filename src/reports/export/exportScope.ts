@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
 import { reportPosition } from '../rollUp.ts'
-import { readLedgerMints } from '../ledgerMints.ts'
+import { readLedgerMints } from '../../store/ledgerMints.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { symbolOfMint } from '../payment/dollar.ts'
-import { type Database, readOrFault } from '../store/database.ts'
-import type { LedgerToken } from './ledgerToken.ts'
-import { pricedDecimals } from './priceLists.ts'
+import { type Database, readOrFault } from './database.ts'
 
 /** A mint of the ledger. Its name is its commodity in journals. */
-export interface LedgerMint extends LedgerToken {
+export interface LedgerMint {
+  readonly mint: string
+  readonly decimals: number
   readonly name: string
 }
 
@@ -56,6 +56,18 @@ async function readMints(database: Database): Promise<readonly string[]> {
     database,
   )
   return rows.map(({ mint }) => mint)
+}
+
+/** Decimals of a mint, from the newest price list with a price in it. Undefined if the mint never had a price. */
+async function pricedDecimals(database: Database, mint: string): Promise<number | undefined> {
+  const { rows } = await sql<{ decimals: number }>`
+    select (p.price ->> 'decimals')::integer as decimals
+    from ledger.settings s
+    cross join lateral jsonb_array_elements(convert_from(s.body, 'UTF8')::jsonb -> 'prices') as p (price)
+    where s.name = 'prices' and p.price ->> 'mint' = ${mint}
+    order by s.number desc
+    limit 1`.execute(database)
+  return rows[0]?.decimals
 }
 
 async function paidDecimals(database: Database, mint: string): Promise<number | undefined> {
