@@ -6,13 +6,18 @@ import type { Seller } from '../product/seller.ts'
 /** Media type of a server card (SEP-2127). */
 export const serverCardType = 'application/mcp-server-card+json'
 
-const name = 'io.github.tollbook/tollbook'
+/** Returns the name of the operator's server: the host in reverse, which the registry of MCP proves by its DNS. */
+function nameOf(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl)
+  const isDomain = /^[a-z0-9.-]*[a-z][a-z0-9.-]*$/.test(hostname)
+  return `${isDomain ? hostname.split('.').reverse().join('.') : 'localhost'}/tollbook`
+}
 
 /** Creates the server card: identity and address. Tools and prices are in the list that the server itself returns. */
 export function serverCard(version: string, baseUrl: string, seller: Seller): Json {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
-    name,
+    name: nameOf(baseUrl),
     title: seller.name,
     version,
     description: `${seller.description}. No account and no API key.`,

@@ -14,7 +14,7 @@ import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { readArguments } from '../transport/readParameters.ts'
 import { pathNotFound } from '../transport/transportError.ts'
 import { collectAnswer } from './collectAnswer.ts'
-import type { ToolCall, ToolResult } from './tool.ts'
+import { mcpPath, type ToolCall, type ToolResult } from './tool.ts'
 import { resultOf } from './toolResult.ts'
 
 export interface PaidCallDeps {
@@ -27,7 +27,7 @@ export interface PaidCallDeps {
 const idempotencyKey = 'tollbook/idempotency-key'
 
 /** Returns the request that the rails read: the payment in `_meta` in the form of their headers. */
-export function railRequestOf(rails: readonly PaymentRail[], meta: JsonObject): RailRequest {
+export function railRequestOf(rails: readonly PaymentRail[], { name, meta }: ToolCall): RailRequest {
   const key = meta[idempotencyKey]
   const headers: Readonly<Record<string, string>> = Object.assign(
     typeof key === 'string' ? { 'idempotency-key': key } : {},
@@ -35,7 +35,7 @@ export function railRequestOf(rails: readonly PaymentRail[], meta: JsonObject): 
   )
   // Marks the caller as a client of the rail with a mount, which needs no payer for its offer.
   const mount = rails.find(({ description }) => description?.mount !== undefined)?.description?.mount
-  return { mount, isTool: true, header: (name) => headers[name] }
+  return { mount, tool: { name, path: mcpPath }, header: (each) => headers[each] }
 }
 
 /** Sells one call through the same function as a request by HTTP, so that a payment buys once over both. */
@@ -49,7 +49,7 @@ export async function callPaidTool(
   const inBody = canonicalJson(bodyOf(endpoint, call.arguments))
   const isBare = hasNoBody(endpoint.method)
   const request: PaidRequest = {
-    ...railRequestOf(sales.rails, meta),
+    ...railRequestOf(sales.rails, call),
     ...carrier.facts,
     path,
     method: endpoint.method,

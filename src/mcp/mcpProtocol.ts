@@ -11,7 +11,7 @@ import { createRouteTable } from '../transport/routeTable.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { callPaidTool, type PaidCallDeps, railRequestOf } from './callPaidTool.ts'
 import { findForeignName } from './ownAddress.ts'
-import type { ToolCall, ToolResult } from './tool.ts'
+import { mcpPath, type ToolCall, type ToolResult } from './tool.ts'
 import { openTools, type Tools } from './tools.ts'
 
 export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
@@ -23,8 +23,6 @@ export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
 }
 
 type OpenMcp = McpDeps & PaidCallDeps
-
-const mcpPath = '/mcp'
 
 // Room for the envelope of the message, and for a payment in each form.
 const envelopeBytesMax = 64 * 1024
@@ -77,7 +75,7 @@ function readMessage(deps: OpenMcp, tools: Tools, body: Buffer): Message | Answe
 
 function purposeOf({ sales: { rails } }: McpDeps, { paid }: Tools, call: ToolCall | undefined): Message['purpose'] {
   if (call === undefined || !paid.has(call.name)) return 'read'
-  const request = railRequestOf(rails, call.meta)
+  const request = railRequestOf(rails, call)
   return rails.some((rail) => rail.carriesProof(request)) ? 'proof' : 'quote'
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../document/jsonSchema.ts'
 
+export const mcpPath = '/mcp'
+
 /** A tool as clients see it. */
 export interface ShownTool {
   readonly name: string

@@ -43,7 +43,7 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   const markedBy = marking.map(({ name }) => name)
   const offer: Offer = {
     ...openOffer(deps, asked),
-    markedBy: request.isTool === true ? markedBy : markedBy.slice(0, 1),
+    markedBy: request.tool === undefined ? markedBy.slice(0, 1) : markedBy,
   }
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)

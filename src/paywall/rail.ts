@@ -91,12 +91,19 @@ export interface ToolWords {
 
 type Headers = Readonly<Record<string, string>>
 
+/** A tool as a client of MCP addresses it. */
+export interface CalledTool {
+  readonly name: string
+  /** Path of the MCP server. */
+  readonly path: string
+}
+
 /** A request with the facts that a rail uses. */
 export interface RailRequest {
   /** The mount in the request's path. Undefined for the product's own path. */
   readonly mount: string | undefined
   /** Present for a call of a tool, whose result has room for the offers of every protocol. */
-  readonly isTool?: true
+  readonly tool?: CalledTool
   /** The value of a header. Undefined if it is absent or blank. */
   header(name: string): string | undefined
 }

@@ -10,18 +10,27 @@ const described = z.object({ name: z.string(), version: z.string(), description:
 const manifest = z.object({ name: z.string(), version: z.string(), mcpName: z.string() })
 const entry = described.extend({ packages: z.array(z.object({ identifier: z.string(), version: z.string() })) })
 
-test('server.json, the package of the agent and the server card name one server', async () => {
+test('server.json and the package of the agent have one name, and the server card describes the same', async () => {
   const [server, agent] = [
     entry.parse(await read('server.json')),
     manifest.parse(await read('packages/agent/package.json')),
   ]
   const card = described.parse(serverCard(server.version, 'https://api.example', defaultSeller))
-  expect(card).toEqual(described.parse(server))
+  expect({ ...card, name: server.name }).toEqual(described.parse(server))
   expect(agent.mcpName).toBe(server.name)
   expect(server.packages).toEqual([{ identifier: agent.name, version: agent.version }])
   expect(server.version).toBe(agent.version)
   // The registry refuses a longer one.
   expect(server.description.length).toBeLessThanOrEqual(100)
+})
+
+test.each([
+  ['https://api.example.com', 'com.example.api/tollbook'],
+  ['https://api.example.com:8443', 'com.example.api/tollbook'],
+  ['http://127.0.0.1:3000', 'localhost/tollbook'],
+  ['http://[::1]:3000', 'localhost/tollbook'],
+])('the card of %s has a name that its operator can prove: %s', (baseUrl, name) => {
+  expect(serverCard('1.0.0', baseUrl, defaultSeller)).toMatchObject({ name })
 })
 
 test('the card and the catalog lead to the server', () => {

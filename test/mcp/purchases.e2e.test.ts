@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import { validateAndExtract, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
@@ -87,6 +88,10 @@ beforeEach(() => {
 const newsUrl = (baseUrl: string) => `${baseUrl}/api/data/news?query=${order.query}&limit=${order.limit}`
 const sign = async (asked = call) => payX402(await client.callTool(asked), wallet)
 const paying = (payment: unknown) => ({ 'x402/payment': payment })
+const offered = z.object({
+  resource: z.object({ url: z.string() }),
+  extensions: z.object({ bazaar: z.any() }),
+})
 const position = ({ _meta }: { _meta: object }) =>
   z
     .object({ 'tollbook/receipt': z.object({ receipt: z.object({ ledger: z.object({ position: z.int() }) }) }) })
@@ -274,6 +279,16 @@ test.each([
   const paid = await client.callTool({ ...call, _meta: paying(await sign()) })
   expect(paid).toMatchObject({ isError: false, content: [content] })
   expect(paid._meta['tollbook/receipt-jws']).toMatch(/^eyJ/)
+})
+
+test('an unpaid call lists its tool for indexers of x402', async () => {
+  const { resource, extensions } = offered.parse((await client.callTool(call)).structuredContent)
+  expect(resource.url).toBe(`${opened.service.baseUrl}/mcp`)
+  expect(validateAndExtract(extensions.bazaar)).toMatchObject({
+    valid: true,
+    info: { input: { type: 'mcp', toolName: 'data_news', transport: 'streamable-http' } },
+  })
+  expect(validateDiscoveryExtensionSpec(extensions.bazaar)).toMatchObject({ valid: true })
 })
 
 test('neither log nor metrics show a payment, and both name the tool', async () => {

@@ -61,7 +61,7 @@ interface OfferStyle {
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { error, withDollars }: OfferStyle) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
-  const { price, product } = offer
+  const { price, product, request } = offer
   // The token comes first: clients without an option skip it, because they know only dollars.
   const inDollars = withDollars ? await dollarOffers(deps, price, 'x402') : []
   const ways = [{ terms: deps.terms, price }, ...inDollars]
@@ -73,7 +73,7 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { e
   }
   // The offer of a pattern names the path that was asked for, and callers can invent any number of those.
   const isPattern = segmentNames(product.path).length > 0
-  const key = [product.path, feePayer, error, ...amounts].join(' ')
+  const key = [request.tool?.name ?? '', product.path, feePayer, error, ...amounts].join(' ')
   const text = isPattern ? write : deps.offerTexts.of(price, key, write)
   const json = text(newBinding())
   const toolWords = () => ({ content: toolMeta.parse(JSON.parse(json)) })
@@ -92,7 +92,7 @@ function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, accepts }: Of
     x402Version,
     error,
     resource: {
-      url: `${deps.serviceUrl()}${mount}${request.path ?? product.path}`,
+      url: `${deps.serviceUrl()}${request.tool?.path ?? `${mount}${request.path ?? product.path}`}`,
       ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
       serviceName: deps.sellerName,
     },
@@ -144,13 +144,14 @@ function requirementsOf(
 /** Returns facts by which an indexer lists the product. The indexer reads the 402 to a request without parameters. */
 function bazaarOf(
   { serviceUrl }: X402ChallengeDeps,
-  { product }: Offer,
+  { product, request }: Offer,
   { inputSchemaPath }: ProductDescription,
 ): Json {
   const { method, path } = product
   const names = segmentNames(path)
   // Link the schema, because validators of x402 forbid a `$ref` to another document.
   const linked = { externalDocs: { url: `${serviceUrl()}${inputSchemaPath}` } }
+  if (request.tool !== undefined) return bazaarTool(request.tool.name, linked)
   return {
     ...(names.length === 0 ? {} : { routeTemplate: `${mount}${path.replaceAll(/\{(\w+)\}/g, ':$1')}` }),
     info: {
@@ -163,5 +164,13 @@ function bazaarOf(
       output: { type: 'json' },
     },
     schema: { properties: { input: { properties: { [hasNoBody(method) ? 'queryParams' : 'body']: linked } } } },
+  }
+}
+
+/** Returns the facts of a tool of MCP, which an indexer lists by its server and its name. */
+function bazaarTool(toolName: string, inputSchema: Json): Json {
+  return {
+    info: { input: { type: 'mcp', toolName, transport: 'streamable-http', inputSchema }, output: { type: 'json' } },
+    schema: { properties: { input: { properties: { inputSchema: { type: 'object' } } } } },
   }
 }
