@@ -20,7 +20,7 @@ import { createReload } from './start/gateway/createReload.ts'
 import { openGateway } from './start/gateway/openGateway.ts'
 import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
-import { startJobs } from './start/jobs/startJobs.ts'
+import { type JobLimits, startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openTabs } from './start/tabs/openTabs.ts'
@@ -40,7 +40,7 @@ export interface ServiceOptions {
   readonly samples?: ProviderAddresses | undefined
   /**
    * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, a database clock, or
-   * limits of nodes.
+   * limits of nodes and jobs.
    */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
@@ -49,6 +49,7 @@ export interface ServiceOptions {
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
     readonly readDatabaseClockMs?: () => Promise<number>
     readonly nodes?: Partial<NodeLimits>
+    readonly jobs?: Partial<JobLimits>
   }
 }
 
@@ -109,7 +110,8 @@ export async function createService(
   const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
   const { tokenPriceAttoUsd, marketSources } = products
   const absence = { onAbsent: signer.recordAbsent }
-  const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, tokenPriceAttoUsd, marketSources }
+  const ofMarkets = { tokenPriceAttoUsd, marketSources, limits: seams.jobs }
+  const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, ...ofMarkets }
   const jobs = opened.adopt(await startJobs(sale, working), closePart)
   const { slot } = jobs
   const tabEnds = opened.adopt(await tabs.start({ ...products, chain, slot, readDatabaseClockMs }), closePart)

@@ -1,24 +1,11 @@
 import '@tollbook/core/quietBindings'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
-import {
-  Connection,
-  Keypair,
-  LAMPORTS_PER_SOL,
-  PublicKey,
-  sendAndConfirmTransaction,
-  Transaction,
-} from '@solana/web3.js'
+import { Connection, PublicKey } from '@solana/web3.js'
 import { Option } from 'commander'
 import pg from 'pg'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { randomToken } from '@tollbook/core/id'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -26,6 +13,7 @@ import { openProofSigner } from './proofSigner.ts'
 import { type Counter, buy, qrOrder } from '../support/ask.ts'
 import { stockFetch } from '../support/x402Service.ts'
 import { type BurnDeath, burnDeaths } from './burn/burnDeath.ts'
+import { openDelegate, runBurnJob } from './burn/runBurnJob.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -51,13 +39,13 @@ const steps = burnDeaths.filter((death) => step === undefined || death === step)
 
 await using opened = new AsyncDisposableStack()
 const environment = opened.use(await openEnvironment())
-const { chain, env, database, demoWallet, directory } = environment
+const { chain, env, database, demoWallet } = environment
 const mint = new PublicKey(env['TOKEN_MINT'] ?? '')
 const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
 const supply = async () => BigInt((await connection.getTokenSupply(mint, 'processed')).value.amount)
 const supplyBefore = await supply()
 const service = await openSales(environment)
-const burnEnv = await openDelegate(environment)
+const burnEnv = await openDelegate(environment, connection)
 const payingFetch = await stockFetch(demoWallet, { rpcUrl: chain.rpcUrl, asset: mint.toBase58() })
 
 /** The service with both rails and its signer. */
@@ -70,29 +58,6 @@ async function openSales({ payer }: ProofEnvironment): Promise<Counter> {
   return { baseUrl: `http://127.0.0.1:${running.port}`, payer }
 }
 
-/** An approved delegate and a login of the burner, as docs/burn.md has an operator make them. */
-async function openDelegate({ paymentWallet }: ProofEnvironment): Promise<NodeJS.ProcessEnv> {
-  const delegate = Keypair.generate()
-  await Promise.all([airdrop(delegate), airdrop(paymentWallet)])
-  const account = getAssociatedTokenAddressSync(mint, paymentWallet.publicKey)
-  const approval = createApproveInstruction(account, delegate.publicKey, paymentWallet.publicKey, 10n ** 15n)
-  await sendAndConfirmTransaction(connection, new Transaction().add(approval), [paymentWallet])
-  const keypairFile = `${directory}/burn-delegate.json`
-  await writeFile(keypairFile, JSON.stringify([...delegate.secretKey]))
-  const password = randomToken()
-  await query(`create role proof_burner login password '${password}' in role tollbook_burner`)
-  const url = new URL(database.adminUrl)
-  url.username = 'proof_burner'
-  url.password = password
-  const { SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET } = env
-  return { SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET, BURN_DATABASE_URL: url.href, BURN_KEYPAIR: keypairFile }
-}
-
-async function airdrop({ publicKey }: Keypair): Promise<void> {
-  const signature = await connection.requestAirdrop(publicKey, LAMPORTS_PER_SOL)
-  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
-}
-
 async function query(text: string): Promise<readonly object[]> {
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
@@ -101,20 +66,6 @@ async function query(text: string): Promise<readonly object[]> {
   } finally {
     await client.end()
   }
-}
-
-const burnProcess = fileURLToPath(new URL('burn/burnProcess.ts', import.meta.url))
-
-/** Resolves with the signal that ended the job, and what it printed. */
-async function runJob(death?: BurnDeath): Promise<{ readonly signal: string | null; readonly said: string }> {
-  const child = spawn(process.execPath, [burnProcess, ...(death === undefined ? [] : [death])], {
-    env: burnEnv,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const said: string[] = []
-  child.stdout.on('data', (chunk) => said.push(String(chunk)))
-  await once(child, 'exit')
-  return { signal: child.signalCode, said: said.join('').trim() }
 }
 
 async function buyByX402(): Promise<void> {
@@ -130,7 +81,7 @@ const kills = new Map<BurnDeath, number>()
 for (let run = 1; run <= runs; run++) {
   for (const death of steps) {
     await buyByX402()
-    const { signal } = await runJob(death)
+    const { signal } = await runBurnJob(burnEnv, death)
     if (signal === 'SIGKILL') kills.set(death, (kills.get(death) ?? 0) + 1)
   }
   await buy(service)
@@ -141,7 +92,7 @@ for (let run = 1; run <= runs; run++) {
 const wrong: string[] = []
 const patience = 60
 for (let run = 1; run <= patience; run++) {
-  const { said } = await runJob()
+  const { said } = await runBurnJob(burnEnv)
   const owed = await readStats()
   if (said === 'nothing_owed' && owed.owed.baseUnits === '0') break
   if (run === patience) wrong.push(`${owed.owed.baseUnits} base units are owed still: the job says ${said}`)

@@ -11,7 +11,7 @@ import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
  * dollars, from two instances. The audit reads the burn that each sale owes.
  */
 
-const options = proofCommand('dollars', 'Stock clients with no option set buy every product of local mode in dollars.')
+const options = proofCommand('clients', 'Stock clients with no option set buy every product of local mode in dollars.')
   .option('--rounds <n>', 'purchases of each product by each client', wholeNumber, 1)
   .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 0)
   .parse()

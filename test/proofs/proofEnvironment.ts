@@ -1,5 +1,6 @@
 import type { Keypair } from '@solana/web3.js'
 import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
+import type { GivenAccount } from '@tollbook/localnet/givenAccount'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { type Home, makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -40,6 +41,8 @@ const slotMs = 40
 export interface EnvironmentOptions {
   /** RPC nodes of the chain; the payer uses the last one. By default one node that shows the newest state. */
   readonly nodes?: readonly NodeBehaviour[]
+  /** Accounts that the chain begins with. */
+  readonly accounts?: readonly GivenAccount[]
   /** By default one durable Postgres. */
   readonly startServer?: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>>
   /** Keys and a chain that the next run finds again. By default all are new, and gone at the end. */

@@ -17,7 +17,10 @@ export interface ProofSigner extends AsyncDisposable {
 const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, perPaymentLamports: 20_000n }
 
 /** A funded fee payer and its signer, with its own login and its journal in the ledger's database. */
-export async function openProofSigner({ chain, database, directory, env }: ProofEnvironment): Promise<ProofSigner> {
+export async function openProofSigner(
+  { chain, database, directory, env }: ProofEnvironment,
+  otherMints: readonly string[] = [],
+): Promise<ProofSigner> {
   await using opened = new AsyncDisposableStack()
   const feePayer = Keypair.generate()
   await new Connection(chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL)
@@ -25,7 +28,11 @@ export async function openProofSigner({ chain, database, directory, env }: Proof
   const journal = await openSignatureStore({ databaseUrl, log: silentLog })
   opened.defer(() => journal.close())
   const socketPath = `${directory}/signer.sock`
-  const terms = { mint: addressOf(env['TOKEN_MINT'] ?? ''), paymentWallet: addressOf(env['PAYMENT_WALLET'] ?? '') }
+  const terms = {
+    mint: addressOf(env['TOKEN_MINT'] ?? ''),
+    paymentWallet: addressOf(env['PAYMENT_WALLET'] ?? ''),
+    otherMints: otherMints.map(addressOf),
+  }
   const base = { clock: systemClock, log: silentLog, address: { socketPath }, journal, limits, terms }
   const signer = await openSigner({ ...base, key: signerKey(feePayer) })
   opened.defer(() => signer.close())

@@ -45,8 +45,9 @@ export const proofs: Readonly<Record<string, Proof>> = {
     programs: { x402: 'x402.ts', mpp: 'mpp.ts' },
   },
   dollars: {
-    about: 'stock clients with no option set buy every product of local mode in dollars; each sale owes its burn',
-    programs: { dollars: 'dollars.ts' },
+    about:
+      'stock clients with no option set buy all products in dollars; two mints, four servers and three rails keep exact sums through kills, forks, price jumps and a peg that leaves',
+    programs: { clients: 'dollars.ts', mints: 'dollarKills.ts' },
   },
   mcp: {
     about: 'stock clients of MCP buy every product as a tool; the conformance suite, with a reason for each failure',

@@ -41,7 +41,8 @@ async function deliver(symbol: string): Promise<Outcome> {
 }
 
 const limit = z.record(z.string(), z.number()).default({})
-const limits = z.object({ sale: limit, nodes: limit }).parse(JSON.parse(process.env['SERVER_LIMITS'] ?? '{}'))
+const jobs = z.object({ settleAgeMs: z.int().exactOptional(), pegNetwork: z.string().exactOptional() }).default({})
+const limits = z.object({ sale: limit, nodes: limit, jobs }).parse(JSON.parse(process.env['SERVER_LIMITS'] ?? '{}'))
 const config = readConfig()
 if (!isServiceConfig(config)) throw new Error('not configured')
 const service = await createService(
@@ -50,6 +51,7 @@ const service = await createService(
     log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
     seams: {
       nodes: limits.nodes,
+      jobs: limits.jobs,
       ledger: (inner) => crasher.ledger(inner),
       endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
     },

@@ -11,6 +11,9 @@ export interface MarketServers {
   say(market: MarketName, saying: Saying): void
   /** All three say the same price. */
   sayAll(price: string): void
+  /** The price of one mint at each of them, in the order of `MarketName`. */
+  sayOf(mint: string, prices: readonly [string, string, string]): void
+  close(): void
   /** Requests so far, by path and query, with their headers. */
   readonly asked: readonly { readonly url: string; readonly headers: NodeJS.Dict<string | string[]> }[]
 }
@@ -27,27 +30,32 @@ const deep = 50_000
 
 export async function openMarketServers(price = '0.001'): Promise<MarketServers> {
   const sayings = new Map<MarketName, Saying>(names.map((name) => [name, { price }]))
+  const ofMints = new Map<string, ReadonlyMap<MarketName, Saying>>()
   const asked: { url: string; headers: NodeJS.Dict<string | string[]> }[] = []
   const server = createServer((request, response) => {
     asked.push({ url: request.url ?? '', headers: request.headers })
     const url = new URL(request.url ?? '', 'http://market')
     const name = nameOf(url.pathname)
     const mint = url.searchParams.get('ids') ?? url.pathname.split('/').at(-1) ?? ''
-    const saying = assertPresent(sayings.get(name), 'each market says something')
+    const saying = assertPresent(ofMints.get(mint)?.get(name) ?? sayings.get(name), 'each market says something')
     const { status, body, headers } = 'price' in saying ? spell(name, mint, saying) : saying
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterFile(() => {
+  const close = () => {
     server.closeAllConnections()
     server.close()
-  })
+  }
+  afterFile(close)
   const address = server.address()
   const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
   return {
     env: { TOKEN_PRICE_SOURCE: 'market', JUPITER_URL: url, DEXSCREENER_URL: url, GECKOTERMINAL_URL: url },
     asked,
+    close,
+    sayOf: (mint, said) =>
+      void ofMints.set(mint, new Map(names.map((name, index) => [name, { price: said[index] ?? price }]))),
     say: (name, saying) => void sayings.set(name, saying),
     sayAll(said) {
       for (const name of names) sayings.set(name, { price: said })

@@ -34,7 +34,16 @@ export interface Jobs {
   close(): Promise<void>
 }
 
+/** Replaced by proofs, which cannot wait for an hour and have no mainnet. */
+export interface JobLimits {
+  /** Age at which a transfer is no longer accepted as a payment. */
+  readonly settleAgeMs: number
+  /** Network whose dollars have a market. */
+  readonly pegNetwork: string
+}
+
 export interface JobsDeps extends PartDeps {
+  readonly limits?: Partial<JobLimits> | undefined
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'tabs' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
   readonly chain: Chain
@@ -90,7 +99,7 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
     startRebroadcastJob({ ...onChain, onAbsent: deps.onAbsent }),
     startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
-    startTransferScanJob({ ...onChain, presentations, settleAgeMs, delivery }),
+    startTransferScanJob({ ...onChain, presentations, settleAgeMs, delivery, ...deps.limits }),
   ]
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true, causes: ['history', 'ledger'] }],
@@ -101,13 +110,14 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
 // Only dollars of mainnet have a market.
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
-function watched({ symbol, terms }: Dollar, { chain, marketSources }: JobsDeps): WatchedDollar {
+function watched({ symbol, terms }: Dollar, { chain, marketSources, limits = {} }: JobsDeps): WatchedDollar {
+  const { pegNetwork = mainnet } = limits
   const { mint, network, paymentTokenAccount } = terms
   const question = { addresses: [paymentTokenAccount], commitment: 'confirmed', minSlot: 0 } as const
   return {
     symbol,
     mint,
-    sources: network === mainnet ? marketSources(terms) : [],
+    sources: network === pegNetwork ? marketSources(terms) : [],
     async readAccount() {
       const [account] = await chain.readAccounts(question)
       return account?.token

@@ -1,0 +1,136 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit'
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { ExactSvmScheme } from '@x402/svm/exact/client'
+import { z } from 'zod'
+import { systemClock } from '@tollbook/core/clock'
+import { readReceiptHeader } from '@tollbook/client/receiptHeader'
+import { quoteBody, receiptBody, saleBody } from '@tollbook/core/wire'
+import { debitProof, newSessionKey, type OpenedTab, readOpenedTab } from '../../tabs/tabClient.ts'
+import { mppFetch } from '../../support/mppClient.ts'
+import { stockFetch } from '../../support/x402Service.ts'
+import type { ProofEnvironment } from '../proofEnvironment.ts'
+import type { Instances } from './instances.ts'
+
+/** A receipt of one answer, and who bought it. */
+export interface Sale {
+  readonly buyer: string
+  readonly receipt: z.infer<typeof saleBody>['receipt']
+}
+
+export interface Buyer {
+  readonly name: string
+  /** Undefined: not sold, and nothing was paid. A text says what went wrong. */
+  buy(order: ProofOrder): Promise<Sale | string | undefined>
+}
+
+/** A product of this release, or a route of the file. */
+export interface ProofOrder {
+  readonly path: string
+}
+
+const host = 'http://instance'
+const marked = { headers: { 'accept-payment': 'solana/charge' } }
+
+/** Callers of three rails, in the token and in dollars, and of a tab. */
+export async function openBuyers(
+  environment: ProofEnvironment,
+  instances: Instances,
+): Promise<{ readonly buyers: readonly Buyer[]; readonly depositBaseUnits: bigint }> {
+  const { chain, demoWallet, env } = environment
+  const rpcUrl = chain.rpcUrls.at(-1) ?? chain.rpcUrl
+  const inner = instances.persistentFetch
+  const signer = await createKeyPairSignerFromBytes(demoWallet.secretKey)
+  const inDollars = wrapFetchWithPayment(
+    inner,
+    new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl })),
+  )
+  const inToken = await stockFetch(demoWallet, { rpcUrl, asset: env['TOKEN_MINT'] ?? '', inner })
+  const byMpp = await mppFetch(demoWallet, { rpcUrl, inner })
+  const { depositBaseUnits, tab } = await openTabBuyer(environment, instances)
+  const buyers: readonly Buyer[] = [
+    // Only one: two clients of a wallet sign the same transaction for the same price at once.
+    stockBuyer('x402 in dollars', ({ path }) => inDollars(`${host}/x402${path}`)),
+    stockBuyer('x402 in the token', ({ path }) => inToken(`${host}/x402${path}`)),
+    stockBuyer('mpp in what comes first', ({ path }) => byMpp(`${host}${path}`, marked)),
+    stockBuyer('mpp in what comes first, second', ({ path }) => byMpp(`${host}${path}`, marked)),
+    { name: 'native', buy: (order) => buyNatively(environment, instances, order) },
+    tab,
+  ]
+  return { buyers, depositBaseUnits }
+}
+
+/** A stock client pays once; the fetch below it repeats the paid request. */
+function stockBuyer(name: string, send: (order: ProofOrder) => Promise<Response>): Buyer {
+  return {
+    name,
+    async buy(order) {
+      // A client refuses offers that it does not know, and an offer that has changed meanwhile is not signed.
+      const response = await send(order).catch(() => undefined)
+      return response === undefined || response.status === 402 ? undefined : saleOf(name, response)
+    },
+  }
+}
+
+async function saleOf(buyer: string, response: Response): Promise<Sale | string> {
+  const text = await response.text()
+  if (response.status !== 200) return `${buyer}: ${response.status} ${text.slice(0, 300)}`
+  const { data } = saleBody.safeParse(JSON.parse(text))
+  if (data !== undefined) return { buyer, receipt: data.receipt }
+  return { buyer, receipt: receiptBody.parse(readReceiptHeader(response.headers)) }
+}
+
+const notFoundMax = 100
+const refusal = z.object({ reason: z.string().optional() })
+
+async function buyNatively(
+  { payer }: ProofEnvironment,
+  { persistentFetch }: Instances,
+  { path }: ProofOrder,
+): Promise<Sale | string | undefined> {
+  const headers = { 'x-wallet-address': payer.address }
+  const offer = await persistentFetch(`${host}${path}`, { headers })
+  if (offer.status !== 402) return `native: an offer was answered ${offer.status}`
+  const quote = quoteBody.parse(await offer.json())
+  const payment = await payer.sign(quote, { bound: true })
+  const sent = await payer.send(payment).then(
+    () => true,
+    () => false,
+  )
+  const proof = Buffer.from(JSON.stringify({ signature: payment.signature, secret: payment.secret })).toString('base64')
+  for (let tries = 1; ; tries++) {
+    const response = await persistentFetch(`${host}${path}`, { headers: { ...headers, 'x-payment-proof': proof } })
+    if (response.status !== 402) return saleOf('native', response)
+    const { reason } = refusal.parse(await response.json())
+    if (reason === 'not_found' && tries < notFoundMax) await systemClock.sleep(200)
+    else return sent ? `native: a payment was refused as ${reason}` : undefined
+  }
+}
+
+const depositUsd = 20
+/** Longer than an outage. */
+const debitMs = 240_000
+
+async function openTabBuyer({ payer }: ProofEnvironment, { persistentFetch }: Instances) {
+  const key = newSessionKey()
+  const body = JSON.stringify({ depositUsd, sessionKey: key.address })
+  const headers = { 'x-wallet-address': payer.address, 'content-type': 'application/json' }
+  const post = { method: 'POST', body }
+  const offer = await persistentFetch(`${host}/api/tabs`, { ...post, headers })
+  const proof = await payer.pay(quoteBody.parse(await offer.json()), 'boundSignature')
+  const opened = await persistentFetch(`${host}/api/tabs`, {
+    ...post,
+    headers: { ...headers, 'x-payment-proof': proof },
+  })
+  const tab: OpenedTab = { ...readOpenedTab(await opened.json()), key }
+  let number = 0
+  const buyer: Buyer = {
+    name: 'tab',
+    async buy({ path }) {
+      const validUntilMs = systemClock.nowMs() + debitMs
+      const debit = debitProof(tab, { path }, { number: ++number, validUntilMs })
+      const paid = { 'x-wallet-address': tab.wallet, 'x-payment-proof': debit }
+      return saleOf('tab', await persistentFetch(`${host}${path}`, { headers: paid }))
+    },
+  }
+  return { tab: buyer, depositBaseUnits: BigInt(tab.depositBaseUnits) }
+}
