@@ -13,7 +13,8 @@ process.stdout.write(JSON.stringify(scripts))
 
 async function bundle(page: string): Promise<string> {
   const input = fileURLToPath(new URL(`browser/${page}.ts`, import.meta.url))
-  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent' })
+  // An image has no tsconfig.json, and the pages need none.
+  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent', tsconfig: false })
   const { output } = await build.generate({ format: 'esm', codeSplitting: false, minify: true })
   await build.close()
   return output[0].code
