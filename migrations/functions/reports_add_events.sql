@@ -15,7 +15,8 @@ begin
       e.recorded_at - e.effective_at >= interval '1 day' and e.recorded_at >= reports.month_closed_at(e.effective_at) as is_late,
       e.debits, e.credits, e.amounts, e.kind, e.effective_at, e.recorded_at,
       case when e.kind = 'RequestFulfilled' then substr(e.leaf_hash, 1, 16) end as receipt,
-      case when e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived') then convert_from(e.body, 'UTF8')::jsonb end as body
+      case when e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived', 'TabDebited', 'TabClosed')
+        then convert_from(e.body, 'UTF8')::jsonb end as body
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq
   ),
@@ -23,7 +24,7 @@ begin
     select e.stream,
       -- Each payment counts once, and no longer when it is reversed. Null: neither happened here.
       sum(case e.kind when 'PaymentVerified' then 1 when 'PaymentReversed' then -1 end) as payments,
-      count(*) filter (where e.kind = 'ProofClaimed') as claims,
+      count(*) filter (where e.kind in ('ProofClaimed', 'TabDebited')) as claims,
       max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
       max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at,
       -- A payment is delivered once.
@@ -31,16 +32,16 @@ begin
     from event e
     group by e.stream
   ),
-  -- A stream has each of these events at most once.
+  -- A stream has each of these events at most once. A debit that is tried again keeps the price of its first attempt.
   facts as materialized (
     select e.stream, max(e.body ->> 'stream') as reference,
-      max(e.effective_at) filter (where e.kind = 'PaymentVerified') as paid_at,
-      max(e.body #>> '{settlement,wallet}') filter (where e.kind = 'PaymentVerified') as wallet,
-      max(e.body #>> '{settlement,price,endpoint}') filter (where e.kind = 'PaymentVerified') as endpoint,
-      max(e.body #>> '{settlement,price,mint}') filter (where e.kind = 'PaymentVerified') as mint,
-      max((e.body #>> '{settlement,evidence,slot}')::bigint) filter (where e.kind = 'PaymentVerified') as slot,
-      max((e.body #>> '{settlement,price,priceMicroUsd}')::numeric) filter (where e.kind = 'PaymentVerified') as price_micro_usd,
-      max((e.body #>> '{settlement,price,requiredBaseUnits}')::numeric) filter (where e.kind = 'PaymentVerified') as required,
+      max(e.effective_at) filter (where e.is_price) as paid_at,
+      max(e.paid ->> 'wallet') filter (where e.is_price) as wallet,
+      max(e.paid #>> '{price,endpoint}') filter (where e.is_price) as endpoint,
+      max(e.paid #>> '{price,mint}') filter (where e.is_price) as mint,
+      max((e.paid #>> '{evidence,slot}')::bigint) filter (where e.is_price) as slot,
+      max((e.paid #>> '{price,priceMicroUsd}')::numeric) filter (where e.is_price) as price_micro_usd,
+      max((e.paid #>> '{price,requiredBaseUnits}')::numeric) filter (where e.is_price) as required,
       -- Verified before the close of its month. A closed month keeps its prices.
       bool_or(not e.is_late) filter (where e.kind = 'PaymentVerified') as is_pricing,
       max(e.effective_at) filter (where e.kind = 'PaymentSubmitted') as submitted_at,
@@ -49,28 +50,41 @@ begin
       max(e.effective_at) filter (where e.kind = 'TransferReceived') as received_at,
       max(coalesce(e.body ->> 'wallet', 'unknown')) filter (where e.kind = 'TransferReceived') as received_wallet,
       max(e.body ->> 'mint') filter (where e.kind = 'TransferReceived') as received_mint,
-      max((e.body ->> 'slot')::bigint) filter (where e.kind = 'TransferReceived') as received_slot
-    from event e
-    where e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived')
+      max((e.body ->> 'slot')::bigint) filter (where e.kind = 'TransferReceived') as received_slot,
+      -- The rest of a closed tab is owed to its wallet.
+      max(e.effective_at) filter (where e.kind = 'TabClosed') as closed_at,
+      max(e.body ->> 'wallet') filter (where e.kind = 'TabClosed') as closed_wallet,
+      max(e.body ->> 'mint') filter (where e.kind = 'TabClosed') as closed_mint
+    from (
+      select e.stream, e.kind, e.is_late, e.effective_at, e.body, coalesce(e.body -> 'settlement', e.body) as paid,
+        e.kind in ('PaymentVerified', 'TabDebited') as is_price
+      from event e
+      where e.body is not null and (e.kind <> 'TabDebited' or e.body ->> 'attempt' = '1')
+      offset 0
+    ) e
     group by e.stream
   ),
   -- Each stream of the range, with its row of reports.payments as it will be; the amounts are those of the row as it is.
   -- A verification replaces what a submission stated. A transfer without a request replaces neither.
   known as materialized (
-    select t.stream, s.kind, p.stream is not null or f.stream is not null as is_payment, t.payments,
-      coalesce(f.received_mint, f.mint, p.mint) as mint,
-      coalesce(f.wallet, p.wallet, f.submitted_wallet, f.received_wallet) as wallet,
-      coalesce(f.endpoint, p.endpoint, f.submitted_endpoint, case when f.received_at is not null then 'unmatched' end) as endpoint,
-      (coalesce(f.paid_at, p.paid_at, f.submitted_at, f.received_at) at time zone 'UTC')::date as paid_day,
+    select t.stream, s.kind, p.stream is not null or f.stream is not null as is_payment,
+      -- A debit is a sale once it is captured.
+      case when s.kind <> 'tab_request' then t.payments when t.fulfilled_at is not null then 1 end as payments,
+      coalesce(f.received_mint, f.mint, f.closed_mint, p.mint) as mint,
+      coalesce(f.wallet, p.wallet, f.submitted_wallet, f.received_wallet, f.closed_wallet) as wallet,
+      coalesce(f.endpoint, p.endpoint, f.submitted_endpoint, case when f.received_at is not null then 'unmatched' end,
+        case when f.closed_at is not null then '/api/tabs' end) as endpoint,
+      (coalesce(f.paid_at, p.paid_at, f.submitted_at, f.received_at, f.closed_at) at time zone 'UTC')::date as paid_day,
       coalesce(f.price_micro_usd, p.price_micro_usd) as price_micro_usd, coalesce(f.required, p.required) as required, f.is_pricing,
       -- The state of the head, which may be ahead of this range; the ranges that follow set it again.
-      split_part(s.state, '.', 1) as state, s.state like '%.final' as is_final,
+      case s.state when 'debited' then 'claimed' when 'captured' then 'fulfilled' else split_part(s.state, '.', 1) end as state,
+      s.state like '%.final' as is_final,
       coalesce(p.reference, f.reference) as reference, coalesce(p.attempts, 0) + t.claims as attempts,
-      coalesce(f.paid_at, p.paid_at, f.submitted_at, f.received_at) as paid_at,
+      coalesce(f.paid_at, p.paid_at, f.submitted_at, f.received_at, f.closed_at) as paid_at,
       coalesce(t.fulfilled_at, p.fulfilled_at) as fulfilled_at, coalesce(t.finalized_at, p.finalized_at) as finalized_at,
       case when f.received_at is not null then f.received_slot else coalesce(f.slot, p.slot) end as slot,
       coalesce(t.receipt, p.receipt) as receipt,
-      p.received, p.burned, p.burn_owed, p.lost, p.unearned, p.owed, p.shares
+      p.received, p.burned, p.burn_owed, p.lost, p.unearned, p.owed, p.prepaid, p.shares
     from touched t
     left join facts f on f.stream = t.stream
     cross join lateral (select s.kind, s.state from ledger.streams s where s.stream = t.stream offset 0) s
@@ -192,11 +206,13 @@ begin
         - coalesce(sum(p.amount) filter (where p.credit = 'Expenses:ReversedPayments'), 0) as lost,
       coalesce(sum(p.amount) filter (where p.credit = 'Liabilities:Unearned'), 0)
         - coalesce(sum(p.amount) filter (where p.debit = 'Liabilities:Unearned'), 0) as unearned,
+      coalesce(sum(p.amount) filter (where p.credit = 'Liabilities:Prepaid'), 0)
+        - coalesce(sum(p.amount) filter (where p.debit = 'Liabilities:Prepaid'), 0) as prepaid,
       -- Every other liability without a share.
       coalesce(sum(p.amount) filter (where p.credit like 'Liabilities:%' and p.credit_share is null
-          and p.credit not in ('Liabilities:Unearned', 'Liabilities:BurnOwed')), 0)
+          and p.credit not in ('Liabilities:Unearned', 'Liabilities:BurnOwed', 'Liabilities:Prepaid')), 0)
         - coalesce(sum(p.amount) filter (where p.debit like 'Liabilities:%' and p.debit_share is null
-          and p.debit not in ('Liabilities:Unearned', 'Liabilities:BurnOwed')), 0) as owed
+          and p.debit not in ('Liabilities:Unearned', 'Liabilities:BurnOwed', 'Liabilities:Prepaid')), 0) as owed
     from part p
     group by p.stream, p.day
   ),
@@ -235,8 +251,8 @@ begin
   -- Each payment belongs to three sums: its wallet on its day, all wallets on its day, and all days.
   move_totals as (
     insert into reports.payment_totals as known (
-      mint, wallet, day, endpoint, payments, received, burned, burn_owed, lost, unearned, owed, shares)
-    select t.mint, t.wallet, t.day, t.endpoint, t.payments, t.received, t.burned, t.burn_owed, t.lost, t.unearned, t.owed,
+      mint, wallet, day, endpoint, payments, received, burned, burn_owed, lost, unearned, owed, prepaid, shares)
+    select t.mint, t.wallet, t.day, t.endpoint, t.payments, t.received, t.burned, t.burn_owed, t.lost, t.unearned, t.owed, t.prepaid,
       coalesce(case when t.shares is not null then (
         select jsonb_object_agg(k.share, k.amount)
         from (
@@ -250,30 +266,32 @@ begin
     from (
       select n.mint, coalesce(n.wallet, '') as wallet, coalesce(n.paid_day, '-infinity') as day, n.endpoint, sum(n.payments) as payments,
         sum(n.received) as received, sum(n.burned) as burned, sum(n.burn_owed) as burn_owed, sum(n.lost) as lost,
-        sum(n.unearned) as unearned, sum(n.owed) as owed, array_agg(n.shares) filter (where n.shares is not null) as shares
+        sum(n.unearned) as unearned, sum(n.owed) as owed, sum(n.prepaid) as prepaid,
+        array_agg(n.shares) filter (where n.shares is not null) as shares
       from net n
       group by n.mint, n.endpoint, rollup (n.paid_day, n.wallet)
     ) t
     on conflict (mint, wallet, day, endpoint) do update set
       payments = known.payments + excluded.payments, received = known.received + excluded.received,
       burned = known.burned + excluded.burned, burn_owed = known.burn_owed + excluded.burn_owed, lost = known.lost + excluded.lost,
-      unearned = known.unearned + excluded.unearned, owed = known.owed + excluded.owed,
+      unearned = known.unearned + excluded.unearned, owed = known.owed + excluded.owed, prepaid = known.prepaid + excluded.prepaid,
       shares = case when excluded.shares = '{}' then known.shares else excluded.shares end
   ),
   amounts as (
     select n.stream, sum(n.received) as received, sum(n.burned) as burned, sum(n.burn_owed) as burn_owed, sum(n.lost) as lost,
-      sum(n.unearned) as unearned, sum(n.owed) as owed, array_agg(n.shares) filter (where n.shares is not null) as shares
+      sum(n.unearned) as unearned, sum(n.owed) as owed, sum(n.prepaid) as prepaid,
+      array_agg(n.shares) filter (where n.shares is not null) as shares
     from net n
     group by n.stream
   )
   insert into reports.payments (
     stream, reference, wallet, endpoint, mint, state, is_final, attempts, paid_at, fulfilled_at, finalized_at, slot,
-    price_micro_usd, required, received, burned, burn_owed, lost, unearned, owed, shares, receipt)
+    price_micro_usd, required, received, burned, burn_owed, lost, unearned, owed, prepaid, shares, receipt)
   select p.stream, p.reference, p.wallet, p.endpoint, p.mint, p.state, p.is_final, p.attempts, p.paid_at, p.fulfilled_at, p.finalized_at,
     p.slot, p.price_micro_usd, p.required, coalesce(p.received, 0) + coalesce(a.received, 0),
     coalesce(p.burned, 0) + coalesce(a.burned, 0), coalesce(p.burn_owed, 0) + coalesce(a.burn_owed, 0),
     coalesce(p.lost, 0) + coalesce(a.lost, 0), coalesce(p.unearned, 0) + coalesce(a.unearned, 0),
-    coalesce(p.owed, 0) + coalesce(a.owed, 0),
+    coalesce(p.owed, 0) + coalesce(a.owed, 0), coalesce(p.prepaid, 0) + coalesce(a.prepaid, 0),
     case
       when a.shares is null then coalesce(p.shares, '{}')
       -- Nearly every payment gets its shares once.
@@ -295,7 +313,7 @@ begin
     attempts = excluded.attempts, paid_at = excluded.paid_at, fulfilled_at = excluded.fulfilled_at, finalized_at = excluded.finalized_at,
     slot = excluded.slot, price_micro_usd = excluded.price_micro_usd, required = excluded.required, received = excluded.received,
     burned = excluded.burned, burn_owed = excluded.burn_owed, lost = excluded.lost, unearned = excluded.unearned,
-    owed = excluded.owed, shares = excluded.shares, receipt = excluded.receipt;
+    owed = excluded.owed, prepaid = excluded.prepaid, shares = excluded.shares, receipt = excluded.receipt;
 end
 $$;
 

@@ -12,6 +12,8 @@ export const accounts = {
   paymentWallet: 'Assets:PaymentWallet',
   /** Paid but not delivered, so owed to the callers. */
   unearned: 'Liabilities:Unearned',
+  /** Deposits on tabs that are not spent: the line of all tabs in reports. */
+  prepaid: 'Liabilities:Prepaid',
   /** Received for a burn that is not made yet. */
   burnOwed: 'Liabilities:BurnOwed',
   /** Tokens that the treasury has to deliver for burns of sales in dollars. Negative if it has delivered ahead. */
@@ -56,7 +58,7 @@ export function refundDueTo(wallet: Address): Account {
 
 /** Deposited on a tab and not spent. Owed to the wallet that paid, until the tab spends it. */
 export function prepaidOn(tab: string): Account {
-  return `Liabilities:Prepaid:${tab}`
+  return `${accounts.prepaid}:${tab}`
 }
 
 /** Arrived without a request. `unknown` has no sender, because the tokens were minted to the wallet. */

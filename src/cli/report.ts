@@ -7,6 +7,7 @@ import { createLog } from '../machine/log.ts'
 import { UnknownMint } from '../store/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import {
+  hasPages,
   isProblems,
   limitMax,
   readQuestion,
@@ -41,7 +42,7 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description(
-      'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger',
+      'burns, payments, refunds, liabilities, tabs, the trial balance or the closing statement of a month, from the ledger',
     )
     .addArgument(new Argument('<report>').choices(names))
     .argument('[signature]', 'signature of the payment, payout or burn; for the report "payment"')
@@ -56,6 +57,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--refund <state>', 'refunds in one state: due, approved, part_paid or paid')
     .option('--owed-to <whom>', 'liabilities: all, shares, or wallets for the refunds due')
     .option('--mint <mint>', 'mint of all figures: its name such as USDC, or its address (default: the token)')
+    .option('--tab <id>', 'tab-statement: the tab')
     .option('--columns <names>', 'only these columns, separated by commas')
     .option('--limit <rows>', `maximum rows of a table or JSON, at most ${limitMax}; CSV has all rows`)
     .addOption(new Option('--format <format>').choices(formats).default('table'))
@@ -106,7 +108,7 @@ async function runReport(
   { format, mint, given, refuse }: ReportCall,
 ): Promise<void> {
   const question = readQuestion(report, {
-    ...(format === 'csv' || report === 'trial-balance' ? {} : standardLimit),
+    ...(format === 'csv' || !hasPages(report) ? {} : standardLimit),
     ...given,
   })
   if (isProblems(question))

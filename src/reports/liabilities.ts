@@ -55,7 +55,8 @@ function isOwedTo(owedTo: SumsQuestion['owedTo'], account: ReturnType<typeof sql
   return sql`(${account} >= 'Liabilities:Share:' and ${account} like 'Liabilities:Share:%')`
 }
 
-/** Selects debts to wallets: every liability except shares, burns and undelivered payments. */
+/** Selects debts to wallets: every liability except shares, burns, undelivered payments and tabs, which are in use. */
 function toWallet(account: ReturnType<typeof sql>) {
-  return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%')`
+  return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%'
+    and ${account} not like 'Liabilities:Prepaid%')`
 }

@@ -37,7 +37,7 @@ export function moneyFigures(database: Database, { mint }: LedgerToken): Promise
     const { rows: endpoints } = await sql<EndpointRow>`
       select endpoint, sum(credits - debits)::text as allocated, div(-sum(value_pico_usd), 1000000)::text as value
       from reports.daily_totals
-      where mint = ${mint} and day = '-infinity' and kind = 'payment' and endpoint <> '' and account like 'Liabilities:Share:%'
+      where mint = ${mint} and day = '-infinity' and kind in ('payment', 'tab_request') and endpoint <> '' and account like 'Liabilities:Share:%'
       group by endpoint`.execute(database)
     const { rows: others } = await sql<{ exposed: string; late: number }>`
       select coalesce((select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Memo:Exposed'), 0)::text as exposed,

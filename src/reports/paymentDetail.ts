@@ -127,7 +127,7 @@ function shown(row: EventRow) {
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data
-    const price = record.safeParse(settlement?.['price']).data
+    const price = record.safeParse((settlement ?? body)['price']).data
     for (const value of [body[field], settlement?.[field], price?.[field]]) if (typeof value === 'string') return value
   }
   return ''

@@ -24,6 +24,7 @@ const columnsBefore = [
 
 const columnsAfter = [
   'owedBaseUnits',
+  'prepaidBaseUnits',
   'priceMicroUsd',
   'attempts',
   'fulfilledAt',
@@ -34,7 +35,7 @@ const columnsAfter = [
 
 /**
  * Lists payments, newest first, each with the net of its entries: received + lost = unearned + burn owed + shares +
- * owed. One column per share.
+ * owed + prepaid. One column per share. A sale on a tab takes its price out of what is prepaid.
  */
 export async function paymentList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const shares = await readShareNames(database, question.mint)
@@ -63,7 +64,7 @@ async function readPayments(
       (extract(epoch from finalized_at) * 1000)::bigint as "finalizedAt", slot, reports.payments.price_micro_usd::bigint as "priceMicroUsd",
       reports.payments.required as "requiredBaseUnits", burned as "burnedBaseUnits", burn_owed as "burnOwedBaseUnits",
       received as "receivedBaseUnits", ${microUsdAt('priced', sql`received`)} as "receivedAtDayPriceMicroUsd", lost as "lostBaseUnits", unearned as "unearnedBaseUnits",
-      ${sql.join(shareColumns, sql` `)} owed as "owedBaseUnits", stream as position
+      ${sql.join(shareColumns, sql` `)} owed as "owedBaseUnits", prepaid as "prepaidBaseUnits", stream as position
     from reports.payments
     left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
     where ${sql.join(conditions(question), sql` and `)}
@@ -118,6 +119,7 @@ const summed = {
   lost: 'lostBaseUnits',
   unearned: 'unearnedBaseUnits',
   owed: 'owedBaseUnits',
+  prepaid: 'prepaidBaseUnits',
 } as const
 
 function shown(row: SqlRow): ReportRow {

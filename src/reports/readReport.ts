@@ -4,9 +4,12 @@ import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
 import { payoutList } from './payoutList.ts'
 import { periodBalance } from './periodBalance.ts'
+import { prepaidByMonth } from './prepaidByMonth.ts'
 import { refundList } from './refundList.ts'
 import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
 import type { ReportRow, ReportTable } from './reportTable.ts'
+import { tabList } from './tabList.ts'
+import { tabStatement } from './tabStatement.ts'
 import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
 
 const reports: Readonly<Record<ReportName, (database: Database, question: SumsQuestion) => Promise<ReportTable>>> = {
@@ -16,6 +19,9 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   refunds: refundList,
   payouts: payoutList,
   liabilities,
+  prepaid: prepaidByMonth,
+  tabs: tabList,
+  'tab-statement': tabStatement,
   'trial-balance': periodBalance,
 }
 

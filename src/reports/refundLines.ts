@@ -42,7 +42,7 @@ export interface RefundLine {
   readonly reference: string
   readonly account: string
   readonly mint: string
-  readonly cause: 'undelivered' | 'overpaid' | 'unmatched' | 'granted'
+  readonly cause: 'undelivered' | 'overpaid' | 'unmatched' | 'granted' | 'tab_closed'
   readonly state: RefundStateName
   readonly owedBaseUnits: bigint
   readonly approvedBaseUnits: bigint
@@ -148,7 +148,7 @@ function shown(line: Open): RefundLine {
     reference,
     account,
     mint,
-    cause: causeOf(account, decisions),
+    cause: causeOf(line),
     state: stateOf(line),
     owedBaseUnits,
     approvedBaseUnits: smaller(line.approvedBaseUnits, owedBaseUnits),
@@ -165,8 +165,9 @@ function stateOf({ owedBaseUnits, approvedBaseUnits, paidBaseUnits }: Open): Ref
   return approvedBaseUnits >= owedBaseUnits ? 'approved' : 'due'
 }
 
-function causeOf(account: string, decisions: readonly RefundDecisionFact[]): RefundLine['cause'] {
+function causeOf({ account, reference, decisions }: Open): RefundLine['cause'] {
   if (decisions.some(({ kind }) => kind === 'granted')) return 'granted'
+  if (reference.startsWith('tab:')) return 'tab_closed'
   if (account.startsWith('Liabilities:Overpaid:')) return 'overpaid'
   return account.startsWith('Liabilities:Unmatched:') ? 'unmatched' : 'undelivered'
 }

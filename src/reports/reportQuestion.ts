@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
+import { readTabId } from '@tollbook/core/tab'
 import { type RefundStateName, refundStates } from './refundLines.ts'
 
 /** Parameters of a report, from a query string or a command line. */
@@ -15,6 +16,7 @@ export interface ReportQuestion {
   readonly refund: RefundStateName | undefined
   /** `wallets`: only debts to wallets, which are the refunds due. */
   readonly owedTo: 'all' | 'shares' | 'wallets'
+  readonly tab: string | undefined
   /** Columns of the answer, in the order of the report; undefined for all. */
   readonly columns: readonly string[] | undefined
   /** Cursor: the end of the previous page. */
@@ -29,6 +31,9 @@ export const reportNames = [
   'refunds',
   'payouts',
   'liabilities',
+  'prepaid',
+  'tabs',
+  'tab-statement',
   'trial-balance',
 ] as const
 export type ReportName = (typeof reportNames)[number]
@@ -103,6 +108,10 @@ const shape = z
     wallet,
     state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
     refund: z.enum(refundStates, `must be one of ${refundStates.join(', ')}`).optional(),
+    tab: z
+      .string()
+      .refine((id) => readTabId(id) !== undefined, 'must be the id of a tab')
+      .optional(),
     owedTo: z.enum(['all', 'shares', 'wallets'], 'must be all, shares or wallets').default('all'),
     columns: z
       .string()
@@ -138,7 +147,15 @@ const accepted: Readonly<Record<ReportName, readonly string[]>> = {
   refunds: ['from', 'to', 'month', 'quarter', 'wallet', 'refund', 'cursor', 'limit'],
   payouts: ['from', 'to', 'month', 'quarter', 'wallet', 'cursor', 'limit'],
   liabilities: ['owedTo', 'cursor', 'limit'],
+  prepaid: [],
+  tabs: ['wallet', 'cursor', 'limit'],
+  'tab-statement': ['tab', 'cursor', 'limit'],
   'trial-balance': ['from', 'to', 'month', 'quarter'],
+}
+
+/** True for a report that has pages. Others are short. */
+export function hasPages(report: ReportName): boolean {
+  return accepted[report].includes('limit')
 }
 
 /** Parses the query of a report. Returns the question, or every problem with its field. */
@@ -155,11 +172,13 @@ export function readQuestion(
     }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  const { endpoint, wallet, state, refund, owedTo, by, limit, columns, cursor } = parsed.data
+  if (report === 'tab-statement' && parsed.data.tab === undefined)
+    return [{ field: 'tab', message: 'must be the id of a tab' }]
+  const { endpoint, wallet, state, refund, owedTo, tab, by, limit, columns, cursor } = parsed.data
   const { from, to } = daysOf(parsed.data)
   if (cursor !== undefined && !cursorForms[report](cursor, by))
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
-  return { from, to, by, endpoint, wallet, state, refund, owedTo, columns, cursor, limit }
+  return { from, to, by, endpoint, wallet, state, refund, owedTo, tab, columns, cursor, limit }
 }
 
 interface GivenDays {
@@ -199,6 +218,9 @@ const cursorForms: Readonly<Record<ReportName, CursorForm>> = {
   refunds: isPlace,
   payouts: isPlace,
   liabilities: isName,
+  prepaid: () => false,
+  tabs: (cursor) => readTabId(cursor) !== undefined,
+  'tab-statement': (cursor) => /^\d{1,15}\.\d{1,38}$/.test(cursor),
   'trial-balance': () => false,
 }
 

@@ -42,6 +42,7 @@ const otherColumns: ReadonlySet<string> = new Set([
   'lost',
   'owed',
   'paid',
+  'prepaid',
   'received',
   'required',
   'unearned',

@@ -57,5 +57,6 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
 
 /** Returns true for ordinary debts. Every other liability is money of a wallet that must be refunded. */
 function isOrdinary(account: string): boolean {
-  return account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
+  const ordinary: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
+  return ordinary.includes(account) || shareName(account) !== undefined
 }

@@ -106,6 +106,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
       ofDays: credited(accounts.burnOwed, ofPayments),
       ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
     },
+    { name: 'prepaidBaseUnits', ofDays: credited(accounts.prepaid, ofPayments) },
     {
       name: 'lostBaseUnits',
       ofDays: debited(accounts.reversedPayments, ofPayments),

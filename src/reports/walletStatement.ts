@@ -25,6 +25,7 @@ const ofPayment = [
   'receivedBaseUnits',
   'receivedAtDayPriceMicroUsd',
   'owedBaseUnits',
+  'prepaidBaseUnits',
   'priceMicroUsd',
   'attempts',
   'fulfilledAt',

@@ -28,6 +28,7 @@ import {
   payOut,
   receiveUnmatched,
 } from './afterAnswer.ts'
+import { recordTabs, tabMetered, tabPrices } from '../reports/recordTabs.ts'
 import { sellInDollars } from './dollarSales.ts'
 import { makeWallet, signedSettlement } from './signedPayment.ts'
 
@@ -73,7 +74,8 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
   })
   try {
     if (isNew) {
-      await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices })
+      const list = { split: defaultSplit, prices: [...prices, ...tabPrices], metered: tabMetered }
+      await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', ...list })
       await ledger.settings.record([{ name: 'origin', value: ledgerOrigin }])
     }
     const answered: Answered[] = []
@@ -85,6 +87,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
     await continueAfterAnswers(ledger, answered)
     await refundWhole(ledger, refundedWhole)
     await receiveUnmatched(ledger, address)
+    await recordTabs(ledger, { payer: wallet, origin: ledgerOrigin })
     await sellInDollars(ledger, wallet, prices)
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)

@@ -208,6 +208,7 @@ reports.payment_totals lost numeric(38,0) not null
 reports.payment_totals unearned numeric(38,0) not null
 reports.payment_totals owed numeric(38,0) not null
 reports.payment_totals shares jsonb not null
+reports.payment_totals prepaid numeric(38,0) not null default 0
 reports.payments stream bigint not null
 reports.payments reference text not null
 reports.payments wallet text not null
@@ -230,6 +231,7 @@ reports.payments unearned numeric(38,0) not null default 0
 reports.payments owed numeric(38,0) not null default 0
 reports.payments shares jsonb not null default '{}'::jsonb
 reports.payments receipt bytea
+reports.payments prepaid numeric(38,0) not null default 0
 reports.payouts seq bigint not null
 reports.payouts line integer not null
 reports.payouts mint text not null

@@ -161,7 +161,7 @@ test.each(
   const { payments, ...amounts } = totals ?? {}
   expect(payments).toBe(rows.filter((row) => stands(row)).length)
   expect(amounts).toEqual(Object.fromEntries(Object.keys(amounts).map((column) => [column, sumOf(rows, column)])))
-  expect(Object.keys(amounts)).toHaveLength(9)
+  expect(Object.keys(amounts)).toHaveLength(10)
 })
 
 /** Counted as a payment: verified, and not reversed. */
@@ -183,7 +183,8 @@ test('pages of any size make the same list', async () => {
 })
 
 const groupedReports: ReadonlySet<ReportName> = new Set(['burns', 'distributions'])
-const pages = reportNames.flatMap((report) =>
+const ofLedger = reportNames.filter((report) => report !== 'tab-statement')
+const pages = ofLedger.flatMap((report) =>
   groupedReports.has(report) ? groupings.map((by) => [report, { by }] as const) : [[report, {}] as const],
 )
 
@@ -192,7 +193,7 @@ test.each(pages)('%s takes the `next` of each of its pages: %j', async (report, 
   const paged: ReportRow[] = []
   let cursor: string | undefined
   do {
-    const given = report === 'trial-balance' ? {} : { limit: '1' }
+    const given = report === 'trial-balance' || report === 'prepaid' ? {} : { limit: '1' }
     const read = await readReport(database, asked(report, { ...grouping, ...given, ...(cursor && { cursor }) }))
     paged.push(...read.rows)
     cursor = read.next
@@ -328,7 +329,7 @@ test('a session that is killed in the middle of a roll-up has counted nothing, a
 const reader = await makeMemberLogin(adminUrl, 'tollbook_reader')
 
 describe('a login of tollbook_reader', () => {
-  test.each(reportNames)('reads the report %s as far as the service has rolled it up', async (report) => {
+  test.each(ofLedger)('reads the report %s as far as the service has rolled it up', async (report) => {
     const readOnly = openReader()
     const { table } = createReports(readOnly, token)
     const { limit, ...question } = assertQuestion(report)

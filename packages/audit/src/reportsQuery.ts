@@ -10,18 +10,26 @@ const listed = `
 said as materialized (
   select e.stream, e.kind, e.effective_at, b.body ->> 'stream' as reference,
     coalesce(b.body ->> 'wallet', b.body #>> '{settlement,wallet}') as wallet,
-    coalesce(b.body ->> 'endpoint', b.body #>> '{settlement,price,endpoint}') as endpoint,
-    coalesce(b.body ->> 'mint', b.body #>> '{settlement,price,mint}') as mint,
-    coalesce(b.body ->> 'slot', b.body #>> '{settlement,evidence,slot}')::bigint as slot,
-    (b.body #>> '{settlement,price,priceMicroUsd}')::numeric as price_micro_usd,
-    (b.body #>> '{settlement,price,requiredBaseUnits}')::numeric as required
+    case when e.kind = 'TabClosed' then '/api/tabs' else coalesce(b.body ->> 'endpoint', b.price ->> 'endpoint') end as endpoint,
+    coalesce(b.body ->> 'mint', b.price ->> 'mint') as mint,
+    -- A debit has the slot of its deposit, but has not landed itself.
+    case when e.kind <> 'TabDebited' then coalesce(b.body ->> 'slot', b.body #>> '{settlement,evidence,slot}')::bigint end as slot,
+    (b.price ->> 'priceMicroUsd')::numeric as price_micro_usd, (b.price ->> 'requiredBaseUnits')::numeric as required
   from ledger.events e
-  cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as body offset 0) b
-  where e.seq <= (select upto.seq from upto) and e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived')
+  cross join lateral (
+    select j.body, coalesce(j.body #> '{settlement,price}', j.body -> 'price') as price
+    from (select convert_from(e.body, 'UTF8')::jsonb as body) j
+    offset 0
+  ) b
+  where e.seq <= (select upto.seq from upto)
+    and (e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived', 'TabClosed')
+      -- A debit that is tried again keeps the price of its first attempt.
+      or e.kind = 'TabDebited' and b.body ->> 'attempt' = '1')
 ),
 followed as materialized (
-  select e.stream, count(*) filter (where e.kind = 'ProofClaimed') as attempts, max(e.seq) as last_seq,
+  select e.stream, count(*) filter (where e.kind in ('ProofClaimed', 'TabDebited')) as attempts, max(e.seq) as last_seq,
     count(*) filter (where e.kind = 'PaymentVerified') - count(*) filter (where e.kind = 'PaymentReversed') as payments,
+    bool_or(e.kind = 'PaymentVerified') as is_verified, bool_or(e.kind = 'TabDebited') as is_debit,
     max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
     (array_agg(substr(e.leaf_hash, 1, 16)) filter (where e.kind = 'RequestFulfilled'))[1] as receipt,
     max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at
@@ -30,8 +38,11 @@ followed as materialized (
   group by e.stream
 ),
 listed as materialized (
-  select l.*, (l.paid_at at time zone 'UTC')::date as paid_day, f.attempts, f.payments, f.fulfilled_at, f.receipt, f.finalized_at, f.last_seq,
-    split_part(s.state, '.', 1) as state, s.state like '%.final' as is_final, upper(s.seqs) - 1 > f.last_seq as has_gone_on
+  select l.*, (l.paid_at at time zone 'UTC')::date as paid_day, f.attempts, f.fulfilled_at, f.receipt, f.finalized_at, f.last_seq,
+    -- A debit is a sale once it is captured.
+    case when f.is_debit then (f.fulfilled_at is not null)::integer else f.payments end as payments,
+    f.is_verified or f.is_debit and f.fulfilled_at is not null as is_counted,
+    case s.state when 'debited' then 'claimed' when 'captured' then 'fulfilled' else split_part(s.state, '.', 1) end as state, s.state like '%.final' as is_final, upper(s.seqs) - 1 > f.last_seq as has_gone_on
   from (
     select t.stream, min(t.reference) as reference,
       coalesce(min(t.wallet) filter (where t.kind = 'PaymentVerified'), min(t.wallet), 'unknown') as wallet,
@@ -94,7 +105,8 @@ const amounts = `
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:BurnOwed'), 0) as burn_owed,
     coalesce(sum(p.amount) filter (where p.line = 'Expenses:ReversedPayments'), 0) as lost,
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Unearned'), 0) as unearned,
-    coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed`
+    coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed,
+    coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Prepaid'), 0) as prepaid`
 
 /** The expected rows of each table. */
 const expected = `
@@ -104,7 +116,7 @@ right_days as materialized (
   from (
     select p.mint, p.day, p.kind, p.endpoint, p.line, p.debits, p.credits, 0 as payments, p.value from posted p
     union all
-    select l.mint, l.paid_day, 'payment', l.endpoint, 'Assets:PaymentWallet', 0, 0, l.payments, 0 from listed l where l.required is not null
+    select l.mint, l.paid_day, 'payment', l.endpoint, 'Assets:PaymentWallet', 0, 0, l.payments, 0 from listed l where l.is_counted
   ) m
   cross join lateral (values (m.day), ('-infinity'::date)) d (day)
   group by m.mint, d.day, m.kind, m.endpoint, m.line
@@ -144,7 +156,7 @@ shared as materialized (
 ),
 right_payments as materialized (
   select l.*, coalesce(n.received, 0) as received, coalesce(n.burned, 0) as burned, coalesce(n.burn_owed, 0) as burn_owed,
-    coalesce(n.lost, 0) as lost, coalesce(n.unearned, 0) as unearned, coalesce(n.owed, 0) as owed,
+    coalesce(n.lost, 0) as lost, coalesce(n.unearned, 0) as unearned, coalesce(n.owed, 0) as owed, coalesce(n.prepaid, 0) as prepaid,
     coalesce(s.shares, '{}') as shares, n.stream is not null as has_moved
   from listed l
   left join (select p.stream, ${amounts} from posted p where p.is_payment group by p.stream) n on n.stream = l.stream
@@ -154,7 +166,7 @@ right_totals as materialized (
   select t.*, coalesce(s.shares, '{}') as shares
   from (
     select p.mint, k.wallet, k.day, p.endpoint, sum(p.payments) as payments, sum(p.received) as received, sum(p.burned) as burned,
-      sum(p.burn_owed) as burn_owed, sum(p.lost) as lost, sum(p.unearned) as unearned, sum(p.owed) as owed
+      sum(p.burn_owed) as burn_owed, sum(p.lost) as lost, sum(p.unearned) as unearned, sum(p.owed) as owed, sum(p.prepaid) as prepaid
     from right_payments p
     cross join lateral (values ('', p.paid_day), ('', '-infinity'::date), (p.wallet, p.paid_day)) k (wallet, day)
     where p.has_moved
@@ -240,7 +252,7 @@ const tables: readonly Table[] = [
     name: 'payment_totals',
     right: 'right_totals',
     keys: ['mint', 'wallet', 'day', 'endpoint'],
-    columns: ['payments', ...ofPayments, 'unearned', 'owed'],
+    columns: ['payments', ...ofPayments, 'unearned', 'owed', 'prepaid'],
     position: 'null::bigint',
   },
   {
@@ -262,6 +274,7 @@ const tables: readonly Table[] = [
       ...ofPayments,
       'unearned',
       'owed',
+      'prepaid',
       'state',
       'is_final',
       'receipt',

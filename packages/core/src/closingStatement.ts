@@ -40,19 +40,21 @@ const lateEntry = z.object({
   creditBaseUnits: amount,
 })
 
-const closingTotals = [
-  'received',
-  'burned',
-  'burnOwed',
-  'burnConfirmed',
-  'allocated',
-  'refundsArisen',
-  'refundsGranted',
-  'paidOut',
-  'refunded',
-  'lost',
-] as const
-export type ClosingTotal = (typeof closingTotals)[number]
+const totals = z.strictObject({
+  received: total,
+  burned: total,
+  burnOwed: total,
+  burnConfirmed: total,
+  allocated: total,
+  refundsArisen: total,
+  refundsGranted: total,
+  paidOut: total,
+  refunded: total,
+  lost: total,
+  /** Deposits on tabs less what tabs paid and gave back. Absent if no tab moved. */
+  prepaid: total.exactOptional(),
+})
+export type ClosingTotal = keyof z.infer<typeof totals>
 
 // One line per kind of account and per share.
 const accountsMax = 2_000
@@ -78,7 +80,7 @@ export const closingStatement = z.object({
   /** Mean of the quoted prices, weighted by amount. Null before the first payment. */
   closingPrice: z.object({ day, priceMicroUsd: amount, forBaseUnits: amount }).nullable(),
   accounts: z.array(accountLine).max(accountsMax),
-  totals: z.record(z.enum(closingTotals), total),
+  totals,
   owedBaseUnits: signedAmount,
   /** The first entries behind `restatedBaseUnits`. */
   restated: z.array(lateEntry).max(lateEntriesMax),

@@ -16,6 +16,7 @@ const names = [
   'endpoint',
   'wallet',
   'owedTo',
+  'tab',
   'columns',
   'payment',
   'closing',

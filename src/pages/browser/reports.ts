@@ -30,7 +30,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
     try {
-      const paging = report === 'trial-balance' ? {} : { limit: '50', cursor: trail.at(-1) }
+      const paging = report === 'trial-balance' || report === 'prepaid' ? {} : { limit: '50', cursor: trail.at(-1) }
       const page = await read<ReportPage>(report, { ...parameters(), ...paging })
       if (turn === asked) showPage(report, page)
     } catch (error) {
@@ -78,7 +78,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   return { show: startOver, restore: () => filters.restore() }
 }
 
-const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'columns'] as const
+const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'tab', 'columns'] as const
 type Name = (typeof names)[number]
 const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
 /** Filters of each report besides the range of days. */
@@ -89,7 +89,13 @@ const filtersOf: Readonly<Record<string, readonly Name[]>> = {
   refunds: ['refund', 'wallet'],
   payouts: ['wallet'],
   liabilities: ['owedTo'],
+  prepaid: [],
+  tabs: ['wallet'],
+  'tab-statement': ['tab'],
 }
+
+/** Reports of the present. */
+const withoutRange = new Set(['liabilities', 'prepaid', 'tabs', 'tab-statement'])
 
 /** Creates the filters of a report. The address of the page stores their values. */
 function createReportFilters(section: HTMLElement, range: () => Parameters) {
@@ -104,7 +110,7 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
     reportName: () => oneOf(HTMLSelectElement, '[name=report]', section).selectedOptions[0]?.textContent ?? '',
     parameters(): Parameters {
       const filters = Object.fromEntries(used().map((name) => [name, valueOf(name)]))
-      return valueOf('report') === 'liabilities' ? filters : { ...range(), ...filters }
+      return withoutRange.has(valueOf('report')) ? filters : { ...range(), ...filters }
     },
     /** Writes the fields to the address, except those that the report does not use. */
     keepAddress() {

@@ -85,6 +85,7 @@ const totals: Readonly<Record<string, string>> = {
   burnConfirmed: 'Burned later, by us',
   allocated: 'Allocated to the shares',
   refundsArisen: 'Refunds that arose',
+  prepaid: 'Deposited on tabs, less spent and returned',
   refundsGranted: 'Refunds granted by a person',
   paidOut: 'Paid out to the shares',
   refunded: 'Paid back to wallets',

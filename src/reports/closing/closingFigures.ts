@@ -76,9 +76,9 @@ interface TotalRule {
 const isLiability = (account: string) => account.startsWith('Liabilities:')
 const isShare = (account: string) => shareName(account) !== undefined
 const isBurned = (account: string) => account === 'Expenses:Burned'
+const notRefunds: ReadonlySet<string> = new Set([accounts.unearned, accounts.burnOwed, accounts.prepaid])
 /** True for money of a wallet that must go back to the wallet. */
-const isRefund = (account: string) =>
-  isLiability(account) && !isShare(account) && account !== accounts.unearned && account !== accounts.burnOwed
+const isRefund = (account: string) => isLiability(account) && !isShare(account) && !notRefunds.has(account)
 const isOnly = (name: string) => (account: string) => account === name
 
 const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
@@ -90,6 +90,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   refundsArisen: { kinds: 'payments', isOf: isRefund, sign: -1n },
   refundsGranted: { kinds: 'refunds', isOf: isOnly(accounts.refundsGranted), sign: 1n },
   paidOut: { kinds: 'payouts', isOf: isShare, sign: 1n },
+  prepaid: { kinds: 'payments', isOf: isOnly(accounts.prepaid), sign: -1n },
   refunded: { kinds: 'payouts', isOf: isRefund, sign: 1n },
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
@@ -109,10 +110,12 @@ function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
     paidOut: totalOf(month, 'paidOut'),
     refunded: totalOf(month, 'refunded'),
     lost: totalOf(month, 'lost'),
+    // Readers of earlier releases know no tabs.
+    ...(month.some(({ account }) => account === accounts.prepaid) ? { prepaid: totalOf(month, 'prepaid') } : {}),
   }
 }
 
-function totalOf(month: readonly ClosingLine[], name: ClosingTotal): ClosingStatement['totals'][ClosingTotal] {
+function totalOf(month: readonly ClosingLine[], name: ClosingTotal): ClosingStatement['totals']['received'] {
   const { kinds, isOf, sign } = rules[name]
   const lines = month.filter((line) => (kindOf[line.kind] ?? 'payments') === kinds && isOf(line.account))
   const dayPicoUsd = sumOf(lines, 'debitDayPicoUsd') - sumOf(lines, 'creditDayPicoUsd')

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { prepaidOn } from '../../accounting/account.ts'
 import { paymentCodec } from '../../payment/events.ts'
 import type { Settlement } from '../../payment/settlement.ts'
+import { settlementOfDebit } from '../../payment/tabSettlement.ts'
 import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -44,7 +46,7 @@ export interface EntryRow {
   readonly dayPicoUsd: bigint | undefined
 }
 
-/** A verified payment with its state at the end of the export's range. */
+/** A verified payment, or a debit of a tab, with its state at the end of the export's range. */
 export interface PaymentRow {
   readonly position: number
   readonly recordedAtMs: number
@@ -63,6 +65,8 @@ export interface PaymentRow {
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
   readonly isBurnOwed: boolean
+  /** Deposited on a tab, or negative: taken out of it. */
+  readonly prepaidBaseUnits: bigint
 }
 
 /** Rows of one page, and the last position of the page. */
@@ -156,39 +160,74 @@ function headerOf(row: EventColumns) {
   }
 }
 
-/** Payments by the position of their verification, each with its lifecycle up to the end of the range. */
+/** Payments by the position of their verification or first debit, each with its lifecycle up to the end of the range. */
 export function paymentPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`
       select seq, recorded_at, stream, body
       from ledger.events
-      where seq > ${after} and seq <= ${upto} and kind = 'PaymentVerified'
+      where seq > ${after} and seq <= ${upto} and (kind = 'PaymentVerified'
+        or kind = 'TabDebited' and convert_from(body, 'UTF8')::jsonb ->> 'attempt' = '1')
       order by seq`.execute(snapshot)
     const lifecycles = await lifecyclesUpTo(
       snapshot,
       rows.map(({ stream }) => stream),
       scope.toPosition,
     )
-    return rows.map((row) => ({
-      position: row.seq,
-      recordedAtMs: row.recorded_at.getTime(),
-      settlement: settlementOf(row.body),
-      ...outcomeOf(assertPresent(lifecycles.get(row.stream), 'a payment has its own verification')),
-    }))
+    return rows.map((row) => {
+      const lifecycle = assertPresent(lifecycles.get(row.stream), 'a payment has its own verification')
+      return {
+        position: row.seq,
+        recordedAtMs: row.recorded_at.getTime(),
+        ...outcomeOf(lifecycle),
+        ...paidOf(row.body, lifecycle),
+      }
+    })
   })
 }
 
-function settlementOf(body: Buffer): Settlement {
-  const { event } = paymentCodec.decode(body.toString('utf8'))
-  assert(event.kind === 'PaymentVerified', 'the column names the kind of the body')
-  return event.settlement
+type Paid = Pick<PaymentRow, 'settlement' | 'prepaidBaseUnits'>
+
+/** A sale on a tab has its own time and the price that was charged. It receives nothing, because the deposit did. */
+function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
+  const { event, effectiveAtMs: blockTimeMs } = paymentCodec.decode(body.toString('utf8'))
+  const bodies = lifecycle.flatMap((each) => each.body ?? [])
+  const events = bodies.map((each) => paymentCodec.decode(each.toString('utf8')).event)
+  const prepaidBaseUnits = events
+    .flatMap((each) => paymentCodec.postingsOf(each))
+    .reduce((sum, { debit, credit, amountBaseUnits }) => {
+      if (isPrepaid(credit)) return sum + amountBaseUnits
+      return isPrepaid(debit) ? sum - amountBaseUnits : sum
+    }, 0n)
+  if (event.kind === 'PaymentVerified') return { settlement: event.settlement, prepaidBaseUnits }
+  assert(event.kind === 'TabDebited', 'the column names the kind of the body')
+  const { price, evidence, ...debit } = settlementOfDebit(event)
+  const charged = {
+    burnBaseUnits: events.find((each) => each.kind === 'BurnOwed')?.owedBaseUnits ?? price.burnBaseUnits,
+    shares: events.find((each) => each.kind === 'DistributionAllocated')?.parts ?? price.shares,
+  }
+  const settlement = {
+    ...debit,
+    price: { ...price, ...charged },
+    receivedBaseUnits: 0n,
+    evidence: { ...evidence, blockTimeMs },
+  }
+  return { settlement, prepaidBaseUnits }
+}
+
+function isPrepaid(account: string): boolean {
+  return account.startsWith(prepaidOn(''))
 }
 
 interface LifecycleEvent {
   readonly seq: number
   readonly kind: string
   readonly recordedAtMs: number
+  /** Null for events that neither move what is prepaid nor state a charge. */
+  readonly body: Buffer | null
 }
+
+const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', 'TabReturned']
 
 /** Events of payments up to the end of the export, by stream. */
 async function lifecyclesUpTo(
@@ -196,8 +235,9 @@ async function lifecyclesUpTo(
   streams: readonly number[],
   position: number,
 ): Promise<ReadonlyMap<number, readonly LifecycleEvent[]>> {
-  const { rows } = await sql<{ stream: number; seq: number; kind: string; recorded_at: Date }>`
-    select s.stream, e.seq, e.kind, e.recorded_at
+  const { rows } = await sql<{ stream: number; seq: number; kind: string; recorded_at: Date; body: Buffer | null }>`
+    select s.stream, e.seq, e.kind, e.recorded_at, case when e.kind = any(${tabKinds}::text[])
+      or s.kind = 'tab_request' and e.kind in ('BurnOwed', 'DistributionAllocated') then e.body end as body
     from ledger.read_many(array(select id from ledger.streams where stream = any (${streams}::bigint[]))) e
     join ledger.streams s on s.id = e.id
     where e.seq <= ${position}
@@ -208,6 +248,7 @@ async function lifecyclesUpTo(
 
 const states: Readonly<Record<string, PaymentRow['state']>> = {
   ProofClaimed: 'claimed',
+  TabDebited: 'claimed',
   AnswerStarted: 'streaming',
   AnswerBroken: 'released',
   RequestFailed: 'released',
@@ -226,7 +267,7 @@ function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
   const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled')
   return {
     state: lifecycle.flatMap(({ kind }) => states[kind] ?? []).at(-1) ?? ('verified' as const),
-    attempts: lifecycle.filter(({ kind }) => kind === 'ProofClaimed').length,
+    attempts: lifecycle.filter(({ kind }) => kind === 'ProofClaimed' || kind === 'TabDebited').length,
     fulfilledPosition: fulfilled?.seq,
     fulfilledAtMs: fulfilled?.recordedAtMs,
     isBurnOwed: lifecycle.some(({ kind }) => kind === 'BurnOwed'),

@@ -84,7 +84,11 @@ const placeColumns: readonly Column<PaymentRow>[] = [
   { name: 'payment', type: 'text', of: (row) => row.settlement.reference },
   { name: 'recorded_at', type: 'time', of: (row) => new Date(row.recordedAtMs) },
   { name: 'paid_at', type: 'time', of: (row) => new Date(row.settlement.evidence.blockTimeMs) },
-  { name: 'slot', type: 'integer', of: (row) => row.settlement.evidence.slot },
+  {
+    name: 'slot',
+    type: 'integer',
+    of: ({ settlement }) => (settlement.debit === undefined ? settlement.evidence.slot : null),
+  },
   { name: 'wallet', type: 'text', of: (row) => row.settlement.wallet },
   { name: 'endpoint', type: 'text', of: (row) => row.settlement.price.endpoint },
   { name: 'quote', type: 'text', of: (row) => row.settlement.quoteId ?? null },
@@ -111,6 +115,16 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
   { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
+  {
+    name: 'deposited_base_units',
+    type: 'baseUnits',
+    of: ({ prepaidBaseUnits: netBaseUnits }) => (netBaseUnits > 0n ? netBaseUnits : 0n),
+  },
+  {
+    name: 'paid_by_tab_base_units',
+    type: 'baseUnits',
+    of: ({ prepaidBaseUnits: netBaseUnits }) => (netBaseUnits < 0n ? -netBaseUnits : 0n),
+  },
 ]
 
 /** Creates the column of a share. A share is due after delivery; until then everything is owed to the caller. */

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import { isoTime } from '@tollbook/core/clock'
+import { readTabId } from '@tollbook/core/tab'
+import { prepaidOn } from '../accounting/account.ts'
+import { type Database, readOrFault } from '../store/database.ts'
+import { depositSpace } from '../store/tabKeys.ts'
+import { pageOf, type ReportRow, type ReportTable } from './reportTable.ts'
+import type { SumsQuestion } from './sums.ts'
+
+const columns = [
+  'at',
+  'movement',
+  'reference',
+  'endpoint',
+  'changeBaseUnits',
+  'balanceBaseUnits',
+  'chargedBaseUnits',
+  'position',
+] as const
+
+const movements: Readonly<Record<string, string>> = {
+  TabOpened: 'deposit',
+  TabToppedUp: 'deposit',
+  DepositReversed: 'dropped',
+  TabTakenBack: 'dropped',
+  TabDebited: 'hold',
+  DistributionAllocated: 'capture',
+  TabReturned: 'release',
+  TabClosed: 'return',
+  TabRestOwed: 'return',
+}
+
+interface StatementRow {
+  readonly seq: number
+  readonly kind: string
+  readonly effective_at: Date
+  readonly reference: string
+  readonly endpoint: string | null
+  readonly change: string
+  readonly charged: string | null
+}
+
+/**
+ * Lists what moved on one tab, oldest first. A request has a hold, then a capture and a release of the rest, or a
+ * release of all of it. The cursor has the balance before the page.
+ */
+export async function tabStatement(database: Database, question: SumsQuestion): Promise<ReportTable> {
+  const [, position = '0', balance = '0'] = /^(\d+)\.(\d+)$/.exec(question.cursor ?? '') ?? []
+  const found = await readOrFault('the movements of a tab', () => readMovements(database, question, Number(position)))
+  const { page, last } = pageOf(found, question)
+  let balanceBaseUnits = BigInt(balance)
+  const rows = page.map((row): ReportRow => {
+    const changeBaseUnits = BigInt(row.change)
+    balanceBaseUnits += changeBaseUnits
+    return {
+      at: isoTime(row.effective_at.getTime()),
+      movement: movements[row.kind] ?? row.kind,
+      reference: row.reference,
+      endpoint: row.endpoint,
+      changeBaseUnits,
+      balanceBaseUnits,
+      chargedBaseUnits: row.charged === null ? null : BigInt(row.charged),
+      position: row.seq,
+    }
+  })
+  return { columns, rows, totals: undefined, next: last === undefined ? undefined : `${last.seq}.${balanceBaseUnits}` }
+}
+
+/** The debits of a tab are a range of stream ids. The burn of a charge is the event before its shares. */
+async function readMovements(database: Database, { tab, limit }: SumsQuestion, after: number) {
+  const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
+  const past = Buffer.alloc(17, 255)
+  const [requests, lifecycle] = [Buffer.concat([Buffer.of(7), id]), Buffer.concat([Buffer.of(6), id])]
+  const { rows } = await sql<StatementRow>`
+    with stream as materialized (
+      select s.stream, s.seqs from ledger.streams s where s.id >= ${requests} and s.id < ${Buffer.concat([requests, past])}
+      union all
+      select s.stream, s.seqs from ledger.streams s where s.id = ${lifecycle}
+      union all
+      select s.stream, s.seqs from ledger.keys k join ledger.streams s on s.id = k.id
+      where k.space = ${depositSpace} and k.key >= ${id} and k.key < ${Buffer.concat([id, past])}
+    ),
+    place as materialized (
+      select at.seq from stream s cross join lateral unnest(s.seqs) r
+      cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
+      where at.seq > ${after}
+    )
+    select e.seq, e.kind, e.effective_at, e.body ->> 'stream' as reference, coalesce(p.endpoint, e.body #>> '{price,endpoint}') as endpoint,
+      e.change::text as change, e.charged::text as charged
+    from (
+      select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
+        case when e.kind = 'DistributionAllocated' then t.whole + coalesce(b.owed, 0) end as charged
+      from place
+      join ledger.events e on e.seq = place.seq
+      left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
+      cross join lateral (
+        select sum(m.amount) as whole,
+          coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
+        from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
+      ) t
+      left join lateral (
+        select b.amounts[1] as owed from ledger.events b where b.seq = e.seq - 1 and b.stream = e.stream and b.kind = 'BurnOwed'
+      ) b on true
+      where e.kind = any(${Object.keys(movements)}::text[])
+      order by e.seq
+      limit ${limit + 1}
+    ) e
+    left join reports.payments p on p.stream = e.stream
+    order by e.seq`.execute(database)
+  return rows
+}
