@@ -155,6 +155,8 @@ export type AppendOutcome =
       readonly after: PaymentState
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
+      /** Balance of the tab. Present after a charge, and at the start of a streamed answer. */
+      readonly tabBalanceBaseUnits?: bigint
     }
   /** Another writer was first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }

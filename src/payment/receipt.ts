@@ -65,6 +65,8 @@ export interface Fulfilment {
   readonly position: number
   readonly leafHash: string
   readonly recordedAtMs: number
+  /** Base units of the tab after the charge. Known to the first answer only, and not a part of its receipt. */
+  readonly tabBalanceBaseUnits?: bigint
 }
 
 /** Parts of a receipt that are not in its fulfilment. */

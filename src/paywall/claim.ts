@@ -169,10 +169,11 @@ export async function fulfil(
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
-  const { after, recordedAtMs } = appended
+  const { after, recordedAtMs, tabBalanceBaseUnits: rest } = appended
   // A debit may be charged less than it held.
   const settlement = 'settlement' in after ? after.settlement : held
-  return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf }
+  const balance = rest === undefined ? {} : { tabBalanceBaseUnits: rest }
+  return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf, ...balance }
 }
 
 async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {

@@ -169,6 +169,8 @@ export interface RefusalExplanation {
 export interface PaidOrder {
   readonly endpoint: string
   readonly settlement: Settlement
+  /** Present if a tab paid: its balance. */
+  readonly tabBalanceBaseUnits?: bigint
 }
 
 /** The common part of every proof: the key that makes its payment single-use, on any rail. */

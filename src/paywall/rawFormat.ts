@@ -23,7 +23,7 @@ export function checkRaw(raw: Raw): Raw | Failure {
 
 // Headers that frame the message, that a proxy or a browser obeys, or that the service sets itself.
 const ownHeaders =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tollbook-.*|payment-.*|www-authenticate)$/
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tab-balance|tollbook-.*|payment-.*|www-authenticate)$/
 
 /** A sold answer without an envelope, with the facts of its receipt. */
 export interface SoldRaw {

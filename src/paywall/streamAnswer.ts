@@ -6,6 +6,7 @@ import type { Dispatch, StreamedAnswer } from './answer.ts'
 import { meteringOf } from './chargeByUse.ts'
 import { type Claim, type ClaimDeps, fulfil, recordRelease, refuseOvertaken } from './claim.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
+import type { PaidOrder } from './rail.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
 import { storeRaw } from './rawFormat.ts'
 import { receiptTrailers, streamEnd, streamHeaders } from './streamFormat.ts'
@@ -31,9 +32,9 @@ export async function startStream(
     }
     return {
       status: 200,
-      ...createSending(deps, started, stream),
+      ...createSending(deps, started.claim, stream),
       headers: {
-        ...rail.respond({ endpoint: order.endpoint, settlement }),
+        ...rail.respond({ ...started.balance, endpoint: order.endpoint, settlement }),
         ...streamHeaders(stream, { reference: settlement.reference, attemptId }),
       },
       // Provider and caller must both finish before the lease ends and another attempt can take over.
@@ -45,13 +46,20 @@ export async function startStream(
   }
 }
 
-async function recordStart({ ledger, clock }: StreamDeps, claim: Claim): Promise<Claim | undefined> {
+interface StartedStream {
+  readonly claim: Claim
+  readonly balance: Pick<PaidOrder, 'tabBalanceBaseUnits'>
+}
+
+async function recordStart({ ledger, clock }: StreamDeps, claim: Claim): Promise<StartedStream | undefined> {
   const { payment, attemptId, settlement } = claim
   const decision = decideStart(payment, attemptId)
   if (decision === undefined) return undefined
   const { reference } = settlement
   const appended = await ledger.append({ reference, before: payment, ...decision, nowMs: clock.nowMs() })
-  return appended.outcome === 'appended' ? { ...claim, payment: appended.after } : undefined
+  if (appended.outcome !== 'appended') return undefined
+  const { after, tabBalanceBaseUnits: rest } = appended
+  return { claim: { ...claim, payment: after }, balance: rest === undefined ? {} : { tabBalanceBaseUnits: rest } }
 }
 
 function createSending(

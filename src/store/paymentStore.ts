@@ -4,6 +4,7 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
+import { prepaidOn } from '../accounting/account.ts'
 import { decideRelease } from '../payment/attempt.ts'
 import { paymentCodec } from '../payment/events.ts'
 import { foldPayment } from './foldPayment.ts'
@@ -11,6 +12,7 @@ import { evolveAll, type PaymentState, unknownPayment } from '../payment/payment
 import type { TabDebited } from '../payment/events/tabEvents.ts'
 import { isTabFinal } from '../payment/tab.ts'
 import { refuseEmptyTab } from '../payment/tabRefusal.ts'
+import { isDebit } from '../payment/tabSettlement.ts'
 import type {
   AppendOutcome,
   DeliveryQuestion,
@@ -175,7 +177,8 @@ async function listUnreceived(
   })
 }
 
-async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
+async function append(deps: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
+  const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await kernel.append(paymentItem(change))
   const debited = change.events.find((event) => event.kind === 'TabDebited')
@@ -183,7 +186,10 @@ async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange)
     const { recordedAtMs, leaves } = result
     const after = evolveAll(change.before, change.events, recordedAtMs)
     const beyond = debited === undefined ? undefined : await refuseBeyondDay(tabs, debited, change.nowMs)
-    if (beyond === undefined || debited === undefined) return { outcome: 'appended', recordedAtMs, leaves, after }
+    if (beyond === undefined || debited === undefined) {
+      const balance = shownAfter.has(change.step) ? await readBalance(deps, after) : {}
+      return { outcome: 'appended', recordedAtMs, leaves, after, ...balance }
+    }
     await releaseDebit(kernel, { ...change, before: after }, debited)
     return { outcome: 'refused', refusal: beyond }
   }
@@ -198,6 +204,27 @@ async function append({ kernel, tabs }: PaymentStoreDeps, change: PaymentChange)
     `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
   )
   return { outcome: 'idempotency_key_reused' }
+}
+
+// Steps whose answer tells the caller what the tab has.
+const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
+
+const selectBalance = {
+  name: 'tab_balance',
+  what: 'the balance of a tab',
+  text: 'select (-balance)::text as balance from ledger.accounts where mint = $1 and name = $2',
+}
+
+/** Reads what a tab has. Nothing if it cannot be read: the answer is paid and must not fail for it. */
+async function readBalance({ pool }: PaymentStoreDeps, payment: PaymentState) {
+  if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
+  const { debit, price } = payment.settlement
+  try {
+    const [row] = await ask<{ balance: string }>(pool, { ...selectBalance, values: [price.mint, prepaidOn(debit.tab)] })
+    return row === undefined ? {} : { tabBalanceBaseUnits: BigInt(row.balance) }
+  } catch {
+    return {}
+  }
 }
 
 /**

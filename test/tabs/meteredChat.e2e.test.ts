@@ -69,7 +69,9 @@ async function buy(order: Order) {
   const before = await balance()
   const reply = await askOnTab(service, tab, order, { number: ++number })
   expect(reply.status).toBe(200)
-  return { receipt: metered.parse(reply.body).receipt, charged: before - (await balance()) }
+  const after = await balance()
+  expect(reply.headers.get('tab-balance')).toBe(after.toString())
+  return { receipt: metered.parse(reply.body).receipt, charged: before - after }
 }
 
 describe('a whole chat', () => {
@@ -104,8 +106,9 @@ describe('a whole chat', () => {
   test('costs its fixed price on every other rail', async () => {
     const order = chat('usage please', { model: 'large' })
     const proof = await service.payer.pay(await askForQuote(service, order), 'boundSignature')
-    const { receipt } = saleBody.parse((await ask(service, { ...order, proof })).body)
-    expect(receipt.requiredBaseUnits).toBe('2000000')
+    const reply = await ask(service, { ...order, proof })
+    expect(saleBody.parse(reply.body).receipt.requiredBaseUnits).toBe('2000000')
+    expect(reply.headers.has('tab-balance')).toBe(false)
   })
 
   test('is not charged if its server breaks off', async () => {
@@ -138,7 +141,8 @@ async function stream(order: Order, bytesMax = Number.POSITIVE_INFINITY) {
   }
   stop.abort()
   const events = text.split('\n\n').map((event) => /^data: (.*)$/m.exec(event)?.[1] ?? '""')
-  return { status: response.status, text, events, before, number }
+  const rest = response.headers.get('tab-balance')
+  return { status: response.status, text, events, before, number, rest }
 }
 
 async function untilEnded(numbered: number): Promise<void> {
@@ -153,7 +157,9 @@ async function untilEnded(numbered: number): Promise<void> {
 
 describe('a streamed chat', () => {
   test('is charged by the report after its last text', async () => {
-    const { text, before } = await stream(chat('usage please', { model: 'large', stream: true }))
+    const { text, before, rest } = await stream(chat('usage please', { model: 'large', stream: true }))
+    // The header comes before the text, so the price is still held.
+    expect(rest).toBe((before - 2_000_000n).toString())
     expect(text).toContain('"usage":{"input":11,"output":40,"isEstimated":false}')
     expect(before - (await balance())).toBe(ofLarge(11, 40))
   })

@@ -11,6 +11,9 @@ import { usdDecimals } from '../../pricing/priceList.ts'
 import { isSameSecret, settleDebit, type SettleDebitDeps } from './settleDebit.ts'
 import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, walletHeader } from './tabProof.ts'
 
+/** Base units that the tab has after the charge; in a streamed answer, while the price is held. */
+const balanceHeader = 'tab-balance'
+
 /**
  * Creates the rail of tabs: a request is paid out of an earlier deposit by one debit, with no transaction and no call
  * to a node. The debit is in the headers of the specification, or the bearer key of the tab in `Authorization`. It
@@ -25,18 +28,18 @@ export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
         ...(typeof key === 'string' ? { [bearerHeader]: `Bearer ${key}` } : {}),
         ...(typeof maxUsd === 'string' ? { [maxUsdHeader]: maxUsd } : {}),
       }),
-      receiptOf: () => ({}),
+      receiptOf: ({ [balanceHeader]: rest }) => (rest === undefined ? {} : { 'tollbook/tab-balance': rest }),
     },
     secretHeaders: [proofHeader, bearerHeader],
     requestHeaders: [walletHeader, proofHeader, bearerHeader, maxUsdHeader],
-    responseHeaders: [],
+    responseHeaders: [balanceHeader],
     carriesProof: carriesDebit,
     identify: (request) => (carriesDebit(request) ? { payer: undefined } : undefined),
     challenge: () => Promise.resolve(undefined),
     read: readTabProof,
     checkHolder: (proof, settlement) => checkHolder(deps.origin, proof, settlement),
     settle: (question) => settleDebit(deps, question),
-    respond: () => ({}),
+    respond: ({ tabBalanceBaseUnits: rest }) => (rest === undefined ? {} : { [balanceHeader]: rest.toString() }),
     explain(refusal) {
       return Promise.resolve({
         headers: {},
