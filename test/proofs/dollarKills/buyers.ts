@@ -49,10 +49,10 @@ export async function openBuyers(
   const { depositBaseUnits, tab } = await openTabBuyer(environment, instances)
   const buyers: readonly Buyer[] = [
     // Only one: two clients of a wallet sign the same transaction for the same price at once.
-    stockBuyer('x402 in dollars', ({ path }) => inDollars(`${host}/x402${path}`)),
-    stockBuyer('x402 in the token', ({ path }) => inToken(`${host}/x402${path}`)),
-    stockBuyer('mpp in what comes first', ({ path }) => byMpp(`${host}${path}`, marked)),
-    stockBuyer('mpp in what comes first, second', ({ path }) => byMpp(`${host}${path}`, marked)),
+    stockBuyer('x402 in dollars', instances, ({ path }) => inDollars(`${host}/x402${path}`)),
+    stockBuyer('x402 in the token', instances, ({ path }) => inToken(`${host}/x402${path}`)),
+    stockBuyer('mpp in what comes first', instances, ({ path }) => byMpp(`${host}${path}`, marked)),
+    stockBuyer('mpp in what comes first, second', instances, ({ path }) => byMpp(`${host}${path}`, marked)),
     { name: 'native', buy: (order) => buyNatively(environment, instances, order) },
     tab,
   ]
@@ -60,23 +60,27 @@ export async function openBuyers(
 }
 
 /** A stock client pays once; the fetch below it repeats the paid request. */
-function stockBuyer(name: string, send: (order: ProofOrder) => Promise<Response>): Buyer {
+function stockBuyer(name: string, instances: Instances, send: (order: ProofOrder) => Promise<Response>): Buyer {
   return {
     name,
     async buy(order) {
       // A client refuses offers that it does not know, and an offer that has changed meanwhile is not signed.
       const response = await send(order).catch(() => undefined)
-      return response === undefined || response.status === 402 ? undefined : saleOf(name, response)
+      return response === undefined || response.status === 402 ? undefined : saleOf(name, response, instances)
     },
   }
 }
 
-async function saleOf(buyer: string, response: Response): Promise<Sale | string> {
+/** The receipt is left out of headers that would be too long. Its address is always there. */
+async function saleOf(buyer: string, response: Response, { persistentFetch }: Instances): Promise<Sale | string> {
   const text = await response.text()
   if (response.status !== 200) return `${buyer}: ${response.status} ${text.slice(0, 300)}`
   const { data } = saleBody.safeParse(JSON.parse(text))
   if (data !== undefined) return { buyer, receipt: data.receipt }
-  return { buyer, receipt: receiptBody.parse(readReceiptHeader(response.headers)) }
+  const inHeader = readReceiptHeader(response.headers)
+  if (inHeader !== undefined) return { buyer, receipt: receiptBody.parse(inHeader) }
+  const answer = await persistentFetch(`${host}${response.headers.get('receipt-location')}`)
+  return { buyer, receipt: z.object({ data: receiptBody }).parse(await answer.json()).data }
 }
 
 const notFoundMax = 100
@@ -84,9 +88,10 @@ const refusal = z.object({ reason: z.string().optional() })
 
 async function buyNatively(
   { payer }: ProofEnvironment,
-  { persistentFetch }: Instances,
+  instances: Instances,
   { path }: ProofOrder,
 ): Promise<Sale | string | undefined> {
+  const { persistentFetch } = instances
   const headers = { 'x-wallet-address': payer.address }
   const offer = await persistentFetch(`${host}${path}`, { headers })
   if (offer.status !== 402) return `native: an offer was answered ${offer.status}`
@@ -99,7 +104,7 @@ async function buyNatively(
   const proof = Buffer.from(JSON.stringify({ signature: payment.signature, secret: payment.secret })).toString('base64')
   for (let tries = 1; ; tries++) {
     const response = await persistentFetch(`${host}${path}`, { headers: { ...headers, 'x-payment-proof': proof } })
-    if (response.status !== 402) return saleOf('native', response)
+    if (response.status !== 402) return saleOf('native', response, instances)
     const { reason } = refusal.parse(await response.json())
     if (reason === 'not_found' && tries < notFoundMax) await systemClock.sleep(200)
     else return sent ? `native: a payment was refused as ${reason}` : undefined
@@ -110,7 +115,8 @@ const depositUsd = 20
 /** Longer than an outage. */
 const debitMs = 240_000
 
-async function openTabBuyer({ payer }: ProofEnvironment, { persistentFetch }: Instances) {
+async function openTabBuyer({ payer }: ProofEnvironment, instances: Instances) {
+  const { persistentFetch } = instances
   const key = newSessionKey()
   const body = JSON.stringify({ depositUsd, sessionKey: key.address })
   const headers = { 'x-wallet-address': payer.address, 'content-type': 'application/json' }
@@ -129,7 +135,7 @@ async function openTabBuyer({ payer }: ProofEnvironment, { persistentFetch }: In
       const validUntilMs = systemClock.nowMs() + debitMs
       const debit = debitProof(tab, { path }, { number: ++number, validUntilMs })
       const paid = { 'x-wallet-address': tab.wallet, 'x-payment-proof': debit }
-      return saleOf('tab', await persistentFetch(`${host}${path}`, { headers: paid }))
+      return saleOf('tab', await instances.persistentFetch(`${host}${path}`, { headers: paid }), instances)
     },
   }
   return { tab: buyer, depositBaseUnits: BigInt(tab.depositBaseUnits) }
