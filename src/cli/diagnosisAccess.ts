@@ -2,6 +2,7 @@ import { type Config, readConfig } from '../config.ts'
 import { openDiagnosis, type OpenDiagnosis } from '../diagnosis/openDiagnosis.ts'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { sampleDollar } from './local/sampleDollar.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
 import { runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
@@ -43,5 +44,9 @@ function financeUrl({ refunds }: Config, local: LocalJson | undefined): string {
 function chainOf({ chain, currencies }: Config, local: LocalJson | undefined) {
   if (chain !== undefined) return { ...chain, currencies: currencies.accepted }
   if (local?.rpcUrl === undefined) return undefined
-  return { rpcUrls: [local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
+  const { rpcUrl, tokenMint, paymentWallet } = local
+  // Only the chain of local mode itself has the sample dollar. Local mode may also run on another chain.
+  const sampled = local.mintAuthorityKeypairPath === undefined ? [] : [sampleDollar]
+  const accepted = currencies.accepted.length > 0 ? currencies.accepted : sampled
+  return { rpcUrls: [rpcUrl], tokenMint, paymentWallet, currencies: accepted }
 }

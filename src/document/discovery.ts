@@ -6,9 +6,11 @@ import { hasNoBody } from '../product/productFacts.ts'
 import { describeSeller, type Seller } from '../product/seller.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
+import { pegAttoUsd } from '../pricing/dollarPrices.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
 import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
 import { shownParameters } from './productTable.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
@@ -31,9 +33,10 @@ export interface DiscoveryDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
-/** The current price in tokens. */
+/** The current price in tokens, and the dollars that are accepted in addition. */
 export interface OfferedPrice {
   readonly mint: string
+  readonly dollars?: readonly AcceptedDollar[]
   /** Undefined while the token has no price. */
   readonly requiredBaseUnits: bigint | undefined
 }
@@ -45,11 +48,14 @@ export interface OfferedPrice {
 export function paymentInfo(
   endpoint: Endpoint,
   rails: readonly DescribedRail[],
-  { mint, ...price }: OfferedPrice,
+  { mint, dollars = [], ...price }: OfferedPrice,
 ): Json {
   const amount = price.requiredBaseUnits?.toString() ?? null
   const terms = descriptionsOf(rails).flatMap(({ offer }) => (offer === undefined ? [] : [offer]))
-  const offers = terms.map((offer) => ({ ...offer, amount, currency: mint, description: endpoint.summary }))
+  const offers = [
+    ...terms.map((offer) => ({ ...offer, amount, currency: mint, description: endpoint.summary })),
+    ...dollars.flatMap((dollar) => dollarOffers(endpoint, rails, dollar)),
+  ]
   return {
     price: priceRange(endpoint),
     protocols: rails.map(({ name, description }) => ({
@@ -57,6 +63,15 @@ export function paymentInfo(
     })),
     ...(offers.length === 0 ? {} : { offers }),
   }
+}
+
+function dollarOffers(endpoint: Endpoint, rails: readonly DescribedRail[], dollar: AcceptedDollar): readonly Json[] {
+  const { mint: currency, decimals, minimumUSD, rails: offering } = dollar
+  const { priceMicroUsd, summary: description, isDeposit } = endpoint
+  if (isDeposit === true || Number(priceMicroUsd) < minimumUSD * 1e6) return []
+  const amount = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals }).toString()
+  const open = descriptionsOf(rails.filter(({ name }) => offering.includes(name)))
+  return open.flatMap(({ offer }) => (offer === undefined ? [] : [{ ...offer, amount, currency, description }]))
 }
 
 /** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. Empty if no rail has a mount. */

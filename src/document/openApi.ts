@@ -56,12 +56,12 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
     parameters,
     headers,
   }
-  const { rails, mint } = deps
+  const { rails, mint, dollars } = deps
   const sold = deps.endpoints.map((endpoint) => ({
     endpoint,
-    operationFor: paidOperation(endpoint, { verdicts, rails, mint }),
+    operationFor: paidOperation(endpoint, { verdicts, rails, mint, dollars }),
   }))
-  const unpriced = { mint, requiredBaseUnits: undefined }
+  const unpriced = { mint, dollars, requiredBaseUnits: undefined }
   const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail, unpriced))
   return ({ baseUrl, linkBase }) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../product/endpoint.ts'
+import type { AcceptedDollar } from './acceptedDollars.ts'
 import { hasNoBody, requestOf, type StreamFacts } from '../product/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
@@ -56,6 +57,7 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
 
 /** Facts of the service that all operations share. */
 export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
+  readonly dollars: readonly AcceptedDollar[]
   readonly verdicts: readonly ErrorAdvice[]
 }
 
@@ -110,6 +112,7 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
     'x-payment-info': paymentInfo(endpoint, facts.rails, {
       mint: facts.mint,
+      dollars: facts.dollars,
       requiredBaseUnits: price?.requiredBaseUnits,
     }),
     'x-codeSamples': [

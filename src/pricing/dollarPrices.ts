@@ -16,7 +16,7 @@ export interface SoldDollar {
 }
 
 /** One dollar is worth one US dollar in every price. */
-const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
+export const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
  * The prices of a list in dollars, from its prices in the service token. The burn of a sale is the one of the same

@@ -56,14 +56,20 @@ test('the page for language models says how a client of MPP asks, where one can 
 
 test('an operation names its price in dollars, the protocols that pay it, and the offers of MPP', () => {
   const [crypto] = endpoints
-  const info = crypto && paymentInfo(crypto, rails, { mint: 'Mint', requiredBaseUnits: 20_000_000n })
+  const dollar = { symbol: 'USDC', mint: 'Dollar', decimals: 6, rails: ['mpp'], minimumUSD: 0, burn: 'token' as const }
+  const dollars = [
+    { ...dollar, description: '' },
+    { ...dollar, minimumUSD: 1_000, description: '' },
+  ]
+  const info = crypto && paymentInfo(crypto, rails, { mint: 'Mint', dollars, requiredBaseUnits: 20_000_000n })
+  const inDollars = { ...charge, amount: '20000', currency: 'Dollar', description: crypto?.summary }
   const offer = { ...charge, amount: '20000000', currency: 'Mint', description: crypto?.summary }
   expect(info).toEqual({
     price: { mode: 'fixed', currency: 'USD', amount: '0.02' },
     protocols: [{ x402: {} }, { mpp: { ...charge, currency: 'Mint' } }, { native: {} }],
-    offers: [offer],
+    offers: [offer, inDollars],
   })
-  expect(PaymentInfo.parse(info)).toEqual({ offers: [offer] })
+  expect(PaymentInfo.parse(info)).toEqual({ offers: [offer, inDollars] })
 })
 
 test('an offer of MPP has no amount while the token has no price, and nothing else has an offer', () => {

@@ -138,7 +138,8 @@ test('the landing page promises a burn of each price only if nothing is sold wit
 /** Additions to each document for dollars. The rest has to be the same, byte for byte. */
 const additions: Readonly<Record<string, RegExp>> = {
   '/api/catalog': /"dollars":\[.*?\],(?="paymentWallet")/,
-  '/openapi.json': /\\n\\n## Dollars.*?(?=\\n\\n## The proof)|"x-dollars":\[.*?\],(?="servers")/g,
+  '/openapi.json':
+    /\\n\\n## Dollars.*?(?=\\n\\n## The proof)|"x-dollars":\[.*?\],(?="servers")|,\{"method":"solana","amount":"\d+","currency":"[^"]+","description":"[^"]*"\}/g,
   '/.well-known/x402': /"dollars":\[.*?\],(?="instructions")/,
   '/llms.txt': /Dollars are accepted.*\n- USDC.*\n\n/,
   '/': /\n *<p class="muted">Dollars are accepted.*<\/p>\n *<ul class="muted">[^]*?<\/ul>/,

@@ -11,7 +11,7 @@ import { openTestEndpoint } from '../support/testProduct.ts'
 const answers = () => Promise.reject(new Error('nothing is bought'))
 const mount = { name: 'x402', description: { protocol: 'x402', request: 'there', mount: '/x402' } }
 const operationOf = (endpoint: ReturnType<typeof openTestEndpoint>) =>
-  paidOperation(endpoint, { verdicts: [], rails: [], mint: 'Mint' })({
+  paidOperation(endpoint, { verdicts: [], rails: [], dollars: [], mint: 'Mint' })({
     baseUrl: '',
     price: undefined,
   })

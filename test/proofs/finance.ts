@@ -8,6 +8,7 @@ import { sumsOfCsv } from './finance/csvSums.ts'
 import { lookAtClosing } from './finance/closingPage.ts'
 import { openFinanceLedgers } from './finance/financeLedgers.ts'
 import type { FinanceService } from './finance/financeService.ts'
+import { proveMonth } from './finance/monthOfBoth.ts'
 import { openBrowser } from './finance/openBrowser.ts'
 import { createChecks, createPageLooks, type Size } from './finance/pageLooks.ts'
 import { compareDrawing, firstPaintOf, type Look, serveBarePage } from './finance/paint.ts'
@@ -31,6 +32,7 @@ const command = proofCommand('finance', 'The finance page and the burn page in a
   )
   .option('--audit', 'audit the long ledger too: about a minute for each million events', false)
   .option('--no-pages', 'questions and tools only')
+  .option('--only-month', 'a month of both currencies by the steps of docs/finance.md, and nothing else', false)
   .option('--no-tools', 'without hledger, bean-check and DuckDB')
   .option('--pictures <prefix>', 'write a picture of each page to PREFIX-<name>.png')
 const flags = command.parse().opts<{
@@ -39,6 +41,7 @@ const flags = command.parse().opts<{
   ledger?: string
   audit: boolean
   pages: boolean
+  onlyMonth: boolean
   tools: boolean
   pictures?: string
 }>()
@@ -51,6 +54,14 @@ const areFiguresWhole = `[...document.querySelectorAll('.cards dd:not(.small)')]
   return text.getClientRects().length <= 1
 })`
 
+const checks = createChecks()
+const { check } = checks
+await proveMonth(check)
+if (flags.onlyMonth) {
+  concludeProof({ holds: checks.problems.length === 0, lines: ['a month of both currencies', ...checks.problems] })
+  process.exit()
+}
+
 await using opened = new AsyncDisposableStack()
 const appended = Math.min(flags.appended, flags.payments)
 const factor = Math.round(flags.payments / appended)
@@ -59,8 +70,6 @@ const { short: small, long: service } = ledgers
 const { baseUrl, financeToken, signature, ask, dataOf, payments } = service
 const { browser, end } = await openBrowser()
 opened.defer(end)
-const checks = createChecks()
-const { check } = checks
 const looks = { check, ...(await createPageLooks({ browser, checks, pictures: flags.pictures })) }
 const { openPage, judge, fits, firstPaintMs } = looks
 

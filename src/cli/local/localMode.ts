@@ -12,6 +12,7 @@ import { giveFunds } from './giveFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { provisionDollar, sampleDollarAccount } from './provisionDollar.ts'
+import { sampleDollar } from './sampleDollar.ts'
 import { type ProvisionedChain, provisionFromHome } from './provisionChain.ts'
 import {
   admitLogins,
@@ -134,8 +135,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
 /** Sells every product in the sample dollar too. The treasury is the demo's own, so its debt has a high limit. */
 function withSampleDollar(currencies: Config['currencies']): Config['currencies'] {
   if (currencies.accepted.length > 0) return currencies
-  const usdc = { symbol: 'USDC', mint: undefined, minimumMicroUsd: 1n, burn: 'token', rails: ['x402', 'mpp'] } as const
-  return { ...currencies, accepted: [usdc], burnDebtMaxTokens: localDebtMaxTokens }
+  return { ...currencies, accepted: [sampleDollar], burnDebtMaxTokens: localDebtMaxTokens }
 }
 
 const localDebtMaxTokens = 1_000_000

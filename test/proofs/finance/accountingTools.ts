@@ -18,7 +18,8 @@ const journals = {
   hledger: ['hledger', '-f', 'FILE', 'check', '--strict'],
   beancount: ['bean-check', 'FILE'],
 } as const
-const balances = z.array(z.object({ account: z.string(), balance: z.string() }))
+const balances = z.array(z.object({ mint: z.string(), account: z.string(), balance: z.string() }))
+const summary = z.object({ mints: z.array(z.object({ mint: z.string(), name: z.string() })) })
 const trialBalance = z.object({
   rows: z.array(
     z.object({ account: z.string(), closingDebitBaseUnits: z.string(), closingCreditBaseUnits: z.string() }),
@@ -76,11 +77,11 @@ async function pythonWithDuckdb(folder: string): Promise<string | undefined> {
 const sumsInDuckdb = `
 import duckdb, json, sys
 rows = duckdb.sql(f"""
-  select case when account like 'Liabilities:Share:%' then account
+  select mint, case when account like 'Liabilities:Share:%' then account
     else array_to_string(str_split(account, ':')[1:2], ':') end as shown,
     sum(coalesce(debit_base_units, 0)) - sum(coalesce(credit_base_units, 0)) as balance
-  from read_parquet('{sys.argv[1]}') where account not like 'Memo:%' group by shown order by shown""").fetchall()
-print(json.dumps([{'account': line, 'balance': str(int(balance))} for line, balance in rows]))`
+  from read_parquet('{sys.argv[1]}') where account not like 'Memo:%' group by mint, shown order by mint, shown""").fetchall()
+print(json.dumps([{'mint': mint, 'account': line, 'balance': str(int(balance))} for mint, line, balance in rows]))`
 
 interface SumsQuestion {
   readonly check: Checks['check']
@@ -90,18 +91,33 @@ interface SumsQuestion {
 
 async function compareSums(service: FinanceService, { check, python, file }: SumsQuestion): Promise<void> {
   const { stdout } = await run(python, ['-c', sumsInDuckdb, file], { maxBuffer: outputMax })
-  const found = balances.parse(JSON.parse(stdout))
-  const { rows } = await service.dataOf('trial-balance', trialBalance)
+  const sums = balances.parse(JSON.parse(stdout))
+  assertPresent(sums[0], 'the ledger has accounts')
+  const { mints } = await service.dataOf('summary', summary)
+  for (const { mint, name } of mints) {
+    const found = sums.filter((line) => line.mint === mint)
+    await compareMint(service, { mint, name, found, check })
+  }
+}
+
+interface MintSums {
+  readonly mint: string
+  readonly name: string
+  readonly found: z.output<typeof balances>
+  readonly check: Checks['check']
+}
+
+async function compareMint(service: FinanceService, { mint, name, found, check }: MintSums): Promise<void> {
+  const { rows } = await service.dataOf(`trial-balance?mint=${mint}`, trialBalance)
   for (const { account, balance } of found) {
     const row = rows.find((line) => line.account === account)
     const closing =
       row === undefined ? undefined : BigInt(row.closingDebitBaseUnits) - BigInt(row.closingCreditBaseUnits)
-    check(closing === BigInt(balance), `DuckDB over the Parquet: ${account} closes with ${balance}`)
+    check(closing === BigInt(balance), `DuckDB over the Parquet: ${name} ${account} closes with ${balance}`)
   }
   const missing = rows.filter(({ account }) => !found.some((line) => line.account === account))
   check(
     missing.length === 0,
-    `DuckDB has every line of the trial balance ${missing.map(({ account }) => account).join(', ')}`,
+    `DuckDB has every line of the trial balance in ${name} ${missing.map(({ account }) => account).join(', ')}`,
   )
-  assertPresent(found[0], 'the ledger has accounts')
 }

@@ -1,11 +1,19 @@
 import pg from 'pg'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { type Address } from '@tollbook/core/address'
+import { type Address, readAddress } from '@tollbook/core/address'
 import { systemClock } from '@tollbook/core/clock'
+import { sampleDollarMint } from '../../../src/cli/local/provisionDollar.ts'
+import { dollarPrices } from '../../../src/pricing/dollarPrices.ts'
 import { split } from '../../../src/pricing/split.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
 import { appendBatch } from '@tollbook/ledger/appendBatch'
-import { decideFinality, decideRefund, decideUnmatched, type FinalVerdict } from '../../../src/payment/finality.ts'
+import {
+  decideDelivery,
+  decideFinality,
+  decideRefund,
+  decideUnmatched,
+  type FinalVerdict,
+} from '../../../src/payment/finality.ts'
 import { evolveAll, type PaymentDecision, type PaymentState, unknownPayment } from '../../../src/payment/payment.ts'
 import type { PaymentChange } from '../../../src/payment/paymentLedger.ts'
 import type { Settlement } from '../../../src/payment/settlement.ts'
@@ -31,6 +39,10 @@ const products: readonly (readonly [endpoint: string, requiredBaseUnits: bigint]
   ['/api/tools/screenshot', 20_000_000n],
   ['/api/ai/chat', 50_000_000n],
 ]
+const dollarMint = assertPresent(readAddress(sampleDollarMint), 'the mint is an address')
+const treasuryWallet = sampleAddress()
+// More than the burns of seven sales.
+const deliveredBaseUnits = 100_000_000n
 const daysBack = 120
 const batchMax = 500
 const batchesMin = 300
@@ -45,6 +57,8 @@ const hourMs = 3_600_000
 interface SeedOptions {
   readonly mint: Address
   readonly payments: number
+  /** Some sales are in dollars, and a treasury delivers the tokens for their burns. */
+  readonly sellsInDollars?: boolean
   /** Seeding ends after this time with fewer payments. */
   readonly durationMaxMs?: number
   readonly onProgress?: (done: number) => void
@@ -57,7 +71,7 @@ interface SeedOptions {
  */
 export async function seedLedger(
   { serviceUrl, adminUrl }: Pick<TestDatabase, 'serviceUrl' | 'adminUrl'>,
-  { mint, payments, durationMaxMs = Number.POSITIVE_INFINITY, onProgress }: SeedOptions,
+  { mint, payments, sellsInDollars = false, durationMaxMs = Number.POSITIVE_INFINITY, onProgress }: SeedOptions,
 ): Promise<number> {
   const client = new pg.Client({ connectionString: serviceUrl })
   await client.connect()
@@ -82,7 +96,8 @@ export async function seedLedger(
         firstMs + daysBack * dayMs * Math.sqrt(Math.min(1, Math.max(nth / payments, passed))),
       )
       const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are enough wallets')
-      return storyOf(nth, settlementOf(nth, { mint, wallet, blockTimeMs }))
+      const sale = settlementOf(nth, { mint, wallet, blockTimeMs })
+      return sellsInDollars ? storyOfBoth(nth, sale) : storyOf(nth, sale)
     })
     const lastMs = Math.max(...stories.flatMap(([change]) => change?.nowMs ?? 0))
     await ledgerTime.set(Math.min(lastMs + hourMs, nowMs))
@@ -139,6 +154,25 @@ function storyOf(nth: number, settlement: Settlement): Story {
   return isServed || isDropped
     ? [change, end, later]
     : [change, end, later, changeOf(later, decideRefund(afterOf(later)))]
+}
+
+/** Every third sale is in dollars, and every seventh of those is followed by a delivery of the treasury. */
+function storyOfBoth(nth: number, sale: Settlement): Story {
+  if (nth % 21 === 4) return [delivery(sale)]
+  return storyOf(nth, nth % 3 === 1 ? inDollars(sale) : sale)
+}
+
+function inDollars(sale: Settlement): Settlement {
+  const of = { mint: dollarMint, decimals: 6, minimumMicroUsd: 1n, burn: 'token' } as const
+  const price = assertPresent(dollarPrices([sale.price], of, defaultSplit)[0], 'the price is above the minimum')
+  return { ...sale, price, burnedBaseUnits: 0n, receivedBaseUnits: price.requiredBaseUnits }
+}
+
+function delivery({ reference, price, evidence }: Settlement): PaymentChange {
+  const treasury = { wallet: treasuryWallet, mint: price.mint }
+  const transfer = { ...treasury, receivedBaseUnits: deliveredBaseUnits, slot: evidence.slot }
+  const decided = assertPresent(decideDelivery(unknownPayment, transfer, treasury), 'the treasury delivers')
+  return { reference, before: unknownPayment, ...decided, nowMs: evidence.blockTimeMs }
 }
 
 const final: FinalVerdict = { kind: 'finalized', slot: 1_000 }
