@@ -55,7 +55,7 @@ export const proofs: Readonly<Record<string, Proof>> = {
   },
   metered: {
     about:
-      '500 chats on a tab over a model of 12 behaviours cost what a separate program computes from the received bytes',
+      '500 chats on a tab over a model of 12 behaviours, half of them by a route of a file, and rows and bytes cost what a separate program computes from the received bytes',
     programs: { metered: 'metered.ts' },
   },
   tabs: {
