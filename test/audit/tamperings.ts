@@ -7,6 +7,7 @@ import { tamperedSeals } from './tamperedSeals.ts'
 import { tamperedShapes } from './tamperedShapes.ts'
 import { tamperedStreams } from './tamperedStreams.ts'
 import { tamperedTables } from './tamperedTables.ts'
+import { tamperedTabs } from './tamperedTabs.ts'
 import type { Tampering } from './tampering.ts'
 
 /** Every way of tampering with a live ledger. */
@@ -16,6 +17,7 @@ export const tamperings: readonly Tampering[] = [
   ...tamperedAfterAnswer,
   ...tamperedStreams,
   ...tamperedTables,
+  ...tamperedTabs,
   ...tamperedReports,
   ...tamperedSeals,
   ...tamperedShapes,

@@ -38,7 +38,7 @@ export const depositEvents: readonly EventEntry[] = [
       judgeDeposit(event, at)
       const { tab, wallet, mint, terms, stream } = event
       if (tab !== tabIdOfDeposit(stream)) at.blame('owner_differs', 'the tab has the id of another deposit')
-      const { sessionKey, bearerHash, maxPerRequestBaseUnits } = terms
+      const { sessionKey, bearerHash, maxPerRequestBaseUnits, endsAtMs } = terms
       const { slot, blockTimeMs } = at.row
       const place = { deposit: stream, slot, blockTimeMs }
       const facts = {
@@ -48,6 +48,7 @@ export const depositEvents: readonly EventEntry[] = [
         sessionKey,
         bearerHash,
         maxPerRequestBaseUnits,
+        endsAtMs,
         lifecycle: 0,
         isClosed: false,
         lostBaseUnits: 0n,

@@ -59,7 +59,10 @@ export const tabLifecycle: AuditedKind = {
       postings,
       judge(event, at) {
         const tab = enterRest(event, at)
-        if (tab !== undefined) tab.isClosed = true
+        if (tab === undefined) return
+        if (event.by === 'end' && event.effectiveAt < tab.endsAtMs)
+          at.blame('lifecycle_impossible', 'the tab was closed before its end')
+        tab.isClosed = true
       },
     }),
     eventOf(restOwed, { postings, judge: enterRest }),

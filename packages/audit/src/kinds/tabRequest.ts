@@ -134,6 +134,9 @@ export const tabRequest: AuditedKind = {
 
 type Debited = z.output<typeof debited>
 
+// A debit is judged before its append, which waits 15 s at most.
+const recordedWithinMs = 60_000
+
 function judgeDebited(event: Debited, at: Judged): void {
   const { row, blame, ledger, recordedAtMs } = at
   const { price: listed, wallet, attempt, number, signed } = event
@@ -158,6 +161,8 @@ function judgeDebited(event: Debited, at: Judged): void {
     if (!isSignedDebit({ tab: event.tab, number, origin, mint: listed.mint, signed }))
       blame('owner_differs', 'the session key did not sign the debit')
     if (listed.requiredBaseUnits > signed.maxBaseUnits) blame('payment_short', 'more is held than the payer permitted')
+    if (event.effectiveAt > signed.validUntilMs + recordedWithinMs)
+      blame('lifecycle_impossible', 'the debit was no longer valid')
   }
   Object.assign(row, {
     wallet,
@@ -186,6 +191,7 @@ function judgeTab(event: Debited, { blame, ledger }: Judged): void {
   if (tab.deposit !== event.deposit || tab.slot !== event.slot || tab.blockTimeMs !== event.blockTimeMs)
     blame('owner_differs', 'another deposit opened the tab')
   if (tab.isClosed) blame('lifecycle_impossible', 'the tab is closed')
+  if (event.effectiveAt > tab.endsAtMs + recordedWithinMs) blame('lifecycle_impossible', 'the tab had ended')
   if (tab.lifecycle !== event.lifecycle)
     blame('lifecycle_impossible', `the lifecycle of the tab has ${tab.lifecycle} events, not ${event.lifecycle}`)
   const isHeld =

@@ -12,6 +12,7 @@ export interface AuditedTab {
   readonly mint: string
   readonly deposit: string
   readonly maxPerRequestBaseUnits: bigint
+  readonly endsAtMs: number
   readonly slot: number
   readonly blockTimeMs: number
   sessionKey: string | null
