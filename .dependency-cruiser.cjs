@@ -87,6 +87,7 @@ const mayImport = {
     'src/outbound',
     'src/signer',
     'src/start',
+    'src/tabs',
     'src/config',
     'src/config.ts',
   ],

@@ -8,6 +8,7 @@ import { type Check, type CheckFinding, passed, runChecks, warning } from './che
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
 import { localChecks } from './localChecks.ts'
+import { tabChecks } from './tabChecks.ts'
 import { machineChecks } from './machineChecks.ts'
 
 /** An installation to examine. Each finding is reported at once. */
@@ -90,5 +91,6 @@ function serviceChecks(
     }),
     ...chain.checks,
     ...ledgerChecks({ config, database: login.database, chain: chain.chain, clock, log }),
+    ...tabChecks({ config: config.tabs, database: login.database, chain: chain.chain }),
   ]
 }

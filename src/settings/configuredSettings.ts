@@ -83,7 +83,9 @@ export function differencesText(differences: readonly SettingDifference[]): stri
     const command = changeCommand(configured)
     const advice =
       command === undefined
-        ? `This setting keeps its first value. Set ${variable} back, or use another database.`
+        ? name === tabWalletName
+          ? `The deposits on record are in the recorded wallet. Set ${variable} back, or remove it: no tabs are sold then, and those on record are returned.`
+          : `This setting keeps its first value. Set ${variable} back, or use another database.`
         : `Set ${variable} back. To change the setting: ${command}`
     return `  ${variable} (setting ${name})
     recorded:   ${settingText(name, recorded)} since ${since}

@@ -72,7 +72,7 @@ export function createTabStore(deps: TabStoreDeps): TabStore {
     balanceBaseUnits: (tab) => readBalance(deps, tab),
     spentTodayBaseUnits: (tab, nowMs) => readSpent(deps, tab, nowMs),
     listHolding: () => listHolding(deps),
-    totals: (mint) => readTotals(deps, mint),
+    totals: (mint) => readTabTotals(deps.database, mint),
     close: (tab, by, nowMs) => closeTab({ ...deps, change }, tab, { by, nowMs }),
     replaceKeys: (tab, keys, nowMs) => change(tab, decideKeys(tab, keys), nowMs),
   }
@@ -167,7 +167,8 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
   return rows.map(({ name }) => name.slice(prepaidPrefix.length))
 }
 
-async function readTotals({ database }: TabStoreDeps, mint: Address) {
+/** Reads the sums over all tabs, and over all refunds that are due. */
+export async function readTabTotals(database: Database, mint: Address) {
   const { rows } = await readOrFault('what tabs hold', () =>
     sql<{ prepaid: string; refunds: string }>`
       select coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,

@@ -18,12 +18,14 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 type Environment = Readonly<Record<string, string>>
 
 let environment: Environment
+let tabWallet: string
 const database = await createTestDatabase()
 const chain = await startLocalChain({ slotMs: 40 })
 afterAll(() => chain.close())
 
 beforeAll(async () => {
-  const { mint, paymentWallet } = await provisionWallets(chain)
+  const { mint, paymentWallet, ...wallets } = await provisionWallets(chain)
+  tabWallet = wallets.tabWallet.publicKey.toBase58()
   const folder = await makeScratchDirectory()
   environment = {
     DATABASE_URL: await makeMemberLogin(database.adminUrl, 'tollbook_service', 'tollbook_retention'),
@@ -159,6 +161,20 @@ test('a database that cannot be reached fails, and the chain is still checked', 
   expect(findings.get('database')).toMatchObject({ verdict: 'failed', detail: expect.stringContaining('ECONNREFUSED') })
   expect(JSON.stringify([...findings.values()])).not.toContain('secret')
   expect(findings.get('mint and payment wallet')?.verdict).toBe('ok')
+})
+
+test('the wallet for tabs needs a token account, and limits that fit each other', async () => {
+  expect((await verdictOf('tabs'))[0]).toBe('skipped')
+  const without = await verdictOf('tabs', { TAB_WALLET: environment['TOKEN_MINT'] ?? '' })
+  expect(without).toEqual([
+    'failed',
+    expect.stringMatching(/has no token account of the mint.*open it with any wallet/),
+  ])
+  expect((await verdictOf('tabs', { TAB_WALLET: tabWallet }))[0]).toBe('ok')
+  const narrow = await verdictOf('tabs', { TAB_WALLET: tabWallet, TABS_TOTAL_MAX_USD: '5' })
+  expect(narrow).toEqual(['warning', expect.stringContaining('raise TABS_TOTAL_MAX_USD')])
+  const wide = await verdictOf('tabs', { TAB_WALLET: tabWallet, TAB_BEARER_DAY_USD: '50' })
+  expect(wide).toEqual(['warning', expect.stringContaining('lower TAB_BEARER_DAY_USD')])
 })
 
 test('a mint that does not exist fails', async () => {

@@ -149,6 +149,14 @@ test('the name of a key is its RFC 7638 thumbprint, unless the operator gave it 
   expect(receiptKeyId({ ...key, kid: 'mine' })).toBe('mine')
 })
 
+test('another wallet for tabs is refused with the way to stop the sale of tabs', () => {
+  const [period] = periodsOf([{ position: 4, event: { ...version(1, 'one', 0).event, name: 'tab-wallet' } }])
+  if (period === undefined) throw new Error('one version has one period')
+  const text = differencesText([differenceFrom({ name: 'tab-wallet', value: 'two', variable: 'TAB_WALLET' }, period)])
+  expect(text).toContain('Set TAB_WALLET back, or remove it: no tabs are sold then')
+  expect(text).not.toContain('another database')
+})
+
 test('a setting that keeps its first value is not offered a command', () => {
   const [period] = periodsOf([{ position: 4, event: { ...version(1, 'solana:a', 0).event, name: 'network' } }])
   if (period === undefined) throw new Error('one version has one period')

@@ -1,0 +1,64 @@
+import { readAddress } from '@tollbook/core/address'
+import type { Chain } from '../chain/openChain.ts'
+import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import type { TabConfig } from '../config/tabConfig.ts'
+import type { Database } from '../store/database.ts'
+import { readVersions } from '../store/settingStore.ts'
+import { readTabTotals } from '../store/tabStore.ts'
+import { readCustody } from '../tabs/tabAccounts.ts'
+import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
+
+export interface TabCheckOptions {
+  readonly config: TabConfig
+  readonly database: Database
+  readonly chain: () => Promise<Chain>
+}
+
+/** Creates the check of the wallet for tabs. Tabs that were sold earlier are checked even if none are sold any more. */
+export function tabChecks(options: TabCheckOptions): readonly Check[] {
+  return [{ name: 'tabs', run: () => checkTabs(options) }]
+}
+
+async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<Result> {
+  const recorded = (await readVersions(database, ['tab-wallet'])).get('tab-wallet')?.at(-1)?.event.value
+  const tabWallet = readAddress(typeof recorded === 'string' ? recorded : (config.wallet ?? ''))
+  if (tabWallet === undefined) return skipped('TAB_WALLET is not set: no tabs are sold')
+  const { terms, reader, readAccounts } = await chain()
+  const addresses = [tokenAccountOf(terms, tabWallet)]
+  const [account] = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
+  if (account?.token === undefined)
+    return failed(`the wallet for tabs ${tabWallet} has no token account of the mint`, 'open it with any wallet')
+  if (account.token.isFrozen)
+    return failed(`the token account of the wallet for tabs ${tabWallet} is frozen`, 'ask the issuer of the mint')
+  const { mint, paymentWallet } = terms
+  const tabs = { totals: () => readTabTotals(database, mint) }
+  const custody = await readCustody({ tabs, chain: reader, mint, tabWallet, paymentWallet, slot: () => 0 })
+  const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
+  const detail = `${tabWallet} holds ${heldBaseUnits} base units, tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
+  if (!isCovered)
+    return failed(
+      `no deposit is sold: ${detail}`,
+      'transfer what is missing from the payment wallet to the wallet for tabs',
+    )
+  return judgeLimits(config) ?? passed(detail)
+}
+
+function judgeLimits({
+  wallet,
+  tabMaxMicroUsd,
+  totalMaxMicroUsd,
+  bearerDayMaxMicroUsd,
+}: TabConfig): Result | undefined {
+  if (wallet === undefined) return undefined
+  if (totalMaxMicroUsd < tabMaxMicroUsd)
+    return warning(
+      'TABS_TOTAL_MAX_USD is less than TAB_MAX_USD: one full tab ends the sale of deposits',
+      'raise TABS_TOTAL_MAX_USD',
+    )
+  if (bearerDayMaxMicroUsd > tabMaxMicroUsd)
+    return warning(
+      'TAB_BEARER_DAY_USD is more than TAB_MAX_USD: a stolen bearer key spends a whole tab in a day',
+      'lower TAB_BEARER_DAY_USD',
+    )
+  return undefined
+}
