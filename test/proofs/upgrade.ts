@@ -15,7 +15,7 @@ import { readProofLedger } from './proofLedger.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { checkOutRelease } from './upgrade/earlierRelease.ts'
 import { startPaidLoad } from './upgrade/paidLoad.ts'
-import { previousTag } from './upgrade/previousRelease.ts'
+import { previousCommit } from './upgrade/previousRelease.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
@@ -38,7 +38,7 @@ const command = proofCommand(
   .option('--seconds <n>', 'duration of each phase under load', wholeNumber, 10)
   .option('--callers <n>', 'callers who pay at once', wholeNumber, 4)
 const { seconds, callers, ...given } = command.parse().opts<Options>()
-const from = given.from ?? (await previousTag())
+const from = given.from ?? (await previousCommit())
 if (from === undefined) {
   couldNotRun('CHANGELOG.md names no release before this one')
   process.exit()
