@@ -7,6 +7,8 @@ import type { Tab, TabKeys } from './tab.ts'
 export interface TabLedger {
   /** Undefined if no deposit on record opened this tab. May be two seconds old: the append of a debit decides. */
   find(tab: TabId): Promise<Tab | undefined>
+  /** Reads a tab again, unless another caller has done so since `tab` was read. */
+  findAgain(tab: Tab): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
   /** Returns what its committed requests cost or hold since 00:00 UTC. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>

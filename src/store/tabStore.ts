@@ -68,6 +68,10 @@ export function createTabStore(deps: TabStoreDeps): TabStore {
   }
   return {
     find,
+    async findAgain(tab) {
+      if ((await cache.get(tab.id)) === tab) cache.delete(tab.id)
+      return find(tab.id)
+    },
     forget: (tab) => void cache.delete(tab),
     balanceBaseUnits: (tab) => readBalance(deps, tab),
     spentTodayBaseUnits: (tab, nowMs) => readSpent(deps, tab, nowMs),

@@ -191,7 +191,7 @@ describe('the login of finance, a member of tollbook_reader and of no other role
     const [, tab = ''] = /"tab":"(\w+)"/.exec(tabs) ?? []
     const given = name === 'tab-statement' ? ['--tab', tab] : []
     const { stdout, stderr } = await run('report', [name, ...given, '--format', 'json'])
-    expect(stderr).toBe('')
+    expect(stderr).toBe('in TOKEN only: the ledger also has TOKENB, TOKENC, TOKEND (--mint)\n')
     expect(stdout).toMatch(/^\{/)
   })
 

@@ -190,7 +190,7 @@ test('the holder of a wallet reads its statement by a signed challenge, once, an
   expect([statement.status, statement.type]).toEqual([200, 'text/csv; charset=utf-8; header=present'])
   const [head, ...rows] = statement.text.trimEnd().split('\r\n')
   expect(head).toMatch(
-    /^paidAt,reference,endpoint,state,.*,refund,refundedBaseUnits,refundedTokens,refundReference,refundedAt$/,
+    /^paidAt,reference,endpoint,state,.*,refund,refundedBaseUnits,refundedTokens,refundReference,refundedAt,mint$/,
   )
   expect(
     rows.filter((row) => row.includes(`solana:${sale.receipt.signature},/api/tools/qrcode,fulfilled,`)),

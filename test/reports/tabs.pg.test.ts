@@ -193,7 +193,7 @@ test('a statement names each movement, with what a request was charged', async (
   expect(await movements(dropped)).toEqual(['deposit', 'hold', 'capture', 'return', 'dropped'])
   const csv = await text((await reports.csv('tab-statement', mustRead('tab-statement', { tab: busy }))).read)
   expect(csv.split('\r\n')[0]).toBe(
-    'at,movement,reference,endpoint,changeBaseUnits,changeTokens,balanceBaseUnits,balanceTokens,chargedBaseUnits,chargedTokens,position',
+    'at,movement,reference,endpoint,changeBaseUnits,changeTokens,balanceBaseUnits,balanceTokens,chargedBaseUnits,chargedTokens,position,mint',
   )
 })
 

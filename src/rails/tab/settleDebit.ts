@@ -17,7 +17,7 @@ import type { VerifySignature } from './verifySignature.ts'
 
 export interface SettleDebitDeps extends MeteringDeps {
   readonly clock: Clock
-  readonly tabs: Pick<TabLedger, 'find' | 'spentTodayBaseUnits'>
+  readonly tabs: Pick<TabLedger, 'find' | 'findAgain' | 'spentTodayBaseUnits'>
   /** Name of the ledger, which signatures bind. */
   readonly origin: string
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
@@ -33,11 +33,9 @@ export async function settleDebit(
   { proof, order }: SettleQuestion<TabProof>,
 ): Promise<Settlement | Refusal> {
   const nowMs = deps.clock.nowMs()
-  const tab = await deps.tabs.find(proof.tab)
-  if (tab === undefined) return refuseProof('tab_unknown')
-  if (tab.wallet !== order.wallet) return refuseProof('other_wallet')
-  const signed = await judgeHolder(deps, { tab, proof, nowMs })
-  if (signed !== undefined && 'kind' in signed) return signed
+  const held = await findHeldTab(deps, { proof, wallet: order.wallet, nowMs })
+  if (isRefusal(held)) return held
+  const { tab, signed } = held
   if (tab.lifecycle.isClosed || nowMs >= tab.terms.endsAtMs) return refuseProof('tab_closed')
   const listed = deps.currentPrice(order.endpoint)
   if (listed === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
@@ -78,30 +76,48 @@ export async function settleDebit(
 }
 
 interface HolderQuestion {
-  readonly tab: Tab
+  readonly wallet: string
   readonly proof: TabProof
   readonly nowMs: number
+}
+
+interface HeldTab {
+  readonly tab: Tab
+  /** The statement that the session key signed. Undefined for the bearer key. */
+  readonly signed: DebitFacts['signed']
+}
+
+/** Judges the holder by the tab as it is now: keys that were replaced a second ago may pay. */
+async function findHeldTab(deps: SettleDebitDeps, question: HolderQuestion): Promise<HeldTab | Refusal> {
+  const tab = await deps.tabs.find(question.proof.tab)
+  const held = await judgeHolder(deps, tab, question)
+  if (tab === undefined || !isRefusal(held) || held.reason !== 'tab_signature_invalid') return held
+  const now = await deps.tabs.findAgain(tab)
+  return now?.lifecycle.version === tab.lifecycle.version ? held : judgeHolder(deps, now, question)
 }
 
 // A signed debit that is not presented may be presented for this long, by its payer or by a thief of the header.
 const validMsMax = 10 * 60 * 1000
 
-/** Returns the statement that the session key signed. Undefined for the bearer key. */
 async function judgeHolder(
   { origin, verify }: SettleDebitDeps,
-  { tab, proof, nowMs }: HolderQuestion,
-): Promise<DebitFacts['signed'] | Refusal> {
+  tab: Tab | undefined,
+  { wallet, proof, nowMs }: HolderQuestion,
+): Promise<HeldTab | Refusal> {
+  if (tab === undefined) return refuseProof('tab_unknown')
+  if (tab.wallet !== wallet) return refuseProof('other_wallet')
   const { signed, secretHash, requestDigest } = proof
   const { sessionKey, bearerHash, mint } = tab
   if (signed === undefined)
-    return isSameSecret(bearerHash, secretHash) ? undefined : refuseProof('tab_signature_invalid')
+    return isSameSecret(bearerHash, secretHash) ? { tab, signed } : refuseProof('tab_signature_invalid')
   if (sessionKey === undefined) return refuseProof('tab_signature_invalid', 'the tab has no session key')
   const message = debitMessage(signed, tabTermsHash({ origin, mint, sessionKey }), requestDigest)
   if (!(await verify(sessionKey, message, signed.signature))) return refuseProof('tab_signature_invalid')
   const { maxBaseUnits, validUntilMs, signature } = signed
   if (nowMs > validUntilMs || validUntilMs > nowMs + validMsMax) return refuseProof('tab_debit_expired')
   const digest = toHex(requestDigest)
-  return { sessionKey, maxBaseUnits, validUntilMs, requestDigest: digest, signature: toBase64Url(signature) }
+  const statement = { sessionKey, maxBaseUnits, validUntilMs, requestDigest: digest, signature: toBase64Url(signature) }
+  return { tab, signed: statement }
 }
 
 /** Compares hashes in constant time. False if either is absent. */
