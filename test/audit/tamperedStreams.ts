@@ -1,4 +1,4 @@
-import { editBody, forgeLeaf, lastPositionOf, onStream, type Tampering } from './tampering.ts'
+import { editBody, forgeLeaf, lastPositionOf, onStream, type TamperedLedger, type Tampering } from './tampering.ts'
 
 /* Missing and added records: positions, streams, keys, the head. */
 
@@ -21,25 +21,33 @@ function withoutStream(name: string, which: string): Tampering {
   }
 }
 
+// Space of the keys of burn rounds in `ledger.keys`.
+const burnRounds = 11
+
+/** Position of the newest sale. It is the first event of its append, so that no append is taken apart. */
+function newestSale(ledger: TamperedLedger): Promise<number> {
+  return ledger.value(`select max(seq) as value from ledger.events where kind = 'PaymentVerified'`)
+}
+
 const tamperedPositions: readonly Tampering[] = [
   {
-    name: 'the newest five events taken away',
+    name: 'the newest events taken away',
     run: async (ledger) => {
-      const head = await ledger.head()
-      await ledger.sql(`delete from ledger.events where seq > ${head - 5}`)
-      return { aspect: 'completeness', code: 'tree_too_small', position: head - 4 }
+      const position = await newestSale(ledger)
+      await ledger.sql(`delete from ledger.events where seq >= ${position}`)
+      return { aspect: 'completeness', code: 'tree_too_small', position }
     },
   },
   {
     name: 'the newest events taken away, with checkpoints and the head set back',
     run: async (ledger) => {
-      const head = await ledger.head()
-      await ledger.sql(`delete from ledger.events where seq > ${head - 5};
-        delete from ledger.checkpoints where size > ${head - 5};
+      const position = await newestSale(ledger)
+      await ledger.sql(`delete from ledger.events where seq >= ${position};
+        delete from ledger.checkpoints where size >= ${position};
         update ledger.head h set seq = e.seq, recorded_at = e.recorded_at, leaf_hash = e.leaf_hash
-        from ledger.events e where e.seq = ${head - 5}`)
+        from ledger.events e where e.seq = ${position - 1}`)
       // The auditor's own checkpoint shows it.
-      return { aspect: 'completeness', code: 'tree_too_small', position: head - 4 }
+      return { aspect: 'completeness', code: 'tree_too_small', position }
     },
   },
   {
@@ -139,7 +147,7 @@ const tamperedKeys: readonly Tampering[] = [
     name: 'the key of a burn round taken away, so that it could be burned again',
     run: async (ledger) => {
       const position = await ledger.nth('BurnSubmitted', 0)
-      await ledger.sql('delete from ledger.keys where until is null')
+      await ledger.sql(`delete from ledger.keys where space = ${burnRounds}`)
       return { aspect: 'completeness', code: 'key_differs', position }
     },
   },
@@ -147,7 +155,7 @@ const tamperedKeys: readonly Tampering[] = [
     name: 'the stream of the key of a burn round',
     run: async (ledger) => {
       const position = await ledger.nth('BurnSubmitted', 0)
-      await ledger.sql(`update ledger.keys set id = ${paymentStream} where until is null`)
+      await ledger.sql(`update ledger.keys set id = ${paymentStream} where space = ${burnRounds}`)
       return { aspect: 'completeness', code: 'key_differs', position }
     },
   },
@@ -155,7 +163,7 @@ const tamperedKeys: readonly Tampering[] = [
     name: 'the key of a round that was never burned',
     run: async (ledger) => {
       await ledger.sql(
-        `insert into ledger.keys (space, key, id) select space, key || '9'::bytea, id from ledger.keys where until is null`,
+        `insert into ledger.keys (space, key, id) select space, key || '9'::bytea, id from ledger.keys where space = ${burnRounds}`,
       )
       return { aspect: 'completeness', code: 'key_differs', position: undefined }
     },
