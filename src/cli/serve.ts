@@ -62,12 +62,17 @@ async function serve(config: Config): Promise<number> {
   for (const { name, meant } of mistypedVariables()) log.warn({ event: 'variable_not_read', name, meant })
   let code = 0
   const stopped = new AbortController()
+  // Listen from the beginning, because a signal without a listener ends the process. The start may have read the file
+  // before a signal came, so the service then reads it again.
+  const started = Promise.withResolvers<Running>()
+  if (config.catalog.productsFile !== undefined)
+    process.on('SIGHUP', () => void started.promise.then(({ reload }) => reload()))
   const running = await start(config, log, (error) => {
     log.fatal({ event: 'part_lost', error: describeError(error) })
     code = 1
     stopped.abort()
   })
-  if (config.catalog.productsFile !== undefined) process.on('SIGHUP', () => void running.reload())
+  started.resolve(running)
   // Print this first, so that a program that waits for the ready line has then read everything.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   const sampled = running.sampled()

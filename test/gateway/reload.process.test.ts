@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
@@ -10,7 +11,7 @@ import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
 import { createPayer } from '../support/payer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
-test('SIGHUP sells by the changed file, ignores one with a mistake, and leaves a request in progress alone', async () => {
+test('SIGHUP sells by the changed file, ignores one with a mistake, and leaves starts and requests in progress alone', async () => {
   const api = await openLoopbackServer(answersJson(200, { ok: true }))
   const home = await makeScratchDirectory()
   const file = join(home, 'tollbook.yaml')
@@ -23,7 +24,11 @@ routes: [{ path: /one, summary: S, upstream: a, to: /one, price: { usd: "${usd}"
 `,
     )
   await write('0.01')
-  const { child, local } = await startLocalProcess(home, ['--products', file])
+  // The database of local mode is the first thing that a start makes.
+  const isStarting = () => existsSync(join(home, 'postgres'))
+  const { child, local } = await startLocalProcess(home, ['--products', file], (spawned) => {
+    void awaitThat('the start makes its database', isStarting).then(() => spawned.kill('SIGHUP'))
+  })
   const key: number[] = JSON.parse(await readFile(resolve(home, local.demoWallet.keypairPath), 'utf8'))
   const payer = createPayer({ rpcUrl: local.rpcUrl, wallet: Keypair.fromSecretKey(Uint8Array.from(key)) })
   const service = { baseUrl: local.baseUrl, payer }

@@ -52,8 +52,15 @@ export function newcomerEnv(home: string): Record<string, string> {
 // A start does not wait for providers. demo.process.test.ts starts without these settings.
 export const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
 
-/** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */
-export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
+/**
+ * `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. `onSpawned`
+ * is called at once, before the process has started.
+ */
+export async function startLocalProcess(
+  home: string,
+  flags: readonly string[] = [],
+  onSpawned?: (child: ChildProcess) => void,
+): Promise<LocalProcess> {
   const child = spawn(process.execPath, [mainFile, ...flags], {
     env: { ...newcomerEnv(home), ...withoutProviders },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -61,6 +68,7 @@ export async function startLocalProcess(home: string, flags: readonly string[] =
   afterFile(async () => {
     if (child.exitCode === null && child.signalCode === null) await stopLocalProcess(child)
   })
+  onSpawned?.(child)
   const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
   const printed: string[] = []
   for await (const line of lines) {
