@@ -17,6 +17,8 @@ const localJson = z.object({
   adminDatabaseUrl: z.string().nullish(),
   tokenMint: z.string(),
   paymentWallet: z.string(),
+  /** Missing in homes of earlier releases, and where no tabs are sold. */
+  tabWallet: z.string().optional(),
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),

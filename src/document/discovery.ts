@@ -13,6 +13,7 @@ import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
 import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
 import { shownParameters } from './productTable.ts'
+import { tabsIntro } from './tabsIntro.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
 /** The facts of a rail for the documents. */
@@ -116,6 +117,7 @@ export function llmsText(
       ? []
       : [[dollarsIntro, ...dollars.map(({ description }) => `- ${description}`)].join('\n')]),
     ...protocols,
+    ...tabsIntro(endpoints),
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
     `An agent that speaks MCP (streamable HTTP) finds every paid endpoint as a tool at ${linkBase}/mcp, and pays in \`_meta\`.`,
     '## Paid endpoints',

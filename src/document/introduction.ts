@@ -1,15 +1,26 @@
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import { type AcceptedDollar, dollarsIntro } from './acceptedDollars.ts'
+import { tabsIntro } from './tabsIntro.ts'
 import type { ErrorAdvice } from './verdicts.ts'
+
+interface IntroducedFacts {
+  readonly split: readonly SplitShare[]
+  readonly dollars: readonly AcceptedDollar[]
+  readonly endpoints: readonly Endpoint[]
+}
 
 /** Writes the Markdown text before the operations: how to pay, and the order of errors. */
 export function introductionOf(
   verdicts: readonly ErrorAdvice[],
-  { split, dollars }: { readonly split: readonly SplitShare[]; readonly dollars: readonly AcceptedDollar[] },
+  { split, dollars, endpoints }: IntroducedFacts,
 ): string {
   const reasons = ['## Reasons of INVALID_PAYMENT', reasonsTable()]
-  return [payingWith(split), ...payingDollars(dollars), ...proofs, ...orderOf(verdicts), ...reasons].join('\n\n')
+  const tabs = tabsIntro(endpoints).map((text) => `## Tabs\n\n${text}`)
+  return [payingWith(split), ...payingDollars(dollars), ...tabs, ...proofs, ...orderOf(verdicts), ...reasons].join(
+    '\n\n',
+  )
 }
 
 function payingDollars(dollars: readonly AcceptedDollar[]): readonly string[] {

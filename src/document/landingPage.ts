@@ -10,6 +10,7 @@ import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
 import { payPathOf } from './paymentPage.ts'
 import { samplesOf } from './samples.ts'
 import { serviceDescription } from './serviceDescription.ts'
+import { tabsIntro } from './tabsIntro.ts'
 import { tokenLine } from './tokenLine.ts'
 
 export interface LandingFacts extends BaseUrls {
@@ -103,7 +104,10 @@ function hero({ endpoints, seller, catalog, token }: LandingFacts, burn: string)
   </section>`
 }
 
-function prices({ catalog: { products, token, asOf, dollars = [] }, token: names }: LandingFacts): Markup {
+function prices(facts: LandingFacts): Markup {
+  const { endpoints, token: names } = facts
+  const { products, token, asOf, dollars = [] } = facts.catalog
+  const deposits = new Set(endpoints.filter(({ isDeposit }) => isDeposit === true).map(({ path }) => path))
   const tokenPrice =
     token.priceUSD === null
       ? `${token.symbol} has no price now.`
@@ -117,26 +121,18 @@ function prices({ catalog: { products, token, asOf, dollars = [] }, token: names
     </div>
     ${tokenLine(names, token.mint, dollars)}
     <ul class="products">
-      ${products.map(product)}
+      ${products.map((each) => product(each, deposits.has(each.path) ? 'docs' : payPathOf(each.path).slice(1)))}
     </ul>
   </section>`
 }
 
-function product({
-  path,
-  method,
-  summary: what,
-  priceUSD,
-  models = [],
-  requiredTokens,
-  available,
-  reason = '',
-}: CatalogProduct): Markup {
+function product(sold: CatalogProduct, link: string): Markup {
+  const { path, method, summary: what, priceUSD, models = [], requiredTokens, available, reason = '' } = sold
   const state = available ? html`` : html`<p class="warning">Not for sale now: ${reason}.</p>`
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
   const prices = models.map(({ model, priceUSD: usd }) => `${model}: $${String(usd)}`).join(', ')
   return html`<li class="panel">
-    <h3><a href="${payPathOf(path).slice(1)}">${what}</a></h3>
+    <h3><a href="${link}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
     ${prices === '' ? html`` : html`<p class="muted">${prices}</p>`}
     <p class="mono path"><span class="method">${method}</span> ${path}</p>
@@ -144,7 +140,7 @@ function product({
   </li>`
 }
 
-function steps({ rails, catalog, token }: LandingFacts, burn: string): Markup {
+function steps({ endpoints, rails, catalog, token }: LandingFacts, burn: string): Markup {
   const whose = burnsAlways(catalog.dollars ?? []) ? '' : ` for payments in ${token.symbol}`
   const stock = descriptionsOf(rails).map(({ protocol }) => protocol)
   const others =
@@ -173,6 +169,7 @@ function steps({ rails, catalog, token }: LandingFacts, burn: string): Markup {
         </p>
       </li>
     </ol>
+    ${tabsIntro(endpoints).map((text) => html`<p>${text.replaceAll('`', '')}</p>`)}
   </section>`
 }
 

@@ -100,14 +100,14 @@ function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
 
-function frameOf({ version, transportStatuses, split, rails, seller, dollars }: OpenApiDeps): JsonObject {
+function frameOf({ version, transportStatuses, split, rails, seller, dollars, endpoints }: OpenApiDeps): JsonObject {
   return {
     openapi: '3.1.1',
     info: {
       title: seller.name,
       version,
       summary: seller.description,
-      description: introductionOf(verdictsOf(transportStatuses), { split, dollars }),
+      description: introductionOf(verdictsOf(transportStatuses), { split, dollars, endpoints }),
       ...(seller.contact === undefined ? {} : { contact: contactOf(seller.contact) }),
       ...(seller.termsUrl === undefined ? {} : { termsOfService: seller.termsUrl }),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

@@ -27,7 +27,7 @@ test('writes settings that the service starts with, keeps the wallets to itself,
   await provisionService(order)
   const settings = parseEnv(await readFile(envFile, 'utf8'))
   expect(new Set(Object.keys(settings))).toEqual(
-    new Set(['SOLANA_RPC_URLS', 'TOKEN_MINT', 'PAYMENT_WALLET', 'RECEIPT_SIGNING_KEY']),
+    new Set(['SOLANA_RPC_URLS', 'TOKEN_MINT', 'PAYMENT_WALLET', 'TAB_WALLET', 'RECEIPT_SIGNING_KEY']),
   )
   const config = readConfig({ ...settings, DATABASE_URL: 'postgres://api@postgres/tollbook' })
   const local = await readLocalJson(join(home, 'local.json'))

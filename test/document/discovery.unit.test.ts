@@ -1,5 +1,6 @@
 import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { type DescribedRail, llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { products, searches } from '../support/builtinProducts.ts'
@@ -47,6 +48,13 @@ test('the page for language models names the token, its mint and its source, and
   )
   expect(text).toContain('about 0.00001 SOL')
   expect(llmsText({ ...deps, token: { symbol: 'TOLL' } }, '')).not.toContain('available at')
+})
+
+test('the page for language models names tabs where they are sold', () => {
+  expect(llmsText(deps, '')).not.toContain('A tab pays')
+  const [first] = endpoints
+  const tabs = { ...assertPresent(first, 'there are products'), path: '/api/tabs', isDeposit: true } as const
+  expect(llmsText({ ...deps, endpoints: [...endpoints, tabs] }, '')).toContain('A tab pays')
 })
 
 test('the page for language models says how a client of MPP asks, where one can pay', () => {

@@ -72,7 +72,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const home = await openHome(config.local.home)
   const local = { ...options, config, home, opened }
   const { burnDatabaseUrl, signerDatabaseUrl = config.signer.databaseUrl, ...database } = await openLocalDatabase(local)
-  const { chain, facts } = await openLocalChain(local)
+  const localChain = await openLocalChain(local)
+  const { chain, tabWallet, facts } = localChain
   const samples = await openSamples(local, chain.tokenMint)
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
   const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
@@ -81,6 +82,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     ...config,
     ledger: config.ledger ?? { databaseUrl: database.databaseUrl, requiresStandby: false },
     chain: { commitment: config.local.commitment, ...chain },
+    tabs: { ...config.tabs, wallet: tabWallet },
     currencies: config.chain === undefined ? withSampleDollar(config.currencies) : config.currencies,
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
@@ -90,7 +92,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     },
     finance: config.finance ?? finance?.config,
     refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
-    x402: config.x402 ?? (await openLocalX402(local, chain, signerDatabaseUrl)),
+    x402: config.x402 ?? (await openLocalX402(local, localChain, signerDatabaseUrl)),
   }
   options.onProgress?.('the service')
   const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
@@ -200,10 +202,19 @@ async function openLocalDatabase(local: LocalOpening): Promise<LocalDatabase> {
   }
 }
 
-async function openLocalChain(local: LocalOpening): Promise<ProvisionedChain> {
+interface LocalChain extends Omit<ProvisionedChain, 'tabWallet'> {
+  /** Undefined for a chain of the operator without TAB_WALLET. */
+  readonly tabWallet: string | undefined
+}
+
+async function openLocalChain(local: LocalOpening): Promise<LocalChain> {
   const { config, home, opened, log, onPartLost, onProgress } = local
   if (config.chain !== undefined)
-    return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
+    return {
+      chain: config.chain,
+      tabWallet: config.tabs.wallet,
+      facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null },
+    }
   onProgress?.('a Solana chain')
   const [mintAuthority, paymentWallet, demoWallet] = await Promise.all([
     home.keypair('mint-authority'),
@@ -227,23 +238,21 @@ async function openLocalChain(local: LocalOpening): Promise<ProvisionedChain> {
   return provisioned
 }
 
-type LocalChain = ProvisionedChain['chain']
-
 /**
  * Starts the signer only on the chain of local mode, because on another chain the fee payer would need real SOL. With
  * the operator's database, SIGNER_DATABASE_URL must be set.
  */
-async function openLocalX402(local: LocalOpening, chain: LocalChain, databaseUrl: string | undefined) {
+async function openLocalX402(local: LocalOpening, { chain, tabWallet }: LocalChain, databaseUrl: string | undefined) {
   const { config, home, opened, log, onPartLost, onProgress } = local
-  if (config.chain !== undefined || databaseUrl === undefined) return undefined
+  if (config.chain !== undefined || databaseUrl === undefined || tabWallet === undefined) return undefined
   onProgress?.('the signer of the network fees')
-  const signer = await openLocalSigner({ home, chain, databaseUrl, log, onUnexpectedExit: onPartLost })
+  const signer = await openLocalSigner({ home, chain, tabWallet, databaseUrl, log, onUnexpectedExit: onPartLost })
   opened.defer(() => signer.stop())
   return signer.config
 }
 
 /** Starts the burner in the background, because the first payment without a burn comes later. */
-function startLocalBurner(local: LocalOpening, chain: LocalChain, databaseUrl: string): void {
+function startLocalBurner(local: LocalOpening, chain: ProvisionedChain['chain'], databaseUrl: string): void {
   const { config, home, opened, log, onPartLost: onUnexpectedExit } = local
   const stopping = new AbortController()
   const { logLevel } = config

@@ -11,6 +11,7 @@ import type { ProvisionedChain } from './provisionChain.ts'
 export interface LocalSignerOptions {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
+  readonly tabWallet: string
   /** URL with a login of the role `tollbook_signer`. */
   readonly databaseUrl: string
   readonly log: Log
@@ -29,6 +30,7 @@ const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 export async function openLocalSigner({
   home,
   chain,
+  tabWallet,
   databaseUrl,
   log,
   onUnexpectedExit,
@@ -47,6 +49,7 @@ export async function openLocalSigner({
       TOKEN_MINT: chain.tokenMint,
       CURRENCIES: 'usdc',
       PAYMENT_WALLET: chain.paymentWallet,
+      TAB_WALLET: tabWallet,
     },
     log,
     onUnexpectedExit,

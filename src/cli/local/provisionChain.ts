@@ -30,16 +30,19 @@ export interface LocalWallets {
 
 export interface ProvisionedChain {
   readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
+  /** Receives deposits on tabs. */
+  readonly tabWallet: string
   /** Facts for `local.json`: the address of the chain, and the wallets whose keys are in the home. */
   readonly facts: object
 }
 
 /** Creates the mint and the wallets of this home on a running local chain. Does nothing if they exist. */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
-  const [mint, mintAuthority, paymentWallet, demoWallet] = await Promise.all([
+  const [mint, mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
     home.keypair('mint-authority'),
     home.keypair('payment-wallet'),
+    home.keypair('tab-wallet'),
     home.keypair('demo-wallet'),
   ])
   const connection = connectLocalChain(rpcUrl)
@@ -47,6 +50,7 @@ export async function provisionFromHome(home: Home, rpcUrl: string): Promise<Pro
     mint: mint.keypair,
     mintAuthority: mintAuthority.keypair,
     paymentWallet: paymentWallet.keypair,
+    tabWallet: tabWallet.keypair,
     demoWallet: demoWallet.keypair,
   })
   return {
@@ -55,10 +59,12 @@ export async function provisionFromHome(home: Home, rpcUrl: string): Promise<Pro
       tokenMint: mint.keypair.publicKey.toBase58(),
       paymentWallet: paymentWallet.keypair.publicKey.toBase58(),
     },
+    tabWallet: tabWallet.keypair.publicKey.toBase58(),
     facts: {
       rpcUrl,
       wsUrl: webSocketUrl(rpcUrl),
       paymentWalletKeypairPath: paymentWallet.path,
+      tabWallet: tabWallet.keypair.publicKey.toBase58(),
       demoWallet: { address: demoWallet.keypair.publicKey.toBase58(), keypairPath: demoWallet.path },
       mintAuthorityKeypairPath: mintAuthority.path,
     },
@@ -72,13 +78,23 @@ const demoSol = 10
 /** Creates the service token and its first holders on a new local chain. Does nothing if they exist. */
 export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
-  if ((await connection.getAccountInfo(mint.publicKey)) !== null) return
+  if ((await connection.getAccountInfo(mint.publicKey)) !== null) return openTabAccount(connection, wallets)
   // Fund both at the same time, because each waits for one or two slots.
   const holders = [mintAuthority, demoWallet]
   await Promise.all(
     holders.map(({ publicKey }) => airdropTo(connection, publicKey, BigInt(demoSol * LAMPORTS_PER_SOL))),
   )
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
+}
+
+/** Opens the account of a home whose first start was without tabs. */
+async function openTabAccount(connection: Connection, { mint, mintAuthority, tabWallet }: LocalWallets): Promise<void> {
+  if (tabWallet === undefined) return
+  const account = getAssociatedTokenAddressSync(mint.publicKey, tabWallet.publicKey)
+  if ((await connection.getAccountInfo(account)) !== null) return
+  const [payer, owner] = [mintAuthority.publicKey, tabWallet.publicKey]
+  const open = createAssociatedTokenAccountIdempotentInstruction(payer, account, owner, mint.publicKey)
+  await sendAndConfirmTransaction(connection, new Transaction().add(open), [mintAuthority])
 }
 
 /** Creates everything in one transaction, so that an interrupted start leaves all of it or nothing. */

@@ -26,12 +26,13 @@ export async function provisionService(options: ServiceProvision): Promise<void>
   const { baseUrl, envFile, rpcUrl } = options
   const home = await openHome(options.home)
   await untilChainAnswers(rpcUrl)
-  const { chain, facts } = await provisionFromHome(home, rpcUrl)
+  const { chain, tabWallet, facts } = await provisionFromHome(home, rpcUrl)
   const receiptKey = await home.receiptKey()
   await writeVariables(envFile, {
     SOLANA_RPC_URLS: chain.rpcUrls.join(','),
     TOKEN_MINT: chain.tokenMint,
     PAYMENT_WALLET: chain.paymentWallet,
+    TAB_WALLET: tabWallet,
     RECEIPT_SIGNING_KEY: JSON.stringify(receiptKey),
   })
   const { d: _private, ...publicKey } = receiptKey
