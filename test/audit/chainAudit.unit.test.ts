@@ -51,9 +51,10 @@ function landed(signature: string, account: string, change: number, err: unknown
 interface Chain {
   readonly transactions?: ReadonlyMap<string, ChainTransaction>
   readonly signatures?: ReadonlyMap<string, readonly string[]>
+  readonly balances?: ReadonlyMap<string, bigint>
 }
 
-function nodeOf({ transactions = new Map(), signatures = new Map() }: Chain): ChainNode {
+function nodeOf({ transactions = new Map(), signatures = new Map(), balances = new Map() }: Chain): ChainNode {
   return {
     transaction: (signature) => Promise.resolve(transactions.get(signature)),
     signaturesOf(account, before) {
@@ -67,6 +68,7 @@ function nodeOf({ transactions = new Map(), signatures = new Map() }: Chain): Ch
     firstSlot: () => Promise.resolve(0),
     untilFinal: () => Promise.resolve(true),
     tokenProgramOf: () => Promise.resolve(tokenProgram),
+    balanceOf: (account) => Promise.resolve(balances.get(account) ?? 0n),
   }
 }
 
@@ -74,7 +76,7 @@ async function findingsOf(ledger: ReplayedLedger, chain: Chain, kinds: readonly 
   const audit = new ChainAudit(nodeOf(chain), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
   for (const [index, read] of ledger.events.entries()) if (kinds.includes(read.event.kind)) audit.note(read, index + 1)
   await audit.drain()
-  await audit.finish()
+  await audit.finishLive()
   return ledger.replay.findings.all().map(({ code, subject }) => [code, subject])
 }
 
@@ -132,4 +134,27 @@ test('a transfer behind more than one full page of the account is found', async 
     transactions: new Map([[hidden, landed(hidden, accountOf(present), 7)]]),
   }
   expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', hidden])
+})
+
+test.each([
+  [99n, [`the wallet for tabs holds 99 base units of ${mint}, and 100 are on tabs`]],
+  [100n, []],
+])('a wallet for tabs that holds %s is compared with the 100 that are on tabs', async (held, messages) => {
+  const [tab, deposit, tabWallet] = ['tab', signed(50), sampleAddress()]
+  const terms = {
+    sessionKey: null,
+    bearerHash: 'ab',
+    maxPerRequestBaseUnits: '1',
+    maxPerDayBaseUnits: '1',
+    endsAtMs: 1,
+  }
+  const ledger = twoWallets()
+    .append('tab-wallet#1', [
+      'SettingChanged',
+      { name: 'tab-wallet', number: 1, validFrom: isoTime(blockTimeMs), value: tabWallet },
+    ])
+    .append(`solana:${deposit}`, ['TabOpened', { tab, mint, wallet: former, depositBaseUnits: '100', terms }])
+  await findingsOf(ledger, { balances: new Map([[accountOf(tabWallet), held]]) })
+  const found = ledger.replay.findings.all().filter(({ code }) => code === 'tabs_not_covered')
+  expect(found.map(({ message }) => message)).toEqual(messages)
 })

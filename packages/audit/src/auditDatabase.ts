@@ -67,7 +67,7 @@ export async function auditDatabase(
   if (areKeysRead) await matchKeys(replay, source)
   await matchQuotes(replay, source)
   await matchHead(replay, source)
-  await chain?.finish()
+  await chain?.finishLive()
   return { areKeysRead, functionsCompared, reportsUpto }
 }
 

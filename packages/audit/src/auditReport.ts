@@ -230,6 +230,7 @@ function chainBasis({ stored, chain }: Audited): Basis {
         ? []
         : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
       ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
+      ...(chain?.custody ?? []),
       ...(dropped > 0 ? [`${dropped} payments and burns that the chain has dropped, as recorded`] : []),
     ],
     notChecked: [

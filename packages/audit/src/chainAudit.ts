@@ -9,6 +9,7 @@ import type { Replay } from './replay.ts'
 import type { AuditedSettlement } from './settlement.ts'
 import { sumOf } from './storedTransactions.ts'
 import { signatureOf, solanaStream } from './streamName.ts'
+import { judgeTabCustody } from './tabCustody.ts'
 import { findUnrecordedTransfers, type UnrecordedDeps } from './unrecordedTransfers.ts'
 import { WalletAccounts } from './walletAccounts.ts'
 
@@ -75,6 +76,8 @@ export class ChainAudit {
   readonly #accounts: WalletAccounts
   readonly #unrecorded: UnrecordedDeps
   #waiting: NotedEvent[] = []
+  /** Balances of the wallet for tabs that were compared with the tabs. */
+  custody: readonly string[] = []
 
   /** True if the audit that is continued did not query a node, so earlier events are unchecked. */
   readonly isIncomplete: boolean
@@ -125,6 +128,12 @@ export class ChainAudit {
         accounts.map(({ tokenAccount }) => tokenAccount),
       )
     }
+  }
+
+  /** Compares the wallet for tabs with the tabs. An export may be older than what the chain has now. */
+  async finishLive(): Promise<void> {
+    await this.finish()
+    this.custody = await judgeTabCustody({ node: this.#node, replay: this.#replay, accounts: this.#accounts })
   }
 
   async #verify({ signature, position, said }: NotedEvent): Promise<void> {

@@ -25,6 +25,8 @@ export interface ChainNode {
   /** Waits until the slot is final, about 13 s on a running chain. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
+  /** Returns the confirmed balance of a token account, in base units; 0 if it does not exist. */
+  balanceOf(tokenAccount: string): Promise<bigint>
 }
 
 const index = z.int().min(0)
@@ -66,13 +68,28 @@ const accountSignature = z.object({
   blockTime: z.int().nullable().optional(),
 })
 
+// Both token programs store the amount after the mint and the owner, 32 bytes each.
+const amountAt = 64
+const amountIn = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine(({ length }) => length >= amountAt + 8)
+const tokenAccount = z.object({
+  value: z
+    .object({ data: z.tuple([amountIn.transform((data) => data.readBigUInt64LE(amountAt)), z.literal('base64')]) })
+    .nullable(),
+})
+
 export type AccountSignature = z.infer<typeof accountSignature>
 
 const finalized = { commitment: 'finalized' }
 /** Maximum of signatures in one answer of a node. */
 export const signaturesPerPage = 1_000
 
-/** Reads at the commitment `finalized` only. Every method throws an `AuditFault` when the node does not answer. */
+/**
+ * Reads at the commitment `finalized`, except balances. Every method throws an `AuditFault` when the node does not
+ * answer.
+ */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   return {
     transaction: async (signature) => {
@@ -88,6 +105,11 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
     tokenProgramOf: async (mint) => {
       const owner = z.object({ value: z.object({ owner: z.string() }) })
       return (await ask(deps, ['getAccountInfo', mint, { ...finalized, encoding: 'base64' }], owner)).value.owner
+    },
+    balanceOf: async (account) => {
+      const options = { commitment: 'confirmed', encoding: 'base64' }
+      const { value } = await ask(deps, ['getAccountInfo', account, options], tokenAccount)
+      return value === null ? 0n : value.data[0]
     },
   }
 }

@@ -70,6 +70,7 @@ export const findingAspects = {
   transaction_contradicts: 'chainTruth',
   transaction_failed: 'chainTruth',
   transaction_unknown: 'chainTruth',
+  tabs_not_covered: 'chainTruth',
 } as const satisfies Record<string, Aspect>
 
 export type FindingCode = keyof typeof findingAspects

@@ -1,0 +1,39 @@
+import { classOf } from './accountClass.ts'
+import type { ChainNode } from './chainNode.ts'
+import type { Replay } from './replay.ts'
+import type { WalletAccounts } from './walletAccounts.ts'
+
+export interface TabCustodyDeps {
+  readonly node: Pick<ChainNode, 'balanceOf'>
+  readonly replay: Pick<Replay, 'findings' | 'journal' | 'periods'>
+  readonly accounts: Pick<WalletAccounts, 'of'>
+}
+
+/**
+ * Checks that the wallet for tabs holds what is on tabs, and returns what was compared. Refunds are left out: one that
+ * was paid and is not recorded yet would be a false finding. The ledger was read before the chain, and only a tab that
+ * was closed and paid out in between lowers the balance.
+ */
+export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
+  const { findings, journal, periods } = replay
+  const compared: string[] = []
+  const [wallet] = periods.of('tab-wallet').map(({ text }) => text)
+  for (const mint of journal.mints()) {
+    const prepaidBaseUnits = prepaidOf(journal, mint)
+    if (prepaidBaseUnits <= 0n) continue
+    const [account] = wallet === undefined ? [] : await accounts.of(mint, [wallet])
+    const heldBaseUnits = account === undefined ? 0n : await node.balanceOf(account.tokenAccount)
+    const message = `the wallet for tabs holds ${heldBaseUnits} base units of ${mint}, and ${prepaidBaseUnits} are on tabs`
+    if (heldBaseUnits < prepaidBaseUnits)
+      findings.add('tabs_not_covered', { position: undefined, subject: wallet ?? 'tab-wallet', message })
+    else compared.push(message)
+  }
+  return compared
+}
+
+function prepaidOf(journal: Replay['journal'], mint: string): bigint {
+  let sum = 0n
+  for (const totals of journal.accounts())
+    if (totals.mint === mint && classOf(totals.account)?.class === 'prepaid') sum -= totals.balanceBaseUnits
+  return sum
+}
