@@ -58,7 +58,8 @@ let lostOnce = 0
 async function debit(tab: OpenedTab, number: number, first: number): Promise<{ sale: Sold; tries: number }> {
   const order = { path: `/api/data/crypto?symbol=${symbolOf(tab, number)}` }
   for (let tries = 1; ; tries++) {
-    const proof = debitProof(tab, order, { number })
+    // Nearly as long as the service permits: a request may wait for a minute while Postgres recovers.
+    const proof = debitProof(tab, order, { number, validUntilMs: Date.now() + 9 * 60_000 })
     const counter = { baseUrl: fleet.baseUrl(first + tries), payer }
     const reply = await ask(counter, { ...order, proof }).catch(() => undefined)
     if (reply?.status === 200) {
