@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { audit } from '@tollbook/audit/audit'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { ask } from '../support/ask.ts'
+import { ask, askForQuote } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
-import { closeTab, debitProof, openTab, type OpenedTab } from '../tabs/tabClient.ts'
+import { closeTab, debitProof, newSessionKey, type OpenedTab, readOpenedTab } from '../tabs/tabClient.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { findUnequal, readTabSums } from './tabs/readTabSums.ts'
 import { openTabFleet } from './tabs/tabFleet.ts'
@@ -88,6 +88,21 @@ async function spend(tab: OpenedTab, number: number): Promise<void> {
     wrong.push(`${symbolOf(tab, number)} brought another answer the second time`)
 }
 
+/** Opens a tab, and presents the deposit again while a busy instance does not answer in time. */
+async function openUntilThere(first: number, depositUsd: number): Promise<OpenedTab> {
+  const key = newSessionKey()
+  const order = { path: '/api/tabs', body: { depositUsd, sessionKey: key.address } }
+  const counter = (tries: number) => ({ baseUrl: fleet.baseUrl(first + tries), payer })
+  const proof = await payer.pay(await askForQuote(counter(0), order), 'boundSignature')
+  for (let tries = 0; ; tries++) {
+    const { status, body } = await ask(counter(tries), { ...order, proof })
+    if (status === 200) return { ...readOpenedTab(body), key }
+    if (tries === triesMax || status === 402)
+      throw new Error(`a deposit was answered ${status}: ${JSON.stringify(body)}`)
+    await systemClock.sleep(100)
+  }
+}
+
 async function killAll(signal: AbortSignal): Promise<void> {
   for (let turn = 1; ; turn++) {
     await systemClock.sleep(everyMs, signal).catch(() => undefined)
@@ -110,7 +125,7 @@ async function forEach(count: number, atOnce: number, work: (index: number) => P
 async function spendRound(tabCount: number, share: number): Promise<void> {
   const tabs: OpenedTab[] = []
   await forEach(tabCount, 16, async (index) => {
-    tabs.push(await openTab({ baseUrl: fleet.baseUrl(index), payer }, { depositUsd: tabCount === 1 ? 20 : 1 }))
+    tabs.push(await openUntilThere(index, tabCount === 1 ? 20 : 1))
   })
   const over = new AbortController()
   const killing = killAll(over.signal)
