@@ -54,16 +54,13 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
   const burnedOnChain = before.supplyBaseUnits - after.supplyBaseUnits
   say(
-    `8. On chain: the payment wallet holds ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
+    `8. On chain: the payment wallet and the wallet for tabs hold ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
   )
   say(
     `   In the ledger: Assets:PaymentWallet ${tokens(held)}; Expenses:Burned ${tokens(expensed)}; trial balance ${sum}`,
   )
-  expectThat(held === after.heldBaseUnits, 'ledger and chain agree on the payment wallet to the base unit')
-  expectThat(
-    after.heldBaseUnits - before.heldBaseUnits === received,
-    'the payment wallet got exactly what was transferred',
-  )
+  expectThat(held === after.heldBaseUnits, 'ledger and chain agree on both wallets to the base unit')
+  expectThat(after.heldBaseUnits - before.heldBaseUnits === received, 'both wallets got exactly what was transferred')
   expectThat(burnedOnChain === burned, 'the supply of the mint fell by exactly what was burned')
   expectThat(expensed === after.burnedInStatsBaseUnits, 'ledger and burn statistics agree')
   expectThat(sum === 0n, 'the trial balance is zero')

@@ -1,22 +1,28 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
+import type { LocalJson } from '../localJson.ts'
 import { connectLocalChain } from './giveFunds.ts'
 
 export interface TokenFigures {
   /** Total supply of tokens, which each burn reduces. */
   readonly supplyBaseUnits: bigint
-  /** Balance of the payment wallet. */
+  /** Balance of the payment wallet and of the wallet for tabs, which the ledger counts as one. */
   readonly heldBaseUnits: bigint
 }
 
 /** Reads the figures of the chain, for a comparison with the ledger. */
 export async function readTokenFigures(
   rpcUrl: string,
-  { tokenMint, paymentWallet }: { readonly tokenMint: string; readonly paymentWallet: string },
+  { tokenMint, paymentWallet, tabWallet }: Pick<LocalJson, 'tokenMint' | 'paymentWallet' | 'tabWallet'>,
 ): Promise<TokenFigures> {
   const chain = connectLocalChain(rpcUrl)
   const mint = new PublicKey(tokenMint)
-  const account = getAssociatedTokenAddressSync(mint, new PublicKey(paymentWallet))
-  const [supply, held] = await Promise.all([chain.getTokenSupply(mint), chain.getTokenAccountBalance(account)])
-  return { supplyBaseUnits: BigInt(supply.value.amount), heldBaseUnits: BigInt(held.value.amount) }
+  const wallets = [paymentWallet, ...(tabWallet === undefined ? [] : [tabWallet])]
+  const accounts = wallets.map((wallet) => getAssociatedTokenAddressSync(mint, new PublicKey(wallet)))
+  const [supply, ...held] = await Promise.all([
+    chain.getTokenSupply(mint),
+    ...accounts.map((account) => chain.getTokenAccountBalance(account)),
+  ])
+  const heldBaseUnits = held.reduce((sum, { value }) => sum + BigInt(value.amount), 0n)
+  return { supplyBaseUnits: BigInt(supply.value.amount), heldBaseUnits }
 }
