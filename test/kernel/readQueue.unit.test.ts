@@ -4,7 +4,10 @@ import { z } from 'zod'
 import type { QueryRunner } from '@tollbook/ledger/appendBatch'
 import { createReadQueue } from '@tollbook/ledger/readQueue'
 
-/** A connection that has no stream, counts its statements, and refuses one for several streams if it is told to. */
+/**
+ * A connection to a ledger without streams. It records the names of its statements. With `refusesMany` it fails those
+ * that read several streams.
+ */
 function countingRunner({ refusesMany = false } = {}) {
   const names: unknown[] = []
   // Typed as the answer of a wire: the caller of `query` says what it expects.

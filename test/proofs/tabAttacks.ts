@@ -1,6 +1,5 @@
 import '@tollbook/core/quietBindings'
 import { writeFile } from 'node:fs/promises'
-import { audit } from '@tollbook/audit/audit'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { createService } from '../../src/compose.ts'
@@ -14,6 +13,7 @@ import { type Came, createAttackBoard, cryptoOrder, saidIn } from './tabs/attack
 import { attackStatements } from './tabs/forgedDebits.ts'
 import { attackLifecycle } from './tabs/lifecycleAttacks.ts'
 import { attackBalance, attackBearer, attackDeposits } from './tabs/moneyAttacks.ts'
+import { auditTabs } from './tabs/auditTabs.ts'
 import { findUnequal, readTabSums } from './tabs/readTabSums.ts'
 import { attackStreams, startSlowModel } from './tabs/streamAttacks.ts'
 import { openTabFleet } from './tabs/tabFleet.ts'
@@ -40,7 +40,7 @@ await using fleet = await openTabFleet({
   AI_TOKEN_PRICES_USD: 'large=10:40:0.0001',
 })
 const { environment, runsFile } = fleet
-const { database, chain, payer } = environment
+const { database, payer } = environment
 await writeFile(runsFile, '')
 const board = createAttackBoard(fleet, atOnce)
 
@@ -87,28 +87,14 @@ await board.settled()
 
 const sums = await readTabSums(database.adminUrl)
 board.wrong.push(...findUnequal(sums))
-say('audit, with the chain')
-const report = await audit({
-  source: { kind: 'database', url: database.serviceUrl },
-  verifierKeys: [],
-  ownCheckpoints: [],
-  transactions: true,
-  chain: {
-    rpcUrl: chain.rpcUrl,
-    paymentWallet: environment.paymentWallet.publicKey.toBase58(),
-    recordedWithinMs: 3_600_000,
-    fetch: globalThis.fetch,
-  },
-  resumeFile: undefined,
-  clock: systemClock,
-})
-for (const { code, subject, message } of report.findings) board.wrong.push(`audit: ${code} ${subject}: ${message}`)
+const report = await auditTabs(fleet, 3_600_000)
+board.wrong.push(...report.wrong)
 model.close()
 concludeProof({
   holds: board.wrong.length === 0,
   lines: [
     `${board.lines.length} attacks; ${sums.deposited} deposited = ${sums.captured} captured + ${sums.owedBack} owed back + ${sums.balance} on tabs`,
-    `audit: ${report.findings.length} findings, chain ${report.verdicts.chainTruth.status}`,
+    report.line,
     ...board.wrong,
   ],
 })

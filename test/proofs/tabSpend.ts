@@ -1,13 +1,13 @@
 import '@tollbook/core/quietBindings'
 import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit/audit'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { closeTab, debitProof, newSessionKey, type OpenedTab, readOpenedTab } from '../tabs/tabClient.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { auditTabs } from './tabs/auditTabs.ts'
 import { findUnequal, readTabSums } from './tabs/readTabSums.ts'
 import { openTabFleet } from './tabs/tabFleet.ts'
 import { concludeProof, say } from './verdict.ts'
@@ -38,7 +38,7 @@ await using fleet = await openTabFleet({
   PRICES_USD: '/api/data/crypto=0.0001',
 })
 const { environment, runsFile } = fleet
-const { payer, database, chain } = environment
+const { payer, database } = environment
 await writeFile(runsFile, '')
 
 interface Sold {
@@ -169,22 +169,8 @@ if (receipts.size !== sold.size) wrong.push('two numbers have one receipt')
 const runs = (await readFile(runsFile, 'utf8')).split('\n').filter((line) => line !== '')
 if (new Set(runs).size !== expected) wrong.push(`${new Set(runs).size} orders were handled, of ${expected}`)
 
-say('audit, with the chain')
-const report = await audit({
-  source: { kind: 'database', url: database.serviceUrl },
-  verifierKeys: [],
-  ownCheckpoints: [],
-  transactions: true,
-  chain: {
-    rpcUrl: chain.rpcUrl,
-    paymentWallet: environment.paymentWallet.publicKey.toBase58(),
-    recordedWithinMs: 60_000,
-    fetch: globalThis.fetch,
-  },
-  resumeFile: undefined,
-  clock: systemClock,
-})
-for (const { code, subject, message } of report.findings) wrong.push(`audit: ${code} ${subject}: ${message}`)
+const report = await auditTabs(fleet, 60_000)
+wrong.push(...report.wrong)
 
 const { deposited, captured, owedBack, balance, held, returned } = sums
 concludeProof({
@@ -196,7 +182,7 @@ concludeProof({
     `${sold.size} numbers answered, ${sums.soldTwice} sold twice, ${runs.length - expected} handlers ran again for a dead process`,
     `${lostOnce} numbers had no answer at first, ${repeated} were asked for again: ${wrong.length === 0 ? 'the same answer' : 'see below'}`,
     `other answers: ${JSON.stringify(Object.fromEntries(answers))}`,
-    `audit: ${report.findings.length} findings, chain ${report.verdicts.chainTruth.status}`,
+    report.line,
     ...wrong.slice(0, 20),
   ],
 })

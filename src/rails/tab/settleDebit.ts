@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { toBase64Url, toHex } from '@tollbook/core/bytes'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -50,6 +51,9 @@ export async function settleDebit(
   const beyond = await judgeDay(deps, { tab, price, nowMs })
   if (beyond !== undefined) return beyond
   const { priceList, requiredBaseUnits } = price
+  const isWithin =
+    requiredBaseUnits <= bounds.tabBaseUnits && requiredBaseUnits <= (bounds.signedBaseUnits ?? requiredBaseUnits)
+  assert(isWithin, 'a debit holds no more than its payer permits')
   const { deposit, evidence, lifecycle } = tab
   const { number, secretHash: bearerHash } = proof
   const debit = {

@@ -72,9 +72,11 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
         )
   const walletBaseUnits = (of: string) => totalBaseUnits(deps, of)
   const { facts, rollUp: run } = reports
-  const onChain = () => new Set<string>(allTerms().map((terms) => terms.mint))
-  // A dollar that is no longer accepted has figures, and no account whose balance could be read.
-  const mints = async () => (await reports.mints()).flatMap((each) => (onChain().has(each.mint) ? [each.mint] : []))
+  // The ledger keeps the figures of a dollar that was removed from CURRENCIES. The service does not read its account.
+  const mints = async () => {
+    const accepted = new Set<string>(allTerms().map((terms) => terms.mint))
+    return (await reports.mints()).map((each) => each.mint).filter((each) => accepted.has(each))
+  }
   const readFigures = async (of: string) => (await reports.inMint(of)).money()
   opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run }).stop)
   opened.defer(

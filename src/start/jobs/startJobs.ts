@@ -36,7 +36,7 @@ export interface Jobs {
 
 /** Replaced by proofs, which cannot wait for an hour and have no mainnet. */
 export interface JobLimits {
-  /** Age at which a transfer is no longer accepted as a payment. */
+  /** The service accepts no older transfer as a payment. */
   readonly settleAgeMs: number
   /** Network whose dollars have a market. */
   readonly pegNetwork: string
