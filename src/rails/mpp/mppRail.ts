@@ -46,7 +46,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     identify(request) {
       const isMarked =
         acceptsCharge(request.header(preferenceHeader) ?? '') || namesScheme(request.header(credentialHeader) ?? '')
-      return isMarked ? { payer: undefined } : undefined
+      return isMarked || request.tool !== undefined ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
     read: (request) => readPayment(deps, request),

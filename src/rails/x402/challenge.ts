@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import type { Json } from '@tollbook/core/canonicalJson'
@@ -8,7 +9,6 @@ import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { type Binding, newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { declaration, paymentIdentifier } from './paymentIdentifier.ts'
-import { toolMeta } from './toolPayment.ts'
 import { encodeText, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
@@ -76,7 +76,7 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { e
   const key = [request.tool?.name ?? '', product.path, feePayer, error, ...amounts].join(' ')
   const text = isPattern ? write : deps.offerTexts.of(price, key, write)
   const json = text(newBinding())
-  const toolWords = () => ({ content: toolMeta.parse(JSON.parse(json)) })
+  const toolWords = () => ({ content: z.record(z.string(), z.json()).parse(JSON.parse(json)) })
   return { headers: { [requiredHeader]: encodeText(json) }, toolWords }
 }
 
