@@ -3,6 +3,7 @@ import type { PaymentDecision, PaymentState } from './payment.ts'
 import type { MessageReference, PaymentReference, PresentedReference } from './paymentReference.ts'
 import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
+import type { DepositLimits } from '@tollbook/core/tab'
 import type { Refusal } from '@tollbook/core/refusal'
 
 /**
@@ -146,6 +147,8 @@ export interface PaymentChange extends PaymentDecision {
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
   /** Stored with a fulfilment until it was sent, or for a day under an idempotency key. */
   readonly answerJson?: string
+  /** Present with a deposit on a tab. */
+  readonly limits?: DepositLimits
 }
 
 /** Expected outcomes. An unknown outcome, such as a lost connection, is thrown. */
@@ -161,7 +164,7 @@ export type AppendOutcome =
   /** Another writer was first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
-  /** The tab cannot pay: it is closed, has other keys, or holds too little. */
+  /** The tab cannot pay: it is closed, has other keys, or holds too little. Or it would hold too much after a deposit. */
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 /** One event's place in the ledger. */

@@ -5,7 +5,6 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
-import type { TabDeposit } from '@tollbook/core/tab'
 import type { Log } from '../machine/log.ts'
 import { decideClaim, decideFulfil, decideRelease } from '../payment/attempt.ts'
 import type { FailureReason } from '../payment/events/attemptEvents.ts'
@@ -13,7 +12,7 @@ import type { Order, PaymentDecision, PaymentState } from '../payment/payment.ts
 import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { Settlement, Usage } from '../payment/settlement.ts'
-import type { Failure, HandlerFailure, Raw, Value } from '../product/product.ts'
+import type { Failure, HandlerFailure, LimitedDeposit, Raw, Value } from '../product/product.ts'
 import { chargeWithin, explainShortage, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
 import { storeRaw } from './rawFormat.ts'
@@ -139,7 +138,7 @@ export interface Delivery {
   readonly storedAnswer: string | undefined
   readonly usage: Usage | undefined
   /** Present if the answer is a tab. */
-  readonly deposit?: TabDeposit | undefined
+  readonly deposit?: LimitedDeposit | undefined
 }
 
 /**
@@ -166,7 +165,11 @@ export async function fulfil(
     nowMs: clock.nowMs(),
     ...(idempotency === undefined ? {} : { idempotency }),
     ...(answerJson === undefined ? {} : { answerJson }),
+    ...(deposit === undefined ? {} : { limits: deposit.limits }),
   })
+  // A second attempt would be refused as well, so the payment is owed back now.
+  if (appended.outcome === 'refused')
+    return release(deps, claim, { ...appended.refusal, kind: 'failed', code: 'NO_DATA', endsPayment: true })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
   const { after, recordedAtMs, tabBalanceBaseUnits: rest } = appended

@@ -1,6 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Price } from '@tollbook/core/quote'
-import type { TabDeposit } from '@tollbook/core/tab'
+import type { DepositLimits, TabDeposit } from '@tollbook/core/tab'
 import type { MeteredPrice, Usage } from '../pricing/meteredPrice.ts'
 
 /** GET and DELETE take their parameters from query and path, the others from body and path. */
@@ -102,8 +102,10 @@ export interface Value {
   /** Units that a price by use counts. Ignored for orders with a fixed price. */
   readonly usage?: Usage
   /** Present if the order was a deposit on a tab. */
-  readonly deposit?: TabDeposit
+  readonly deposit?: LimitedDeposit
 }
+
+export type LimitedDeposit = TabDeposit & { readonly limits: DepositLimits }
 
 /**
  * A complete answer of any content type, sent without an envelope. It is committed before it is sent, and its receipt

@@ -69,7 +69,7 @@ function leaseOf({ before, events }: PaymentChange): number | undefined {
   return last?.kind === 'AnswerStarted' && before.phase === 'claimed' ? before.leaseMs : undefined
 }
 
-// Key spaces of ledger.keys. Burns use 11, deposits on tabs 14.
+// Key spaces of ledger.keys. Burns use 11, deposits on tabs 14 and 15.
 export const idempotencySpace = 10
 export const messageSpace = 12
 export const sponsoredOrderSpace = 13

@@ -38,6 +38,7 @@ import {
   tabRequestOf,
 } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
+import { appendDeposit } from './depositLimits.ts'
 import {
   idempotencyKeyBytes,
   idempotencySpace,
@@ -180,7 +181,8 @@ async function listUnreceived(
 async function append(deps: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
   const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
-  const result = await kernel.append(paymentItem(change))
+  const result = await appendItem(deps, change)
+  if (result.outcome === 'beyond') return { outcome: 'refused', refusal: result.refusal }
   const debited = change.events.find((event) => event.kind === 'TabDebited')
   if (result.outcome === 'appended') {
     const { recordedAtMs, leaves } = result
@@ -204,6 +206,15 @@ async function append(deps: PaymentStoreDeps, change: PaymentChange): Promise<Ap
     `${change.step} of ${change.reference} is not refused as ${JSON.stringify(result.refusal)}`,
   )
   return { outcome: 'idempotency_key_reused' }
+}
+
+function appendItem({ kernel, pool }: PaymentStoreDeps, change: PaymentChange) {
+  const { events, limits } = change
+  const item = paymentItem(change)
+  const deposited = events.find((event) => event.kind === 'TabOpened' || event.kind === 'TabToppedUp')
+  if (deposited === undefined || limits === undefined) return kernel.append(item)
+  const { tab, mint, depositBaseUnits: baseUnits } = deposited
+  return appendDeposit({ kernel, pool }, { item, tab, mint, baseUnits, limits })
 }
 
 // Steps whose answer tells the caller what the tab has.

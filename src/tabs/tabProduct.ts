@@ -5,7 +5,7 @@ import { decodeBase58 } from '@tollbook/core/base58'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { divideRoundingDown } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
-import { readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
+import { type DepositLimits, readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
 import { readReference, streamIdOf } from '../payment/paymentReference.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
 import type { Failure, Job, Value } from '../product/product.ts'
@@ -17,6 +17,8 @@ export const tabsPath = '/api/tabs'
 export interface TabLimits {
   /** Largest deposit, and largest balance of a tab. */
   readonly tabMaxMicroUsd: bigint
+  /** Largest balance of all tabs together. */
+  readonly totalMaxMicroUsd: bigint
   /** Highest `maxPerDayUsd` of a tab with a bearer key. 0: no tab has one. */
   readonly bearerDayMaxMicroUsd: bigint
 }
@@ -25,12 +27,13 @@ export interface TabProductDeps {
   readonly clock: Clock
   readonly tabs: () => Pick<TabLedger, 'find' | 'balanceBaseUnits'>
   readonly origin: () => string
-  /** Reason why no deposits are sold now. */
-  readonly whyClosed: () => string | undefined
+  /** Reason why no deposit of this amount is sold now. */
+  readonly whyClosed: (microUsd: bigint) => string | undefined
 }
 
 const denominationsUsd = [1, 5, 10, 20]
 const usdMicro = 1_000_000
+const microOf = (usdAmount: number) => BigInt(usdAmount * usdMicro)
 const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 90
 
@@ -39,7 +42,7 @@ const usd = z.number().min(0.000001).max(1_000)
 
 /** Terms are in the body of the purchase, so the payment binds them with the order. */
 function parametersWith({ tabMaxMicroUsd, bearerDayMaxMicroUsd }: TabLimits) {
-  const denominations = denominationsUsd.filter((each) => BigInt(each * usdMicro) <= tabMaxMicroUsd)
+  const denominations = denominationsUsd.filter((each) => microOf(each) <= tabMaxMicroUsd)
   const bearerDayMax = Number(bearerDayMaxMicroUsd) / usdMicro
   return z
     .strictObject({
@@ -107,8 +110,8 @@ const exampleId = '4uQeVj5tqViQh7yWWGStvk'
 
 /** Creates the product that opens tabs and tops them up, in denominations. */
 export function createTabProduct(limits: TabLimits, deps: TabProductDeps): ProductDefinition<unknown> {
-  const denominations = denominationsUsd.filter((each) => BigInt(each * usdMicro) <= limits.tabMaxMicroUsd)
-  const microOf = (each: number) => BigInt(each * usdMicro)
+  const denominations = denominationsUsd.filter((each) => microOf(each) <= limits.tabMaxMicroUsd)
+  const smallest = Math.min(...denominations)
   const sessionKey = '8tG3x5cVfLGcmfmN7nXrMVmYnW3wVKSTMnNcLEhNLFhP'
   return defineProduct({
     path: tabsPath,
@@ -145,20 +148,21 @@ export function createTabProduct(limits: TabLimits, deps: TabProductDeps): Produ
       check: ({ tab, balanceBaseUnits }) => `tab ${tab} with ${balanceBaseUnits} base units`,
     },
     open: () => ({
-      whyUnavailable: () => deps.whyClosed(),
+      whyUnavailable: (order?: TabOrder) => deps.whyClosed(microOf(order?.depositUsd ?? smallest)),
       whyUndeliverable: () => undefined,
       variant: ({ depositUsd }: TabOrder) => String(depositUsd),
       async deliver(order: TabOrder, { price, ...job }) {
-        const paid = { ...job, price: assertPresent(price, 'a deposit has a price') }
-        return order.tab === undefined ? openTab(deps, order, paid) : topUp(deps, limits, { tab: order.tab, job: paid })
+        const paid = { ...job, price: assertPresent(price, 'a deposit has a price'), limits }
+        return order.tab === undefined ? openTab(deps, order, paid) : topUp(deps, order.tab, paid)
       },
     }),
   })
 }
 
-type PaidJob = Pick<Job, 'payment' | 'payer'> & { readonly price: Price }
+type PaidJob = Pick<Job, 'payment' | 'payer'> & { readonly price: Price; readonly limits: TabLimits }
 
-function openTab({ clock, origin }: TabProductDeps, order: TabOrder, { payment, payer, price }: PaidJob): Value {
+function openTab({ clock, origin }: TabProductDeps, order: TabOrder, job: PaidJob): Value {
+  const { payment, payer, price } = job
   const { sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days } = order
   const id = streamIdOf(assertPresent(readReference(payment), 'a deposit is a payment')).subarray(1)
   const tab = tabIdOf(id)
@@ -177,7 +181,7 @@ function openTab({ clock, origin }: TabProductDeps, order: TabOrder, { payment, 
   return {
     kind: 'delivered',
     data: {
-      ...factsOf(tab, { payment, payer, price }),
+      ...factsOf(tab, job),
       origin: origin(),
       balanceBaseUnits: price.requiredBaseUnits.toString(),
       terms: {
@@ -190,7 +194,7 @@ function openTab({ clock, origin }: TabProductDeps, order: TabOrder, { payment, 
       bearerPrefix: bearerSha256 === undefined ? null : prefix,
     },
     meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
-    deposit: { tab, terms },
+    deposit: { tab, terms, limits: limitsAt(job) },
   }
 }
 
@@ -201,31 +205,30 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
 }
 
 /** Dollars at the token price of the deposit, rounded down, so that a limit is never exceeded. */
-function inBaseUnits(dollars: number, { requiredBaseUnits, priceMicroUsd }: Price): bigint {
-  return divideRoundingDown(BigInt(Math.round(dollars * usdMicro)) * requiredBaseUnits, priceMicroUsd)
+function inBaseUnits(dollars: number, price: Price): bigint {
+  return microUsdInBaseUnits(BigInt(Math.round(dollars * usdMicro)), price)
 }
 
-interface TopUp {
-  readonly tab: TabId
-  readonly job: PaidJob
+function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUsd }: Price): bigint {
+  return divideRoundingDown(microUsd * requiredBaseUnits, priceMicroUsd)
+}
+
+/** The operator's limits at the token price of the deposit. The append of the deposit keeps them. */
+function limitsAt({ price, limits: { tabMaxMicroUsd, totalMaxMicroUsd } }: PaidJob): DepositLimits {
+  return {
+    tabBaseUnits: microUsdInBaseUnits(tabMaxMicroUsd, price),
+    allBaseUnits: microUsdInBaseUnits(totalMaxMicroUsd, price),
+  }
 }
 
 /** A refused top-up ends its payment, which is then owed back: a second attempt would be refused as well. */
-async function topUp(
-  deps: TabProductDeps,
-  { tabMaxMicroUsd }: TabLimits,
-  { tab: id, job }: TopUp,
-): Promise<Value | Failure> {
-  const refuse = (message: string): Failure => ({ kind: 'failed', code: 'NO_DATA', message, endsPayment: true })
+async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Value | Failure> {
   const tab = await deps.tabs().find(id)
   const nowMs = deps.clock.nowMs()
   const isOpen = tab !== undefined && !tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs
   if (!isOpen || tab.wallet !== job.payer || tab.mint !== job.price.mint)
-    return refuse('this wallet has no open tab with that id')
-  const { requiredBaseUnits, priceMicroUsd } = job.price
-  const balanceBaseUnits = (await deps.tabs().balanceBaseUnits(tab)) + requiredBaseUnits
-  if (balanceBaseUnits * priceMicroUsd > tabMaxMicroUsd * requiredBaseUnits)
-    return refuse('the tab would hold more than this service permits')
+    return { kind: 'failed', code: 'NO_DATA', message: 'this wallet has no open tab with that id', endsPayment: true }
+  const balanceBaseUnits = (await deps.tabs().balanceBaseUnits(tab)) + job.price.requiredBaseUnits
   return {
     kind: 'delivered',
     data: {
@@ -236,6 +239,6 @@ async function topUp(
       bearerPrefix: null,
     },
     meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
-    deposit: { tab: id, terms: undefined },
+    deposit: { tab: id, terms: undefined, limits: limitsAt(job) },
   }
 }

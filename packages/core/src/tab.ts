@@ -36,6 +36,12 @@ export interface TabDeposit {
   readonly terms: TabTerms | undefined
 }
 
+/** The most that a tab, and all tabs together, may hold after a deposit. Base units of its mint. */
+export interface DepositLimits {
+  readonly tabBaseUnits: bigint
+  readonly allBaseUnits: bigint
+}
+
 /** Returns the id of the tab that a deposit with this signature opens. */
 export function tabIdOf(signature: Uint8Array): TabId {
   return encodeBase58(signature.slice(0, tabIdBytes))

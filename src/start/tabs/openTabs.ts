@@ -45,19 +45,20 @@ export interface TabEnds {
 }
 
 const custodyEveryMs = 10_000
+const full = 'all tabs together hold as much as this service permits'
 
 export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   const { clock, log } = base
   let connected: TabLedgerPart | undefined
   let custody: Custody | undefined
   let problem: string | undefined = 'the wallet for tabs has not been read yet'
-  let isFull = () => false
+  let isFullWith = (_depositMicroUsd: bigint) => false
   const ledger = () => assertPresent(connected, 'the ledger is open before a product is sold')
   const product = createTabProduct(config, {
     clock,
     tabs: () => ledger().tabs,
     origin: () => ledger().settings.origin,
-    whyClosed: () => problem ?? (isFull() ? 'all tabs together hold as much as this service permits' : undefined),
+    whyClosed: (depositMicroUsd) => problem ?? (isFullWith(depositMicroUsd) ? full : undefined),
   })
   const products = config.wallet === undefined ? [] : [product]
 
@@ -80,11 +81,11 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
     const { tabs, settings } = ledger()
     const { mint, paymentWallet } = chain.terms
     const deps = { clock, tabs, chain: chain.reader, mint, tabWallet, paymentWallet, slot }
-    isFull = () => {
+    isFullWith = (depositMicroUsd) => {
       const price = currentPrice(tabsPath)
       if (price === undefined || custody === undefined) return true
       const { priceMicroUsd, requiredBaseUnits } = price
-      return custody.prepaidBaseUnits * priceMicroUsd >= config.totalMaxMicroUsd * requiredBaseUnits
+      return custody.prepaidBaseUnits * priceMicroUsd > (config.totalMaxMicroUsd - depositMicroUsd) * requiredBaseUnits
     }
     await readAgain(deps)
     const jobs = [

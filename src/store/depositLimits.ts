@@ -1,0 +1,75 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { type Refusal, refuse } from '@tollbook/core/refusal'
+import type { DepositLimits } from '@tollbook/core/tab'
+import type { QueryRunner } from '@tollbook/ledger/database'
+import type { Item } from '@tollbook/ledger/item'
+import type { LedgerKernel } from '@tollbook/ledger/port'
+import { prepaidOn } from '../accounting/account.ts'
+import { readOrFault } from './database.ts'
+
+export interface DepositStoreDeps {
+  readonly pool: QueryRunner
+  readonly kernel: LedgerKernel
+}
+
+/** The append of a deposit, and what its tab and all tabs may hold afterwards. */
+export interface LimitedDeposit {
+  readonly item: Item
+  readonly tab: string
+  readonly mint: string
+  readonly baseUnits: bigint
+  readonly limits: DepositLimits
+}
+
+/**
+ * Space of ledger.keys for the numbers of deposits. Two deposits that were judged on the same balances take the same
+ * number, and the append refuses the second. A day is longer than any append waits, so a number may be used again
+ * then.
+ */
+const numberSpace = 15
+const numberSeconds = 24 * 60 * 60
+const numberBytes = 8
+
+// One deposit is recorded in each round, so the last of 64 at once waits for 63 others.
+const roundsMax = 64
+
+/** Appends a deposit within its limits. Holds that return to a tab later do not count. */
+export async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
+  const { item, baseUnits, limits } = deposit
+  for (let round = 1; round <= roundsMax; round++) {
+    const { number, tabBaseUnits, allBaseUnits } = await readBalances(deps, deposit)
+    if (tabBaseUnits + baseUnits > limits.tabBaseUnits) return refuseDeposit('the tab')
+    if (allBaseUnits + baseUnits > limits.allBaseUnits) return refuseDeposit('all tabs together')
+    const key = Buffer.alloc(numberBytes)
+    key.writeBigUInt64BE(number + 1n)
+    const numbered = { space: numberSpace, key, lifetimeSeconds: numberSeconds }
+    const appended = await deps.kernel.append({ ...item, keys: [...(item.keys ?? []), numbered] })
+    if (appended.outcome === 'appended' || appended.refusal.reason !== 'key_used') return appended
+  }
+  throw new Fault('other deposits kept being recorded first', { retryable: true })
+}
+
+function refuseDeposit(what: string): { readonly outcome: 'beyond'; readonly refusal: Refusal } {
+  return { outcome: 'beyond', refusal: refuse('NO_DATA', `${what} would hold more than this service permits`) }
+}
+
+// One statement, so that the balances are those of the number.
+const selectBalances = `
+  select (select k.key from ledger.keys k where k.space = ${numberSpace} order by k.key desc limit 1) as number,
+    coalesce(-sum(balance) filter (where name = $2), 0)::text as tab, coalesce(-sum(balance), 0)::text as every
+  from ledger.accounts
+  where mint = $1 and name like $3`
+
+async function readBalances({ pool }: DepositStoreDeps, { mint, tab }: LimitedDeposit) {
+  const { rows } = await readOrFault('what tabs hold before a deposit', () =>
+    pool.query<{ number: Buffer | null; tab: string; every: string }>(selectBalances, [
+      mint,
+      prepaidOn(tab),
+      prepaidOn('%'),
+    ]),
+  )
+  const row = assertPresent(rows[0], 'a sum has a row')
+  const number = row.number === null ? 0n : row.number.readBigUInt64BE()
+  return { number, tabBaseUnits: BigInt(row.tab), allBaseUnits: BigInt(row.every) }
+}
