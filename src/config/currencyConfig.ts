@@ -3,6 +3,7 @@ import { readAddress } from '@tollbook/core/address'
 import { type DollarSetting, isKnownDollar } from '../payment/dollar.ts'
 import { type ParsedList, parsedUnless } from '../pricing/commaList.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { parseDollarSplit } from '../pricing/splitSetting.ts'
 import { integerFrom, parsedBy, solanaAddress, variable } from './variables.ts'
 
 const noCurrencies: readonly DollarSetting[] = []
@@ -23,11 +24,13 @@ export type CurrencyConfig = z.infer<typeof currencyConfig>
 
 const dollarRails = ['x402', 'mpp'] as const
 const minimumStandardMicroUsd = 10_000n
+// The shares of a split contain colons before their numbers.
+const optionStart = /:(?!\s*[\d.])/
 const symbolPattern = /^[A-Z][A-Z0-9]{0,9}$/
 
 /**
- * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:rails=x402+mpp`: dollars that are accepted in
- * addition to the service token.
+ * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:split=provider:90+treasury:10`: dollars that
+ * are accepted in addition to the service token.
  */
 function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
   const read = setting.split(',').map((entry) => currencyOf(entry.trim()))
@@ -41,7 +44,7 @@ function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> 
 
 /** The dollar, or the problem of the entry. */
 function currencyOf(text: string): DollarSetting | string {
-  const [head = '', ...options] = text.split(':')
+  const [head = '', ...options] = text.split(optionStart)
   const [name = '', mintText] = head.split('=')
   const symbol = name.trim().toUpperCase()
   const mint = mintText === undefined ? undefined : readAddress(mintText.trim())
@@ -56,12 +59,16 @@ function currencyOf(text: string): DollarSetting | string {
 
 function optionOf(option: string): Partial<DollarSetting> | string {
   const [name = '', value = ''] = option.split('=').map((part) => part.trim())
+  if (name === 'split') {
+    const split = parseDollarSplit(value.replaceAll('+', ','))
+    return split.ok ? { split: split.value } : `of split, ${split.problems.join('; ')}`
+  }
   if (name === 'minimum') {
     const minimumMicroUsd = parsePriceMicroUsd(value)
     return minimumMicroUsd === undefined ? `of minimum, ${priceRule}` : { minimumMicroUsd }
   }
   if (name === 'burn') return value === 'token' || value === 'none' ? { burn: value } : 'burn must be token or none'
-  if (name !== 'rails') return `"${name}" is not one of minimum, burn and rails`
+  if (name !== 'rails') return `"${name}" is not one of minimum, burn, rails and split`
   const rails = value.split('+')
   const isKnown = rails.every((rail) => dollarRails.some((known) => known === rail))
   return isKnown ? { rails } : `rails must be ${dollarRails.join(' or ')}, joined by +`

@@ -32,7 +32,7 @@ export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: Op
     if (offering.length === 0) return []
     const protocols = list.format(offering.map(({ name, description }) => description?.protocol ?? name))
     const minimum = formatDecimal(minimumMicroUsd, usdDecimals)
-    const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} for prices from $${minimum}. ${burnedFor(dollar, split)}`
+    const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} for prices from $${minimum}. ${burnedFor(dollar, split)}${sharedAs(dollar)}`
     const minimumUSD = displayNumber(minimumMicroUsd, usdDecimals)
     return [{ symbol, mint, decimals, rails: offering.map(({ name }) => name), minimumUSD, burn, description }]
   })
@@ -44,6 +44,12 @@ function burnedFor({ symbol, burn }: Dollar, split: readonly SplitShare[]): stri
   if (burn === 'none') return `Nothing is burned for payments in ${symbol}.`
   const { burn: share = '0%' } = distributionOf(split)
   return `${share} of the price is burned, in the token; the treasury delivers the tokens.`
+}
+
+function sharedAs({ split }: Dollar): string {
+  if (split === undefined) return ''
+  const shares = Object.entries(distributionOf(split)).map(([account, share]) => `${account} (${share})`)
+  return ` The dollars go to ${list.format(shares)}.`
 }
 
 /** Introduces the accepted dollars in text. Dollars may be off at times, such as while their burns cannot be promised. */

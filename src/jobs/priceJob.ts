@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { PriceListPublished, SplitPart } from '../payment/events/settingEvents.ts'
+import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type MarketPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetUnconfirmedJump, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
-import type { MeteredEntry } from '../pricing/priceList.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { Fault } from '@tollbook/core/fault'
@@ -61,10 +60,8 @@ export interface PriceJobDeps extends RepeatDeps {
   readonly sourceName: string
   /** Prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
-  /** The split of the lists. */
-  readonly split: readonly SplitPart[]
-  /** Prices by use, which do not depend on the token. */
-  readonly metered: readonly MeteredEntry[]
+  /** Parts of the lists that do not depend on the token price: splits, and prices by use. */
+  readonly listed: Pick<PriceListPublished, 'split' | 'dollarSplits' | 'metered'>
   readonly priceLists: {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
@@ -210,9 +207,8 @@ async function confirm(
     const list: PriceListPublished = {
       kind: 'PriceListPublished',
       source: deps.sourceName,
-      split: deps.split,
+      ...deps.listed,
       prices,
-      ...(deps.metered.length === 0 ? {} : { metered: deps.metered }),
       evidence,
     }
     const newestNumber = newest?.number ?? 0
@@ -226,11 +222,11 @@ async function confirm(
 }
 
 /** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
-function priceOfList({ sourceName, pricesAt, split, metered }: PriceJobDeps, list: PriceListPublished) {
+function priceOfList({ sourceName, pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
-  if (list.source !== sourceName || price === undefined || !isDeepStrictEqual(list.split, split)) return undefined
-  const isSame = isDeepStrictEqual(pricesAt(price), list.prices) && isDeepStrictEqual(metered, list.metered ?? [])
-  return isSame ? price : undefined
+  const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list
+  if (source !== sourceName || price === undefined || !isDeepStrictEqual(facts, listed)) return undefined
+  return isDeepStrictEqual(pricesAt(price), prices) ? price : undefined
 }
 
 interface RecordedPrice {

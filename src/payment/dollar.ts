@@ -1,4 +1,5 @@
 import { type Address, readAddress } from '@tollbook/core/address'
+import type { SplitPart } from './events/settingEvents.ts'
 import type { PaymentTerms } from './settlement.ts'
 
 /** A dollar that the operator accepts in addition to the service token. */
@@ -12,6 +13,8 @@ export interface DollarSetting {
   readonly burn: 'token' | 'none'
   /** Names of the rails that offer it. */
   readonly rails: readonly string[]
+  /** Shares of each payment in it. Absent: those of SPLIT, and treasury gets the share of the burn. */
+  readonly split?: readonly SplitPart[]
 }
 
 /** An accepted dollar, with its terms on this chain. */

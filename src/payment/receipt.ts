@@ -72,13 +72,16 @@ export interface Fulfilment {
 /** Parts of a receipt that are not in its fulfilment. */
 export interface ReceiptTerms {
   readonly split?: Split
+  /** Split of the dollar of the payment, if it is not the one of the token. */
+  readonly dollarSplit?: Split
   readonly reissuedAtMs?: number
 }
 
 /** Creates the receipt of a delivery. Its id follows from the leaf, so a repeated request returns the same id. */
-export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: ReceiptTerms = {}): Receipt {
+export function receiptOf(fulfilment: Fulfilment, terms: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement
+  const { split, dollarSplit, reissuedAtMs } = terms
   assert(/^[0-9a-f]{64}$/.test(leafHash), 'a leaf hash is 32 bytes in hex')
   return {
     id: `receipt_${leafHash.slice(0, 32)}`,
@@ -91,7 +94,7 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
-    ...burnFactsOf(settlement),
+    ...burnFactsOf(settlement, dollarSplit),
     ...tabOf(settlement),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ...(priceList === undefined || split === undefined ? {} : { priceList, split: splitOf(price, split) }),
@@ -102,11 +105,14 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
 }
 
 /** Returns how the burn of a payment that contains none is made. */
-function burnFactsOf(settlement: Settlement): Pick<Receipt, 'burnOwed' | 'currency' | 'tokenBurn'> {
+function burnFactsOf(
+  settlement: Settlement,
+  split: Split | undefined,
+): Pick<Receipt, 'burnOwed' | 'currency' | 'tokenBurn'> {
   const { mint, decimals, burnBaseUnits, tokenBurn } = settlement.price
   if (!isPaidWhole(settlement) || isDepositPrice(settlement.price)) return {}
   if (burnBaseUnits > 0n) return { burnOwed: burnBaseUnits.toString() }
-  const currency = { mint, decimals }
+  const currency = { mint, decimals, ...(split === undefined ? {} : { split }) }
   if (tokenBurn === undefined) return { currency }
   return { currency, tokenBurn: { ...tokenBurn, baseUnits: tokenBurn.baseUnits.toString(), source: 'treasury' } }
 }

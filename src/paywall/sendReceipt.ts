@@ -2,10 +2,11 @@ import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import { isBound } from '../payment/settlement.ts'
+import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type RawAnswer } from './answer.ts'
 import type { SignJws } from '@tollbook/core/compactJws'
-import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import { distributionOf } from '../pricing/splitSetting.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
@@ -17,9 +18,11 @@ export interface SignerDeps {
   /** True if verifiers accept the key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
-  /** Returns the split of a recorded price list. */
-  readonly splitOf: (priceList: number) => Promise<readonly SplitShare[] | undefined>
+  /** Returns the splits of a recorded price list. */
+  readonly splitsOf: (priceList: number) => Promise<ListedSplits | undefined>
 }
+
+type ListedSplits = Pick<PriceListPublished, 'split' | 'dollarSplits'>
 
 const receiptType = 'tollbook-receipt'
 
@@ -37,9 +40,12 @@ export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignRec
   }
 }
 
-async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilment) {
-  const split = priceList === undefined ? undefined : await deps.splitOf(priceList)
-  return split === undefined ? {} : { split: distributionOf(split) }
+async function splitOf(deps: SignerDeps, { settlement: { priceList, price } }: Fulfilment) {
+  const listed = priceList === undefined ? undefined : await deps.splitsOf(priceList)
+  if (listed === undefined) return {}
+  const own = listed.dollarSplits?.find(({ mint }) => mint === price.mint)
+  const dollarSplit = own === undefined ? {} : { dollarSplit: distributionOf(own.split) }
+  return { split: distributionOf(listed.split), ...dollarSplit }
 }
 
 /**

@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { dollarSplit, split } from './split.ts'
-import type { SplitShare } from './splitSetting.ts'
+import { distributionOf, type SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
 /** A dollar in which endpoints are sold in addition to the service token. */
@@ -13,6 +13,23 @@ export interface SoldDollar {
   readonly minimumMicroUsd: bigint
   /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
   readonly burn: 'token' | 'none'
+  /** Shares of each payment in it. Undefined: those of the token, and treasury gets the share of the burn. */
+  readonly split?: readonly SplitShare[] | undefined
+}
+
+/**
+ * Returns why a dollar must not be sold by this split of the token. Undefined if its treasury gets at least the burn
+ * that it delivers.
+ */
+export function findPoorTreasury(
+  { symbol, burn, split: own }: Pick<SoldDollar, 'burn' | 'split'> & { readonly symbol: string },
+  policy: readonly SplitShare[],
+): string | undefined {
+  if (burn === 'none' || own === undefined) return undefined
+  const needed = policy.find(({ account }) => account === 'burn')?.perMille ?? 0
+  if (own.some(({ account, perMille }) => account === 'treasury' && perMille >= needed)) return undefined
+  const { treasury = '0%' } = distributionOf(own)
+  return `CURRENCIES gives treasury ${treasury} of ${symbol}, and SPLIT burns ${distributionOf(policy)['burn']}: give treasury at least that share, or set burn=none`
 }
 
 /** One dollar is worth one US dollar in every price. */
@@ -24,7 +41,7 @@ export const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
  */
 export function dollarPrices(
   tokenPrices: readonly Price[],
-  { mint, decimals, minimumMicroUsd, burn }: SoldDollar,
+  { mint, decimals, minimumMicroUsd, burn, split: own }: SoldDollar,
   policy: readonly SplitShare[],
 ): readonly Price[] {
   return (
@@ -35,7 +52,7 @@ export function dollarPrices(
         assert(token !== mint && burnBaseUnits > 0n, 'a price in dollars is made from one in the service token')
         const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
         const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
-        const divided = { ...price, requiredBaseUnits: required, ...split(required, dollarSplit(policy)) }
+        const divided = { ...price, requiredBaseUnits: required, ...split(required, own ?? dollarSplit(policy)) }
         return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
       })
   )

@@ -25,16 +25,31 @@ export const defaultSplit: readonly SplitShare[] = [
 
 /** `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
 export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
+  return parseShares(setting, (names) => {
+    if (!names.includes(burnAccount)) return [`has no share for "${burnAccount}"; add one, such as ${burnAccount}:30`]
+    const isAlone = names.every((name) => name === burnAccount)
+    return isAlone ? ['names no account besides "burn"; add one, such as provider:70'] : []
+  })
+}
+
+/** `split` of a dollar in `CURRENCIES`, such as `provider:60,holders:10,treasury:30`. Nothing burns a dollar. */
+export function parseDollarSplit(setting: string): ParsedList<readonly SplitShare[]> {
+  return parseShares(setting, (names) =>
+    names.includes(burnAccount) ? [`names "${burnAccount}": nothing burns a dollar; give its share to treasury`] : [],
+  )
+}
+
+function parseShares(
+  setting: string,
+  accountProblems: (names: readonly string[]) => readonly string[],
+): ParsedList<readonly SplitShare[]> {
   const entries = parseEntries(setting, ':')
   const shares = entries.map(shareOf)
   const split = shares.filter((share) => typeof share !== 'string')
   const problems = shares.filter((share) => typeof share === 'string')
   for (const name of repeatedNames(entries)) problems.push(`names "${name}" more than once; keep one share for it`)
-  if (!entries.some(({ name }) => name === burnAccount))
-    problems.push(`has no share for "${burnAccount}"; add one, such as ${burnAccount}:30`)
+  problems.push(...accountProblems(entries.map(({ name }) => name)))
   if (entries.length > accountsMax) problems.push(`has ${entries.length} accounts; at most ${accountsMax} are possible`)
-  if (!split.some(({ account }) => account !== burnAccount))
-    problems.push('names no account besides "burn"; add one, such as provider:70')
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
   // An unreadable share already has a message; a sum without it would mislead.
   if (split.length === entries.length && sum !== whole)

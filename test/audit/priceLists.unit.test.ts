@@ -18,6 +18,20 @@ const burnedDollar = {
   shares: dollarPrice.shares.with(2, { account: 'treasury', baseUnits: '500' }),
 }
 
+/** The dollar in shares of its own split. */
+const ownShares = [
+  { account: 'treasury', baseUnits: '4000' },
+  { account: 'holders', baseUnits: '6000' },
+]
+const ownSplit = [
+  { account: 'treasury', perMille: 400 },
+  { account: 'holders', perMille: 600 },
+]
+const dividedDollar = { ...dollarPrice, shares: ownShares }
+const splitOf = (...split: readonly { account: string; perMille: number }[]) => {
+  return { prices: [price, dividedDollar], dollarSplits: [{ mint: dollarPrice.mint, split }] }
+}
+
 describe('a price list', () => {
   test.each([
     ['a split of less than the whole', { split: split.slice(0, 3) }, 'split_wrong'],
@@ -48,6 +62,19 @@ describe('a price list', () => {
       { prices: [price, other, dollarPrice, { ...dollarWithoutBurn, endpoint: other.endpoint }] },
       'price_wrong',
     ],
+    ['a dollar that its split divides otherwise', splitOf(...ownSplit.toReversed()), 'price_wrong'],
+    ['a split of a dollar of less than the whole', splitOf(...ownSplit.slice(0, 1)), 'split_wrong'],
+    ['a split of a dollar that burns', splitOf(...ownSplit.with(1, { account: 'burn', perMille: 600 })), 'split_wrong'],
+    [
+      'a split of the service token as of a dollar',
+      { dollarSplits: [{ mint: price.mint, split: ownSplit }] },
+      'split_wrong',
+    ],
+    [
+      'a treasury that gets less of a dollar than the burn that it delivers',
+      splitOf({ account: 'treasury', perMille: 299 }, { account: 'holders', perMille: 701 }),
+      'split_wrong',
+    ],
     ['a mint of two numbers of decimals', { prices: [price, otherDecimals] }, 'price_wrong'],
   ] as const)('with %s is found', (_, list, code) => {
     expect(listed(list).findings()).toContainEqual([code, 1])
@@ -58,6 +85,10 @@ describe('a price list', () => {
     const parts = ['a', 'b', 'c', 'd'].map((account) => ({ account, baseUnits: '500000' }))
     const other = { ...price, shares: [{ account: 'provider', baseUnits: '5000000' }, ...parts] }
     expect(listed({ split: five, prices: [other] }).findings()).toEqual([])
+  })
+
+  test('divides a dollar as the split of its mint says', () => {
+    expect(listed(splitOf(...ownSplit)).findings()).toEqual([])
   })
 
   test('with another number than the next one is found', () => {

@@ -36,6 +36,19 @@ test('options follow a dollar with colons', () => {
   ])
 })
 
+test('a split divides a dollar in its own shares, and the treasury may have less where nothing is burned', () => {
+  const [usdc, usdt] = acceptedOf('usdc:split=provider:60.5+holders:9.5+treasury:30,usdt:burn=none:split=provider:100')
+  expect(usdc).toMatchObject({
+    minimumMicroUsd: 10_000n,
+    split: [
+      { account: 'provider', perMille: 605 },
+      { account: 'holders', perMille: 95 },
+      { account: 'treasury', perMille: 300 },
+    ],
+  })
+  expect(usdt).toMatchObject({ burn: 'none', split: [{ account: 'provider', perMille: 1_000 }] })
+})
+
 describe('a mistake is named at the start', () => {
   test.each([
     ['eurc', 'write usdc or usdt'],
@@ -44,7 +57,11 @@ describe('a mistake is named at the start', () => {
     ['usdc:minimum=0', 'the price must be a decimal'],
     ['usdc:burn=dollars', 'burn must be token or none'],
     ['usdc:rails=native', 'rails must be x402 or mpp'],
-    ['usdc:split=1', 'is not one of minimum, burn and rails'],
+    ['usdc:wallet=1', 'is not one of minimum, burn, rails and split'],
+    ['usdc:minimum', 'of minimum, the price must be'],
+    ['usdc:split=1', 'of split, has "1": write account:percent'],
+    ['usdc:split=provider:60+treasury:30', 'of split, adds up to 90%; change the shares so that they add up to 100%'],
+    ['usdc:split=burn:30+provider:70', 'of split, names "burn": nothing burns a dollar; give its share to treasury'],
   ])('CURRENCIES=%s', (setting, problem) => {
     expect(() => acceptedOf(setting)).toThrow(problem)
   })

@@ -66,6 +66,9 @@ async function openStall(price = '0.001'): Promise<Stall> {
     ledger,
     async open({ env = {}, terms: ownTerms = terms, earlier } = {}) {
       const config = readConfig({ ...markets.env, ...env })
+      const dollars = config.currencies.accepted.map((dollar) => {
+        return { ...dollar, terms: { ...terms, mint: otherWallet } }
+      })
       const deps = {
         clock,
         log: silentLog,
@@ -77,6 +80,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
         upstreams: openUpstreams(config.providers, deps),
         sold: products,
         split: config.catalog.split,
+        dollars,
         terms: ownTerms,
         earlier,
         priceLists: ledger.priceLists,
@@ -250,6 +254,30 @@ test('a list that the operator fixed, or one by other decimals, is not taken for
     'market 6',
     'market 9',
   ])
+})
+
+test('a list stands until the split of a dollar changes', async () => {
+  const { open, lists } = await openStall()
+  const divided = { CURRENCIES: 'usdc:split=provider:70+treasury:30' }
+  for (const env of [divided, divided, { CURRENCIES: 'usdc' }]) await open({ env })
+  const [own, standard, ...more] = await lists()
+  const split = [
+    { account: 'provider', perMille: 700 },
+    { account: 'treasury', perMille: 300 },
+  ]
+  expect(own?.dollarSplits).toEqual([{ mint: otherWallet, split }])
+  expect(standard).not.toHaveProperty('dollarSplits')
+  expect(more).toEqual([])
+})
+
+test('a treasury that gets less of a dollar than the burn that it delivers does not start', async () => {
+  const { open, lists } = await openStall()
+  const poor = 'usdc:split=provider:80+treasury:20'
+  await expect(open({ env: { CURRENCIES: poor } })).rejects.toThrow(
+    'CURRENCIES gives treasury 20% of USDC, and SPLIT burns 30%: give treasury at least that share, or set burn=none',
+  )
+  await open({ env: { CURRENCIES: `${poor}:burn=none` } })
+  expect(await lists()).toHaveLength(1)
 })
 
 test('a token of which one is worth more than a request stops quotes, and names the smallest price that splits', async () => {

@@ -48,3 +48,24 @@ test('a price below the minimum is not sold in dollars, and a dollar without a b
     { account: 'treasury', baseUnits: 2_999n },
   ])
 })
+
+test('a dollar with a split is divided by it, and owes the same burn', () => {
+  const policy = [
+    { account: 'burn', perMille: 300 },
+    { account: 'provider', perMille: 700 },
+  ]
+  const own = [
+    { account: 'treasury', perMille: 400 },
+    { account: 'holders', perMille: 600 },
+  ]
+  const inToken = { ...priceOf(9_999n, 9_999n), ...split(9_999n, policy) }
+  expect(dollarPrices([inToken], { ...sold, decimals: 6, split: own }, policy)).toMatchObject([
+    {
+      shares: [
+        { account: 'treasury', baseUnits: 4_000n },
+        { account: 'holders', baseUnits: 5_999n },
+      ],
+      tokenBurn: { mint, baseUnits: 3_000n },
+    },
+  ])
+})

@@ -7,6 +7,7 @@ import { audit } from '@tollbook/audit'
 import { keypairWallet } from '@tollbook/client/payerWallet'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
+import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { saleBody } from '@tollbook/core/wire'
 import { systemClock } from '@tollbook/core/clock'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
@@ -22,7 +23,7 @@ let x402: X402Service
 
 beforeAll(async () => {
   x402 = await openX402Service({
-    env: { CURRENCIES: 'usdc:minimum=0.001', BURN_DEBT_MAX_TOKENS: '20' },
+    env: { CURRENCIES: 'usdc:minimum=0.001:split=provider:60+treasury:40', BURN_DEBT_MAX_TOKENS: '20' },
     dollars: sampleDollar(),
   })
 })
@@ -67,11 +68,14 @@ describe('a dollar in addition to the token', () => {
     expect(receipt).toMatchObject({
       requiredBaseUnits: '5000',
       burned: '0',
-      currency: { mint: sampleDollarMint, decimals: 6 },
+      currency: { mint: sampleDollarMint, decimals: 6, split: { provider: '60%', treasury: '40%' } },
+      split: { burn: '30%' },
       tokenBurn: { mint: x402.tokenMint, baseUnits: '1500000', source: 'treasury' },
-      distribution: { provider: '2500', holders: '750', treasury: '1750' },
+      distribution: { provider: '3000', treasury: '2000' },
     })
     expect(receipt).not.toHaveProperty('burnOwed')
+    const keys = await (await fetch(urlOf('/.well-known/jwks.json'))).json()
+    expect(await verifyReceipt({ receipt, keys })).toMatchObject({ valid: true })
   })
 
   test('is what a stock client of MPP without options pays with', async () => {
@@ -114,7 +118,7 @@ describe('a dollar in addition to the token', () => {
       const answer = await fetch(`${baseUrl}${path}`, { headers: { accept: 'text/html' } })
       return (await answer.text()).replaceAll(/<span class="mono">(.*?)<\/span>/g, '$1')
     }
-    const described = `USDC (mint ${sampleDollarMint}, 6 decimals) pays by x402 and MPP for prices from $0.001. 30% of the price is burned, in the token; the treasury delivers the tokens.`
+    const described = `USDC (mint ${sampleDollarMint}, 6 decimals) pays by x402 and MPP for prices from $0.001. 30% of the price is burned, in the token; the treasury delivers the tokens. The dollars go to provider (60%) and treasury (40%).`
     for (const path of [...pages, ...documents]) {
       expect([path, await textOf(x402.service, path)]).toEqual([path, expect.stringContaining(described)])
       expect(await textOf(x402.native, path)).not.toMatch(/<!-- dollars|treasury delivers|"(x-)?dollars"/)
@@ -171,7 +175,7 @@ test('dollars are offered only while the treasury owes fewer tokens than is perm
       })
       // The reading may also turn between the offer and the payment, which is then not co-signed.
       if (answer === undefined || answer.status === 402) return bought
-      expect(answer.status).toBe(200)
+      expect(answer.status, await answer.clone().text()).toBe(200)
     }
     return undefined
   }

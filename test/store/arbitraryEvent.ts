@@ -266,6 +266,7 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
       source: anyText,
       split: anySplit,
       prices: fc.array(anyPrice, { maxLength: 4 }),
+      dollarSplits: fc.array(record({ mint: anyAddress, split: anySplit }), { maxLength: 2 }),
       evidence: anyEvidence,
     },
     { requiredKeys: ['kind', 'source', 'split', 'prices'], noNullPrototype: true },

@@ -32,6 +32,10 @@ export function findShareProblem(price: DividedPrice, split: AuditedSplit): stri
   return sharesText === right ? undefined : `the shares are ${sharesText}, and the split of ${required} is ${right}`
 }
 
+export function perMilleOf(split: AuditedSplit, entry: string): number {
+  return split.find(({ account }) => account === entry)?.perMille ?? 0
+}
+
 const treasuryEntry = 'treasury'
 
 /** The division of a price in dollars, of which nothing is burned: the treasury also has the share of the burn. */
@@ -46,7 +50,7 @@ export function dollarSplit(split: AuditedSplit): AuditedSplit {
 
 /** The smallest amount of which the burn leaves something to the accounts. */
 export function smallestShared(split: AuditedSplit): bigint {
-  const rest = BigInt(whole - (split.find(({ account }) => account === burnEntry)?.perMille ?? 0))
+  const rest = BigInt(whole - perMilleOf(split, burnEntry))
   return rest === 0n ? 1n : (BigInt(whole) + rest - 1n) / rest
 }
 
@@ -54,7 +58,7 @@ export function smallestShared(split: AuditedSplit): bigint {
 export type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | 'sharesText'>
 
 function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
-  const perMille = BigInt(split.find(({ account }) => account === burnEntry)?.perMille ?? 0)
+  const perMille = BigInt(perMilleOf(split, burnEntry))
   // Round the burn up: the payer is promised at least this share.
   return (requiredBaseUnits * perMille + BigInt(whole) - 1n) / BigInt(whole)
 }

@@ -157,7 +157,7 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   const distributedBaseUnits = distribution.reduce((sum, [, text]) => sum + parseBaseUnits(text), 0n)
   const burnShareBaseUnits = requiredBaseUnits - distributedBaseUnits
   const listed = receipt.split ?? { burn: `${burnPercent ?? specifiedBurnPercent}%` }
-  const split = receipt.currency === undefined ? listed : dollarSplitOf(listed)
+  const split = receipt.currency === undefined ? listed : dollarSplitOf(receipt.currency.split ?? listed)
   const burnPerMille = perMilleOf(split['burn'] ?? '')
   if (burnPerMille === undefined || requiredBaseUnits <= 0n)
     return invalid('amounts_wrong', 'its split has no share for the burn, or nothing was required')
@@ -173,7 +173,7 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
 }
 
 /** Nothing of a payment in dollars is burned: the treasury gets that share, and delivers tokens for the burn. */
-function dollarSplitOf({ burn = '', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
   return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }
 }

@@ -81,7 +81,14 @@ export const receiptBody = z.object({
   /** The part that the service burns later. Present if the payer sent the whole price. */
   burnOwed: baseUnitsText.exactOptional(),
   /** Present for a payment in dollars: the mint of all other amounts, of which nothing is burned. */
-  currency: z.object({ mint: z.string(), decimals: z.int() }).exactOptional(),
+  currency: z
+    .object({
+      mint: z.string(),
+      decimals: z.int(),
+      /** Percentages by account, if the operator divides this dollar differently from the token. */
+      split: z.record(z.string(), z.string()).exactOptional(),
+    })
+    .exactOptional(),
   /** The burn in the service token that a payment in dollars owes. The treasury delivers the tokens. */
   tokenBurn: z.object({ mint: z.string(), baseUnits: baseUnitsText, source: z.literal('treasury') }).exactOptional(),
   /** Base units by account, without the burn. */

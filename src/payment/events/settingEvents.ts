@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
-import { bigInteger, price } from './fields.ts'
+import { address, bigInteger, price } from './fields.ts'
 
 /* Values in force from a moment on: price lists and the settings of the ledger. Each version has its own stream. */
 
@@ -39,6 +39,14 @@ const priceListPublished = defineEvent(
     source: z.string(),
     /** The split of each price in the list. */
     split: z.array(splitPart).readonly(),
+    /**
+     * Splits of the dollars that the operator divides differently from the token. Absent: treasury gets the share of
+     * the burn.
+     */
+    dollarSplits: z
+      .array(z.object({ mint: address, split: z.array(splitPart).readonly() }))
+      .readonly()
+      .exactOptional(),
     prices: z.array(price).readonly(),
     /** Endpoints that a tab pays by use, up to their price. */
     metered: z.array(meteredPrice).readonly().exactOptional(),

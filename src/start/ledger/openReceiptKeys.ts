@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceiptSigningKey } from '../../config.ts'
-import { createReceiptSigner, type SignReceipt } from '../../paywall/sendReceipt.ts'
+import { createReceiptSigner, type SignerDeps, type SignReceipt } from '../../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
@@ -11,7 +11,6 @@ import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
-import type { SplitPart } from '../../payment/events/settingEvents.ts'
 import {
   didDocumentOf,
   didOf,
@@ -46,7 +45,7 @@ export interface ReceiptKeys {
 
 export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
   readonly settings: Pick<LedgerSettingsPart, 'origin' | 'periods'>
-  readonly priceLists: { listNumber(number: number): Promise<{ readonly split: readonly SplitPart[] } | undefined> }
+  readonly priceLists: { listNumber: SignerDeps['splitsOf'] }
 }
 
 // The key stops signing checkpoints this much early. Events use the clock of the database, which differs from the clock
@@ -82,7 +81,7 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
     signReceipt: createReceiptSigner(signJws, {
       isAccepted,
       nowMs: () => clock.nowMs(),
-      splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
+      splitsOf: (priceList) => priceLists.listNumber(priceList),
     }),
     signStatement(serviceUrl, statement) {
       return signJws(statement, { kid: `${didOf(serviceUrl)}#${kid}` })

@@ -19,7 +19,7 @@ const ageMaxMs = 300_000
 
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
-  const { clock, log, terms, priceLists, split, metered, upstreams, earlier } = deps
+  const { clock, log, terms, priceLists, listed, upstreams, earlier } = deps
   const nameOf = nameIn(upstreams)
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
@@ -27,8 +27,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       clock,
       log,
       priceLists,
-      split,
-      metered,
+      listed,
       sources: marketSources(upstreams, terms),
       sourceName: nameOf('market'),
       pricesAt: deps.pricesAt,

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { PriceConfig } from '../../config/priceConfig.ts'
 import { priceAll } from '../../pricing/currentPrice.ts'
-import { dollarPrices } from '../../pricing/dollarPrices.ts'
+import { dollarPrices, findPoorTreasury } from '../../pricing/dollarPrices.ts'
 import type { Dollar } from '../../payment/dollar.ts'
 import { meteredEntries, type PricedProduct } from '../../pricing/priceList.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
@@ -11,7 +11,7 @@ import type { TokenPriceAttoUsd } from '../../pricing/tokenPrice.ts'
 import { openMarketPrices } from './marketPrices.ts'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
-export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split' | 'metered'> {
+export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'listed'> {
   /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
   /** The shares of each payment. */
@@ -22,10 +22,25 @@ export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split' | 'me
 
 /** Opens prices by the operator's token price, or by the price on which the markets agree. */
 export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
-  const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps), metered: meteredEntries(deps.sold) }
+  const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps), listed: listedFacts(deps) }
   return config.source === 'fixed'
     ? openFixedPrices(config.tokenPriceAttoUsd, pricing)
     : openMarketPrices(config, pricing)
+}
+
+/** The parts of each list that do not depend on the token price. Throws a fault for a split that cannot be sold by. */
+function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
+  const metered = meteredEntries(sold)
+  const [poor] = dollars.flatMap((dollar) => findPoorTreasury(dollar, split) ?? [])
+  if (poor !== undefined) throw new Fault(poor, { retryable: false })
+  const dollarSplits = dollars.flatMap((dollar) =>
+    dollar.split === undefined ? [] : [{ mint: dollar.terms.mint, split: dollar.split }],
+  )
+  return {
+    split,
+    ...(dollarSplits.length === 0 ? {} : { dollarSplits }),
+    ...(metered.length === 0 ? {} : { metered }),
+  }
 }
 
 /** Returns the price lists at this token price. A text says why a request cannot be sold at it. */
@@ -37,22 +52,21 @@ function pricesAt(
   if (typeof priced === 'string') return priced
   const inToken = priced.map((price): Price => ({ ...price, mint }))
   // The token comes first: readers that know one mint take the first price of an endpoint.
-  const inDollars = dollars.flatMap(({ terms, minimumMicroUsd, burn }) =>
-    dollarPrices(inToken, { mint: terms.mint, decimals: terms.decimals, minimumMicroUsd, burn }, split),
+  const inDollars = dollars.flatMap(({ terms, ...dollar }) =>
+    dollarPrices(inToken, { ...dollar, mint: terms.mint, decimals: terms.decimals }, split),
   )
   return [...inToken, ...inDollars]
 }
 
 /** Opens fixed prices. They are published once, because the price changes only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
-  const { terms, priceLists, split, clock, metered } = deps
+  const { terms, priceLists, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
   if (typeof prices === 'string')
     throw new Fault(`${prices}. Set another price in PRICES_USD, or another TOKEN_PRICE_USD or SPLIT`, {
       retryable: false,
     })
-  const list = { kind: 'PriceListPublished', source: 'fixed', split, prices } as const
-  const priceList = await priceLists.publish(metered.length === 0 ? list : { ...list, metered })
+  const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', ...deps.listed, prices })
   const listed = listedPrices(prices, priceList)
   return {
     checks: [],

@@ -26,8 +26,7 @@ export interface Prices {
 }
 
 /** Ports that convert a token price of any source into price lists. */
-export interface PricingDeps
-  extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'split' | 'metered'> {
+export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'listed'> {
   readonly upstreams: Pick<Upstreams, 'access'>
   readonly terms: PaymentTerms
   readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>

@@ -41,7 +41,7 @@ export async function openReceiptFixture(
   const signReceipt = createReceiptSigner(jwsSigner(ed25519Signer(privateKey), receiptKeyId(privateKey)), {
     isAccepted: (atMs) => atMs < endsAtMs || atMs === nowMs,
     nowMs: () => nowMs,
-    splitOf: () => Promise.resolve(defaultSplit),
+    splitsOf: () => Promise.resolve({ split: defaultSplit }),
   })
   const { kty, crv, x } = privateKey
   return {

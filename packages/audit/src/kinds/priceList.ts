@@ -3,7 +3,7 @@ import { usd } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
 import { noteDecimals } from '../mintDecimals.ts'
 import { type AuditedPrice, price } from '../price.ts'
-import { dollarSplit, findShareProblem, findSplitProblem, split } from '../split.ts'
+import { type AuditedSplit, dollarSplit, findShareProblem, findSplitProblem, perMilleOf, split } from '../split.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { isDeposit } from './paymentSteps.ts'
 import { countSetting, settingId } from './setting.ts'
@@ -29,6 +29,7 @@ const metered = z.strictObject({
 })
 
 const published = bodyOf('PriceListPublished', {
+  dollarSplits: z.array(z.strictObject({ mint: z.string(), split })).optional(),
   evidence: evidence.optional(),
   metered: z.array(metered).optional(),
   prices: z.array(price),
@@ -54,13 +55,14 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   countSetting({ name: 'prices', number, validFromMs: event.effectiveAt }, at)
   const wrongSplit = findSplitProblem(event.split)
   if (wrongSplit !== undefined) blame('split_wrong', wrongSplit)
+  for (const problem of dollarSplitProblems(event)) blame('split_wrong', problem)
   const burns = event.split.some(({ account }) => account === 'burn')
   for (const listed of event.prices) {
     // Of a price in dollars nothing is burned, and it may owe a burn in the token. It comes after the one in the token.
     const isFirst = event.prices.find(({ endpoint }) => endpoint === listed.endpoint) === listed
     const burnsNothing = listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined
     const isDollar = burns && !isDeposit(listed) && (burnsNothing || !isFirst)
-    const shares = isDollar ? dollarSplit(event.split) : event.split
+    const shares = isDollar ? dollarSplitOf(event, listed.mint) : event.split
     const problem =
       listed.problem ??
       (isDeposit(listed) ? undefined : findShareProblem(listed, shares)) ??
@@ -78,6 +80,29 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
     prices: event.prices,
     metered: event.metered ?? [],
     recordedAtMs,
+  })
+}
+
+/** The division of prices in a dollar: its split in the list, or the one of the token without the burn. */
+function dollarSplitOf({ dollarSplits = [], split }: z.output<typeof published>, dollar: string): AuditedSplit {
+  return dollarSplits.find(({ mint }) => mint === dollar)?.split ?? dollarSplit(split)
+}
+
+/** A split of a dollar burns nothing, and leaves the treasury at least the burn that it delivers. */
+function dollarSplitProblems({ dollarSplits = [], prices, split: ofToken }: z.output<typeof published>) {
+  const [token] = prices
+  return dollarSplits.flatMap(({ mint, split }, index) => {
+    const burns = split.some(({ account }) => account === 'burn')
+    const isPoor = perMilleOf(split, 'treasury') < perMilleOf(ofToken, 'burn')
+    const problem =
+      findSplitProblem(split) ??
+      (burns ? 'it burns' : undefined) ??
+      (mint === token?.mint ? 'it is the service token' : undefined) ??
+      (dollarSplits.findIndex((other) => other.mint === mint) < index ? 'it has two splits' : undefined) ??
+      (isPoor && prices.some((listed) => listed.mint === mint && listed.tokenBurn !== undefined)
+        ? 'the treasury gets less than the burn that it delivers'
+        : undefined)
+    return problem === undefined ? [] : [`the split of the dollar ${mint}: ${problem}`]
   })
 }
 
