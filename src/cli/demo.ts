@@ -10,6 +10,7 @@ import { compareFigures, readFigures } from './demo/compareFigures.ts'
 import type { DemoDeps } from './demo/demoDeps.ts'
 import { showPaidRequest } from './demo/paidRequest.ts'
 import { showProducts } from './demo/products.ts'
+import { showTab } from './demo/tab.ts'
 import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsOption } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
@@ -65,11 +66,15 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   await untilStopped()
 }
 
-/** Shows a paid request from the 402 to the receipt, the other products, and the ledger. Throws at the first mismatch. */
+/**
+ * Shows a paid request from the 402 to the receipt, the other products, a tab, and the ledger. Throws at the first
+ * mismatch.
+ */
 async function showDemo(deps: DemoDeps): Promise<void> {
   const before = await readFigures(deps)
   const spent = [await showPaidRequest(deps), ...(await showProducts(deps))]
-  compareFigures(deps, { before, after: await readFigures(deps), spent })
+  const tab = await showTab(deps)
+  compareFigures(deps, { before, after: await readFigures(deps), spent, tab })
 }
 
 function hints(baseUrl: string, wallet: string): string {
@@ -77,5 +82,6 @@ function hints(baseUrl: string, wallet: string): string {
   return [
     `  curl -i ${baseUrl}/api/tools/qrcode -H 'x-wallet-address: ${wallet}' ${order}`,
     `  npx tollbook pay POST /api/tools/qrcode --json '{"data":"hello"}'`,
+    '  npx tollbook pay tab open',
   ].join('\n')
 }

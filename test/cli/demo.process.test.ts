@@ -19,7 +19,7 @@ async function runDemo(home: string) {
 }
 
 describe('the demo', () => {
-  test('without flags and without providers buys all eight products as samples, and the ledger agrees', async () => {
+  test('without flags and without providers buys all eight products as samples, uses a tab, and the ledger agrees', async () => {
     const { code, stdout, stderr } = await runDemo(await makeScratchDirectory())
     expect(stderr).toBe('')
     expect(code).toBe(0)
@@ -32,6 +32,10 @@ describe('the demo', () => {
       /a picture of 800 by 600 pixels/,
       /a document of 3 pages/,
       /sample-model: "Sample reply: /,
+      /deposited 1000 tokens on the tab \w+; none of them is burned yet/,
+      /10 QR codes at once, each by one signed debit: 50 tokens/,
+      /closed; the rest of 950 tokens is owed to the wallet that paid/,
+      /Owed by the ledger for the tab: 15 to the burn, 950 to the wallet/,
     ])
       expect(stdout).toMatch(line)
     expect(stdout.match(/source sample:/g)).toHaveLength(5)

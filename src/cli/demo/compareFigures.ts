@@ -4,6 +4,7 @@ import { trialBalance } from '../../reports/trialBalance.ts'
 import { readTokenFigures, type TokenFigures } from '../local/tokenFigures.ts'
 import { payOrderOf, send } from './buy.ts'
 import { type DemoDeps, expectThat, type DemoSpending, tokens } from './demoDeps.ts'
+import type { DemoTab } from './tab.ts'
 
 /** Figures of ledger, statistics and chain at one time. */
 export interface DemoFigures extends TokenFigures {
@@ -21,7 +22,8 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { local, database } = deps
   const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
   const { total } = statsJson.parse(body).data
-  const accounts = new Map((await trialBalance(database)).map(({ account, baseUnits }) => [account, baseUnits]))
+  const balances = (await trialBalance(database)).filter(({ mint }) => mint === local.tokenMint)
+  const accounts = new Map(balances.map(({ account, baseUnits }) => [account, baseUnits]))
   const chain = await readTokenFigures(assertPresent(local.rpcUrl, 'local mode has a chain'), local)
   return { burnedInStatsBaseUnits: total.baseUnits, payments: total.payments, accounts, ...chain }
 }
@@ -31,13 +33,15 @@ export interface Comparison {
   readonly after: DemoFigures
   /** All payments between `before` and `after`. */
   readonly spent: readonly DemoSpending[]
+  readonly tab: DemoTab | undefined
 }
 
 /** Checks that ledger, statistics and chain agree to the base unit. */
-export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comparison): void {
+export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }: Comparison): void {
   const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
-  const received = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
-  say(`7. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(received)} transferred.`)
+  const paid = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
+  const received = paid + (tab?.depositBaseUnits ?? 0n)
+  say(`8. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(paid)} transferred.`)
   say(
     `   Burn statistics: ${tokens(before.burnedInStatsBaseUnits)} tokens in ${before.payments} payments before, ${tokens(after.burnedInStatsBaseUnits)} in ${after.payments} after`,
   )
@@ -47,6 +51,7 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
     'the burn statistics grew by exactly what was burned',
   )
 
+  compareTab(say, { before, after, tab })
   const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
   // The ledger has one burn account per endpoint.
   const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
@@ -54,15 +59,34 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
   const burnedOnChain = before.supplyBaseUnits - after.supplyBaseUnits
   say(
-    `8. On chain: the payment wallet and the wallet for tabs hold ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
+    `9. On chain: the payment wallet and the wallet for tabs hold ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
   )
   say(
     `   In the ledger: Assets:PaymentWallet ${tokens(held)}; Expenses:Burned ${tokens(expensed)}; trial balance ${sum}`,
   )
   expectThat(held === after.heldBaseUnits, 'ledger and chain agree on both wallets to the base unit')
-  expectThat(after.heldBaseUnits - before.heldBaseUnits === received, 'both wallets got exactly what was transferred')
+  expectThat(
+    after.heldBaseUnits - before.heldBaseUnits === received,
+    'both wallets got exactly what was transferred and deposited',
+  )
   expectThat(burnedOnChain === burned, 'the supply of the mint fell by exactly what was burned')
   expectThat(expensed === after.burnedInStatsBaseUnits, 'ledger and burn statistics agree')
   expectThat(sum === 0n, 'the trial balance is zero')
   say('   They agree to the base unit.')
+}
+
+/** Compares the debts of the tab in the ledger: its burn, and its rest until a payout. */
+function compareTab(say: DemoDeps['say'], { before, after, tab }: Omit<Comparison, 'spent'>): void {
+  if (tab === undefined) return
+  const grown = (prefix: string) => owed(after, prefix) - owed(before, prefix)
+  const burnOwed = grown('Liabilities:BurnOwed')
+  const rest = grown('Liabilities:Prepaid:') + grown('Liabilities:RefundsDue:')
+  say(`   Owed by the ledger for the tab: ${tokens(burnOwed)} to the burn, ${tokens(rest)} to the wallet`)
+  expectThat(burnOwed === tab.burnOwedBaseUnits, 'the ledger owes exactly the burn of the debits')
+  expectThat(rest === tab.restBaseUnits, 'the ledger owes exactly the rest of the tab')
+}
+
+function owed({ accounts }: DemoFigures, prefix: string): bigint {
+  const balances = [...accounts].filter(([account]) => account.startsWith(prefix)).map(([, baseUnits]) => baseUnits)
+  return -balances.reduce((sum, baseUnits) => sum + baseUnits, 0n)
 }
