@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { fileURLToPath } from 'node:url'
-import { readDeclaration } from '@tollbook/ledger/declaration'
+import { readDeclaration } from './declaration.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from '@tollbook/ledger/wire'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assert, assertNever } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
-import { type AccountClass, readDeclaration, type Step } from '@tollbook/ledger/declaration'
+import { type AccountClass, readDeclaration, type Step } from '../kernel/declaration.ts'
 import type { Posting } from '../../src/accounting/posting.ts'
 import {
   type BurnState,

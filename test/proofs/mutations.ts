@@ -54,8 +54,8 @@ const money = [
   /^packages\/(client|audit)\/src\/.*\.ts$/,
   /^migrations\/(functions\/(payouts|burns|settings|quotes|transfer_scans)|kinds\/\w+)\.sql$/,
 ]
-// They move no money: the news, schedules of background work, commands, and the model of tests.
-const outside = /newsPolling|priceJob|healthJobs|housekeeping|command|keypairFile|faucet|memoryLedger/i
+// They move no money: the news, schedules of background work, and commands.
+const outside = /newsPolling|priceJob|healthJobs|housekeeping|command|keypairFile|faucet/i
 
 const { values } = parseArgs({
   options: {

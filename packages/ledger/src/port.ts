@@ -1,6 +1,6 @@
 import type { AppendResult, Item } from './item.ts'
 
-/** Operations of a service on its ledger. The Postgres and the in-memory ledger implement them with the same meaning. */
+/** Operations of a service on its ledger. */
 export interface LedgerKernel {
   /** Resolves when the outcome is certain. Rejects with a Fault if the outcome cannot be learned in time. */
   append(item: Item): Promise<AppendResult>

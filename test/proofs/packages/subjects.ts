@@ -146,9 +146,9 @@ await chain.close()`,
     name: 'ledger',
     needs: ['core'],
     program: `
-const { createMemoryLedger } = await load('@tollbook/ledger/memoryLedger')
+const { createLedger } = await load('@tollbook/ledger/ledger')
 const { readdirSync } = await load('node:fs')
-console.log(typeof createMemoryLedger, readdirSync('node_modules/@tollbook/ledger/sql').length > 0)`,
+console.log(typeof createLedger, readdirSync('node_modules/@tollbook/ledger/sql').length > 0)`,
     prints: 'function true',
     nodes: allNodes,
   },

@@ -2,9 +2,16 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { leafHash } from '@tollbook/core/leaf'
 import type { AccountClass, Declaration, Kind, Step } from './declaration.ts'
-import { type AppendResult, type Item, type ItemKey, type PlainRefusal, type Posting, refused } from './item.ts'
-import type { LedgerKernel, RecordedEvent } from './port.ts'
-import { streamKey } from './readEvents.ts'
+import {
+  type AppendResult,
+  type Item,
+  type ItemKey,
+  type PlainRefusal,
+  type Posting,
+  refused,
+} from '@tollbook/ledger/item'
+import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
+import { streamKey } from '@tollbook/ledger/readEvents'
 
 export interface MemoryLedgerOptions {
   readonly declaration: Declaration
