@@ -65,17 +65,6 @@ export function readNodeBehaviour(text: string): NodeBehaviour {
   throw new Error(`${issue?.path.join('.') ?? ''}${issue?.path.length === 0 ? '' : ': '}${issue?.message ?? ''}`)
 }
 
-/** The inverse of `readNodeBehaviour`. */
-export function writeNodeBehaviour(behaviour: NodeBehaviour): string {
-  const options = Object.entries(behaviour).flatMap(([name, value]) => {
-    if (value === false || value === undefined) return []
-    if (value === true) return [name]
-    const text = typeof value === 'object' ? value.join('+') : String(value)
-    return [`${name}=${text}`]
-  })
-  return options.length === 0 ? healthyWord : options.join(',')
-}
-
 function readOption(word: string): [string, unknown] {
   const [name = '', ...rest] = word.split('=')
   const option = camelCase(name)

@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -8,9 +8,9 @@ import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import { type GivenAccount, writeAccount } from './givenAccount.ts'
+import type { GivenAccount } from './givenAccount.ts'
 import type { Log } from './log.ts'
-import { type NodeBehaviour, writeNodeBehaviour } from './nodeBehaviour.ts'
+import type { NodeBehaviour } from './nodeBehaviour.ts'
 
 export interface SpawnLocalChainOptions {
   readonly port?: number
@@ -38,25 +38,30 @@ export interface SpawnedLocalChain {
 
 /**
  * Runs the local chain in a separate process, so that a busy chain and a busy server do not block each other. It ends
- * whenever this process ends, because it detects the closed pipe at its stdin.
+ * whenever this process ends, because it detects the closed channel of messages.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
-  const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
+  const { log, clock = systemClock, onUnexpectedExit, ...chainOptions } = options
+  const child = fork(entryFile, {
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // Use a separate process group: Ctrl-C in the terminal then reaches only us, and we stop the chain after our own
     // requests.
     detached: true,
     // Do not pass on the rest of our environment, which contains secrets.
     env: compileCacheEnv(),
   })
-  const lastWords = passLogOn(child, options.log)
+  const lastWords = passLogOn(child, log)
   const exited = whenGone(child)
-  const clock = options.clock ?? systemClock
+  // Ignore a failure: the process has ended, and `exited` reports that better.
+  child.send(chainOptions, () => undefined)
   const ready = await waitUntilReady({ child, exited, lastWords, clock })
   let stopping = false
   void exited.then((how) => {
     if (stopping) return
-    options.log.error({ how }, 'local_chain_exited')
-    options.onUnexpectedExit?.(exitFault(how, lastWords))
+    log.error({ how }, 'local_chain_exited')
+    onUnexpectedExit?.(exitFault(how, lastWords))
   })
   const stop = async (): Promise<void> => {
     stopping = true
@@ -73,31 +78,23 @@ function compileCacheEnv(): NodeJS.ProcessEnv {
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-function wordsFor({ port, slotMs, stateDirectory, nodes = [], accounts = [] }: SpawnLocalChainOptions): string[] {
-  const words = { '--port': port, '--slot-ms': slotMs, '--state': stateDirectory }
-  const options = Object.entries(words).flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)]))
-  const given = accounts.flatMap((account) => ['--account', writeAccount(account)])
-  return [...options, ...nodes.flatMap((node) => ['--node', writeNodeBehaviour(node)]), ...given]
-}
-
 /**
  * Forwards the stderr of the process, JSON log lines and sentences, to our log. Returns the newest lines for a fault's
  * message.
  */
-function passLogOn(child: ChildProcessWithoutNullStreams, log: Log): string[] {
+function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   const lastWords: string[] = []
-  createInterface({ input: child.stderr }).on('line', (line) => {
+  const input = assertPresent(stderr, 'the process has a pipe for its log')
+  createInterface({ input }).on('line', (line) => {
     log.info({ line }, 'local_chain_says')
     lastWords.push(line)
     if (lastWords.length > lastWordsMax) lastWords.shift()
   })
-  // Ignore a broken pipe: the process has ended, and `exit` reports that better.
-  child.stdin.on('error', () => undefined)
   return lastWords
 }
 
 /** Never rejects. Also waits for the pipes to close, so that the last lines are available. */
-async function whenGone(child: ChildProcessWithoutNullStreams): Promise<string> {
+async function whenGone(child: ChildProcess): Promise<string> {
   try {
     const [code, signal]: unknown[] = await once(child, 'close')
     return typeof signal === 'string' ? `was ended by ${signal}` : `exited with code ${String(code)}`
@@ -107,26 +104,29 @@ async function whenGone(child: ChildProcessWithoutNullStreams): Promise<string> 
 }
 
 interface Waiting {
-  readonly child: ChildProcessWithoutNullStreams
+  readonly child: ChildProcess
   readonly exited: Promise<string>
   readonly lastWords: readonly string[]
   readonly clock: Clock
 }
 
-/** Returns the first line on stdout, or throws the reason for its absence. No timer or listener remains in any case. */
-async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
+/** Returns the first message, or throws the reason for its absence. No timer or listener remains in any case. */
+async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyMessage>> {
   const done = new AbortController()
-  const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })
+  const spoken = once(child, 'message', { signal: done.signal }).then(
+    ([message]: unknown[]) => message,
+    () => exited,
+  )
   const late = clock.sleep(readyTimeoutMs, done.signal).then(() => `was not ready after ${readyTimeoutMs} ms`)
   try {
     const first = await Promise.race([spoken, late, exited])
     if (typeof first === 'string') throw exitFault(first, lastWords)
-    return readyLine.parse(JSON.parse(String(first[0])))
+    return readyMessage.parse(first)
   } catch (error) {
     child.kill('SIGKILL')
     throw error
   } finally {
-    for (const waiting of [spoken, late]) waiting.catch(() => undefined)
+    late.catch(() => undefined)
     done.abort()
   }
 }
@@ -150,7 +150,7 @@ function exitFault(how: string, lastWords: readonly string[]): Fault {
   })
 }
 
-const readyLine = z.object({
+const readyMessage = z.object({
   rpcUrl: z.string(),
   wsUrl: z.string(),
   genesisHash: z.string(),

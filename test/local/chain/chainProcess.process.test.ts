@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { z } from 'zod'
 import { type SpawnLocalChainOptions, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import type { Fault } from '@tollbook/core/fault'
 import { createLog, silentLog } from '../../../src/machine/log.ts'
@@ -89,23 +87,6 @@ test('a chain whose parent was killed ends too', async () => {
   await eventually(() => !isAlive(chainPid) || undefined)
 })
 
-test('with --keep the end of stdin does not matter, and a wrong option is refused in words', async () => {
-  const child = spawn(process.execPath, [entryFile, '--slot-ms', '0', '--keep'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const { rpcUrl } = z.object({ rpcUrl: z.string() }).parse(JSON.parse(await nextLine(child)))
-  expect(await (await fetch(`${rpcUrl}/health`)).text()).toBe('ok')
-  child.kill('SIGINT')
-  expect(await once(child, 'exit')).toEqual([0, null])
-
-  const wrong = spawn(process.execPath, [entryFile, '--port', 'http'], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const complaint = createInterface({ input: wrong.stderr })[Symbol.asyncIterator]().next()
-  expect(await once(wrong, 'exit')).toEqual([1, null])
-  expect((await complaint).value).toContain('--port takes a number from 0 to 65535, not "http"')
-})
-
-const entryFile = fileURLToPath(new URL('../../../packages/localnet/src/chainProcess.ts', import.meta.url))
 const spawnFile = fileURLToPath(new URL('../../../packages/localnet/src/spawnLocalChain.ts', import.meta.url))
 const logFile = fileURLToPath(new URL('../../../src/machine/log.ts', import.meta.url))
 

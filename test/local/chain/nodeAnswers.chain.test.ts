@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { TOKEN_PROGRAM_ID, burnChecked, getAssociatedTokenAddressSync, transferChecked } from '@solana/spl-token'
 import { expect, test } from 'vitest'
-import { readNodeBehaviour, writeNodeBehaviour } from '@tollbook/localnet/nodeBehaviour'
+import { readNodeBehaviour } from '@tollbook/localnet/nodeBehaviour'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { call, connectTo, eventually, openChain, post } from './testChain.ts'
 import { found, openNodes, send, signed } from './testNodes.ts'
@@ -157,16 +157,6 @@ test('a behaviour is refused with the option that is wrong', async () => {
     only: ['getSlot', 'getTransaction'],
     noHistory: true,
   })
-  const written = {
-    fail: 'tooManyRequests',
-    only: ['getSlot', 'getHealth'],
-    lag: 3,
-    fork: true,
-    freeze: false,
-  } as const
-  const { freeze, ...rest } = written
-  expect([readNodeBehaviour(writeNodeBehaviour(written)), freeze]).toEqual([rest, false])
-  expect(readNodeBehaviour(writeNodeBehaviour({}))).toEqual({})
   expect(() => readNodeBehaviour('lag=far')).toThrow('lag: ')
   expect(() => readNodeBehaviour('lags=3')).toThrow('"lags"')
   expect(() => readNodeBehaviour('fork,other-genesis')).toThrow('a node of another network has no fork')
