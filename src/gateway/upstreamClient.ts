@@ -9,7 +9,7 @@ import { createLiveness, type Liveness } from '../product/liveness.ts'
 import { type Connections, openConnections } from './exchange.ts'
 import { createPace, type Pace } from '../outbound/pace.ts'
 import type { UpstreamEntry } from './productsFile.ts'
-import { createSlots, type Slots } from './slots.ts'
+import { createSlots, type Slots } from '../machine/slots.ts'
 
 /** Parts of the process that the client of an upstream uses. */
 export interface UpstreamClientDeps {
@@ -96,7 +96,9 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
 
 async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
   const { clock, name, breaker, slots, pace } = state
-  const leave = await slots.take(request.signal)
+  const leave = await slots.enter(request.signal).catch((cause: unknown) => {
+    throw new UpstreamFailure('rate_limited', 'all requests that this API takes at the same time are in use', { cause })
+  })
   if (pace?.isFull() === true) {
     leave()
     throw new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)

@@ -4,7 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'
-import { createSlots, type Slots } from './slots.ts'
+import { createSlots, type Slots } from '../machine/slots.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
 /** Keeps one warm browser for many jobs. Replaces it after a number of jobs, or when it ends. */

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { createClientLimit } from './networkLimit.ts'
-import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type RateStanding } from './rateLimit.ts'
+import { createRateLimit, type RateLimit, type RateStanding, type SharedCounts, sharedCountsOf } from './rateLimit.ts'
 
 /** Limits per caller. 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitConfig {
@@ -23,12 +23,9 @@ export interface CallerLimitDeps {
 }
 
 /** Limits of one client address or wallet, counted over all instances. */
-export interface CallerLimits {
+export interface CallerLimits extends SharedCounts {
   /** Counts a request of a client address. The request may continue unless the pass has `refused`. */
   enter(address: string): Pass
-  reports(): readonly RateReport[]
-  restore(reports: readonly RateReport[]): void
-  learn(totals: readonly RateTotal[]): void
 }
 
 /** The limits that apply to one request. */
@@ -76,13 +73,7 @@ export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitD
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
     enter: (address) => enter(limits, deps.onLimited, address),
-    reports: () => shared.flatMap((each) => each.reports()),
-    restore(reports) {
-      for (const each of shared) each.restore(reports)
-    },
-    learn(totals) {
-      for (const each of shared) each.learn(totals)
-    },
+    ...sharedCountsOf(shared),
   }
 }
 

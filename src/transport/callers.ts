@@ -4,6 +4,7 @@ import { addressList } from './clientAddress.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { Metrics } from './metrics.ts'
 import type { LookupCounts } from './lookupCounts.ts'
+import { sharedCountsOf } from './rateLimit.ts'
 import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
@@ -45,7 +46,7 @@ export function openCallers(config: CallerConfig, { clock, log, ledger, metrics,
     nowMs: () => clock.nowMs(),
     onLimited: (limit) => metrics.onLimited(limit),
   })
-  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, [limits, lookups])
+  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, sharedCountsOf([limits, lookups]))
   return {
     admission,
     uploads: createUploads(uploadLimits),

@@ -1,11 +1,8 @@
-import { createRateLimit, type RateLimit, type RateReport, type RateTotal } from './rateLimit.ts'
+import { createRateLimit, type RateLimit, type SharedCounts, sharedCountsOf } from './rateLimit.ts'
 
 /** Lookups at providers, counted over all instances like the requests of callers. */
-export interface LookupCounts {
+export interface LookupCounts extends SharedCounts {
   open(provider: string, perMinute: number): { take(): boolean }
-  reports(): readonly RateReport[]
-  restore(reports: readonly RateReport[]): void
-  learn(totals: readonly RateTotal[]): void
 }
 
 const windowMs = 60_000
@@ -16,17 +13,11 @@ const everyone = 'all'
 export function createLookupCounts(nowMs: () => number): LookupCounts {
   const limits: RateLimit[] = []
   return {
+    ...sharedCountsOf(limits),
     open(provider, perMinute) {
       const limit = createRateLimit({ name: `lookups ${provider}`, max: perMinute, windowMs }, nowMs)
       limits.push(limit)
       return { take: () => limit.take(everyone).isAllowed }
-    },
-    reports: () => limits.flatMap((limit) => limit.reports()),
-    restore(reports) {
-      for (const limit of limits) limit.restore(reports)
-    },
-    learn(totals) {
-      for (const limit of limits) limit.learn(totals)
     },
   }
 }

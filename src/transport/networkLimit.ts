@@ -1,5 +1,5 @@
 import { networkKey } from './clientAddress.ts'
-import { createRateLimit, type RateLimit, type RateLimitRule } from './rateLimit.ts'
+import { createRateLimit, type RateLimit, type RateLimitRule, sharedCountsOf } from './rateLimit.ts'
 
 /**
  * Number of clients in one /48 that can use up their limits at the same time. A carrier has many customers in one /48,
@@ -11,9 +11,9 @@ export const clientsPerNetwork = 16
 export function createClientLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const clients = createRateLimit(rule, nowMs)
   const networks = createRateLimit({ ...rule, name: `${rule.name}-48`, max: rule.max * clientsPerNetwork }, nowMs)
-  const both = [clients, networks]
   return {
     rule,
+    ...sharedCountsOf([clients, networks]),
     take(client) {
       const network = networkKey(client)
       const ofClient = clients.take(client)
@@ -27,13 +27,6 @@ export function createClientLimit(rule: RateLimitRule, nowMs: () => number): Rat
       const network = networkKey(client)
       clients.giveBack(client)
       if (network !== undefined) networks.giveBack(network)
-    },
-    reports: () => both.flatMap((limit) => limit.reports()),
-    restore(reports) {
-      for (const limit of both) limit.restore(reports)
-    },
-    learn(totals) {
-      for (const limit of both) limit.learn(totals)
     },
   }
 }

@@ -30,17 +30,34 @@ export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'
   readonly total: number
 }
 
-export interface RateLimit {
+export interface RateLimit extends SharedCounts {
   readonly rule: RateLimitRule
   /** Counts a request, unless it is beyond the limit. */
   take(client: string): RateStanding
   /** Takes back the count of a paid request. */
   giveBack(client: string): void
+}
+
+/** Counts that all instances share. */
+export interface SharedCounts {
   /** Reports clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
   /** Adds requests that could not be shared to the next report. */
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
+}
+
+/** Shares the counts of several limits as one. */
+export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
+  return {
+    reports: () => limits.flatMap((each) => each.reports()),
+    restore(reports) {
+      for (const each of limits) each.restore(reports)
+    },
+    learn(totals) {
+      for (const each of limits) each.learn(totals)
+    },
+  }
 }
 
 /** Requests of one client in one window. */

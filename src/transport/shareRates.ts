@@ -1,8 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import type { CallerLimits } from './callerLimits.ts'
-import type { RateReport, RateTotal } from './rateLimit.ts'
+import type { RateReport, RateTotal, SharedCounts } from './rateLimit.ts'
 
 export interface ShareRatesDeps {
   readonly clock: Clock
@@ -10,8 +9,6 @@ export interface ShareRatesDeps {
   /** Sends reports to the other instances and returns the total counts of all instances. */
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
-
-export type SharedLimits = Pick<CallerLimits, 'reports' | 'restore' | 'learn'>
 
 export interface RateSharing {
   stop(): Promise<void>
@@ -24,14 +21,14 @@ const everyMs = 1_000
  * Shares the counts of busy clients. While the database is slow or unavailable, each instance continues with its own
  * counts.
  */
-export function startRateSharing(deps: ShareRatesDeps, limits: readonly SharedLimits[]): RateSharing {
+export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts): RateSharing {
   const { clock } = deps
   const stopping = new AbortController()
   let isShared = true
   const running = (async () => {
     while (!stopping.signal.aborted) {
       await clock.sleep(everyMs, stopping.signal).catch(() => undefined)
-      if (!stopping.signal.aborted) isShared = await exchange(deps, limits, isShared)
+      if (!stopping.signal.aborted) isShared = await exchange(deps, counts, isShared)
     }
   })()
   return {
@@ -44,18 +41,18 @@ export function startRateSharing(deps: ShareRatesDeps, limits: readonly SharedLi
 
 async function exchange(
   { log, shareRates }: ShareRatesDeps,
-  limits: readonly SharedLimits[],
+  counts: SharedCounts,
   wasShared: boolean,
 ): Promise<boolean> {
-  const reports = limits.flatMap((each) => each.reports())
+  const reports = counts.reports()
   if (reports.length === 0) return wasShared
   try {
     const totals = await shareRates(reports)
-    for (const each of limits) each.learn(totals)
+    counts.learn(totals)
     if (!wasShared) log.info({ event: 'limits_shared_again' })
     return true
   } catch (error) {
-    for (const each of limits) each.restore(reports)
+    counts.restore(reports)
     if (wasShared) log.warn({ event: 'limits_not_shared', error: describeError(error) })
     return false
   }

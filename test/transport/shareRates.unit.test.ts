@@ -15,7 +15,7 @@ test('while the database is away an instance goes on with its own counts, and sa
     isAway
       ? Promise.reject(new Error('away'))
       : Promise.resolve(reports.map(({ name, client, window }) => ({ name, client, window, total: 8 })))
-  const sharing = startRateSharing({ clock, log, shareRates }, [limit])
+  const sharing = startRateSharing({ clock, log, shareRates }, limit)
 
   limit.take('busy')
   isAway = true
@@ -42,7 +42,7 @@ test('counts that could not be shared are part of the next report', async () => 
     shared.push(...reports.map(({ more }) => more))
     return Promise.resolve([])
   }
-  const sharing = startRateSharing({ clock, log: silentLog, shareRates }, [limit])
+  const sharing = startRateSharing({ clock, log: silentLog, shareRates }, limit)
   limit.take('busy')
   limit.take('busy')
   await clock.step()

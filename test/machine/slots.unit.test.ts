@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlots } from '../../src/rendering/slots.ts'
+import { createSlots } from '../../src/machine/slots.ts'
 
 const patient = new AbortController().signal
 

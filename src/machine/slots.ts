@@ -1,0 +1,46 @@
+/** A counting semaphore: callers beyond its number wait, and enter in order of arrival. */
+export interface Slots {
+  /**
+   * Resolves to a function that leaves the slot; a second call of it has no effect. Rejects if the signal is aborted
+   * first.
+   */
+  enter(signal: AbortSignal): Promise<() => void>
+}
+
+export function createSlots(max: number): Slots {
+  let free = max
+  const waiting = new Set<() => void>()
+  const leave = (): void => {
+    const [next] = waiting
+    if (next === undefined) free++
+    else next()
+  }
+  return {
+    async enter(signal) {
+      signal.throwIfAborted()
+      if (free > 0) free--
+      else await turn(waiting, signal)
+      let isLeft = false
+      return () => {
+        if (!isLeft) leave()
+        isLeft = true
+      }
+    },
+  }
+}
+
+function turn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const enter = (): void => {
+      waiting.delete(enter)
+      signal.removeEventListener('abort', giveUp)
+      resolve()
+    }
+    const giveUp = (): void => {
+      waiting.delete(enter)
+      reject(signal.reason)
+    }
+    waiting.add(enter)
+    signal.addEventListener('abort', giveUp, { once: true })
+  })
+}
