@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { productTable, providerTable } from '../src/document/productTable.ts'
+import { formatDecimal } from '@tollbook/core/money'
+import { shownParameters } from '../src/document/shownParameters.ts'
+import { usdDecimals } from '../src/pricing/priceList.ts'
 import { builtinNames } from '../src/product/builtinName.ts'
+import type { ProductFacts } from '../src/product/productFacts.ts'
 import { loadProducts } from '../src/products/catalog.ts'
 
 const products = await loadProducts(builtinNames)
@@ -28,6 +31,30 @@ export function readTablePages(): Promise<readonly TablePage[]> {
       return { name: url.pathname, written, generated }
     }),
   )
+}
+
+/** Lists the products with prices and parameters as a Markdown table. For docs/api.md. */
+export function productTable(products: readonly ProductFacts[]): string {
+  const rows = products.map(
+    (product) =>
+      `| \`${product.method} ${product.path}\` | ${shownUsd(product)} | ${shownParameters(product.parameters).replaceAll('|', String.raw`\|`)} |`,
+  )
+  return ['| endpoint | USD | parameters |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** Lists the providers of each product as a Markdown table. For docs/providers.md. */
+function providerTable(products: readonly ProductFacts[]): string {
+  const rows = products.map(({ method, path, providers }) => {
+    const names = providers.map((name) => `\`${name}\``).join(', ')
+    return `| \`${method} ${path}\` | ${names === '' ? 'none' : names} |`
+  })
+  return ['| endpoint | providers |', '|---|---|', ...rows].join('\n')
+}
+
+/** Shows at least three decimals, like the prices in the specification. */
+function shownUsd({ priceMicroUsd }: ProductFacts): string {
+  const [whole = '', fraction = ''] = formatDecimal(priceMicroUsd, usdDecimals).split('.')
+  return `${whole}.${fraction.padEnd(3, '0')}`
 }
 
 if (import.meta.main) for (const { name, generated } of await readTablePages()) await writeFile(name, generated)

@@ -12,7 +12,7 @@ import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
 import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
-import { shownParameters } from './productTable.ts'
+import { shownParameters } from './shownParameters.ts'
 import { tabsIntro } from './tabsIntro.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 

@@ -3,8 +3,8 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { AcceptedDollar } from './acceptedDollars.ts'
-import { schemaOf } from './jsonSchema.ts'
 import { html, type Markup } from './markup.ts'
+import { type Field, fieldOf, formOf } from './parameterForm.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { someWallet } from './samples.ts'
 import { tokenLine } from './tokenLine.ts'
@@ -147,33 +147,6 @@ function chainName(network: string): string {
   return chainNames[network] ?? 'solana:localnet'
 }
 
-const fieldSchema = z.looseObject({
-  /** Undefined if the value may have several types. The schema then has no type or a list. */
-  type: z.string().optional().catch(undefined),
-  description: z.string().optional(),
-  enum: z.array(z.string()).optional().catch(undefined),
-  default: z.json().optional(),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  minLength: z.number().optional(),
-  maxLength: z.number().optional(),
-  format: z.string().optional(),
-  get properties() {
-    return z.record(z.string(), fieldSchema).optional()
-  },
-})
-// A schema of an operator may have no properties, or `true` as the schema of one.
-const formSchema = z.object({
-  properties: z.record(z.string(), fieldSchema.catch({})).default({}),
-  required: z.array(z.string()).default([]),
-  oneOf: z
-    .array(z.object({ required: z.array(z.string()) }))
-    .default([])
-    .catch([]),
-})
-
-type Field = z.infer<typeof fieldSchema>
-
 interface FormField {
   /** The name as a path, such as `margin.top` for a member of an object. */
   readonly name: string
@@ -183,8 +156,7 @@ interface FormField {
 }
 
 function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
-  const { properties, required, oneOf } = formSchema.parse(schemaOf(parameters))
-  const alternatives = oneOf.flatMap((alternative) => alternative.required)
+  const { properties, required, alternatives } = formOf(parameters)
   // Leave out `stream`, because the page shows only whole answers.
   const asked = Object.entries(properties).filter(([name]) => streamOnDemand === undefined || name !== 'stream')
   const fields = asked.map(([name, field]) => {
@@ -213,7 +185,7 @@ function shown({ name, field, isRequired, value }: FormField): Markup {
   if (field.type === 'object' && field.properties !== undefined) {
     const values = members.safeParse(value).data ?? {}
     const inner = Object.entries(field.properties).map(([member, schema]) =>
-      shown({ name: `${name}.${member}`, field: schema, isRequired: false, value: values[member] }),
+      shown({ name: `${name}.${member}`, field: fieldOf(schema), isRequired: false, value: values[member] }),
     )
     return html`<fieldset>
       <legend>${name}</legend>

@@ -4,7 +4,7 @@ import type { JsonObject } from './jsonSchema.ts'
 import { anchorOf, markdown } from './markdown.ts'
 import { html } from './markup.ts'
 import { payPathOf } from './paymentPage.ts'
-import { shownParameters } from './productTable.ts'
+import { shownParameters } from './shownParameters.ts'
 
 const parameterShape = z.object({
   name: z.string(),

@@ -6,7 +6,7 @@ import { defaultSeller } from '../../src/product/seller.ts'
 import { products, searches } from '../support/builtinProducts.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
-import { shownParameters } from '../../src/document/productTable.ts'
+import { shownParameters } from '../../src/document/shownParameters.ts'
 
 const endpoints = products.map((product) => ({
   ...product,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { x402Resources } from '../../src/document/discovery.ts'
 import { paidOperation, schemasOf } from '../../src/document/paidOperation.ts'
 import { paymentPage, payPathOf } from '../../src/document/paymentPage.ts'
-import { shownParameters } from '../../src/document/productTable.ts'
+import { shownParameters } from '../../src/document/shownParameters.ts'
 import { samplesOf } from '../../src/document/samples.ts'
 import { openTestEndpoint } from '../support/testProduct.ts'
 
