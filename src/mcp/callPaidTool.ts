@@ -2,6 +2,7 @@ import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { sha256 } from '@tollbook/core/digest'
 import { describeError } from '@tollbook/core/fault'
 import { segmentNames } from '@tollbook/core/pathTemplate'
+import { sortedTarget } from '@tollbook/core/toolRequest'
 import type { Log } from '../machine/log.ts'
 import type { JsonObject } from '../document/jsonSchema.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
@@ -46,16 +47,15 @@ export async function callPaidTool(
 ): Promise<ToolResult> {
   const { meta } = call
   const { path, ordered } = readArguments(endpoint, call.arguments)
-  const inBody = canonicalJson(bodyOf(endpoint, call.arguments))
+  const values = valuesOf(endpoint, call.arguments)
   const isBare = hasNoBody(endpoint.method)
   const request: PaidRequest = {
     ...railRequestOf(sales.rails, call),
     ...carrier.facts,
     path,
     method: endpoint.method,
-    // Like a request by HTTP, a call of a product without a body has no digest. Its arguments stand for the query.
-    target: isBare ? `${path}?${inBody}` : path,
-    bodyDigest: () => (isBare ? undefined : sha256(Buffer.from(inBody))),
+    target: isBare ? sortedTarget(path, values) : path,
+    bodyDigest: () => (isBare ? undefined : sha256(canonicalJson(values))),
     // A value may be the path of another product, with another price.
     readParameters: () => Promise.resolve(findSold(path) === endpoint ? ordered : pathNotFound()),
   }
@@ -67,7 +67,7 @@ export async function callPaidTool(
 }
 
 /** The arguments that a request by HTTP has in its query or body. */
-function bodyOf({ path }: Endpoint, values: JsonObject): JsonObject {
+function valuesOf({ path }: Endpoint, values: JsonObject): JsonObject {
   const inPath = segmentNames(path)
   return Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)))
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { toolNameOf } from '@tollbook/core/toolRequest'
 import type { JsonObject } from '../document/jsonSchema.ts'
 import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
-import { jsonResult, type ShownTool, type ToolCall, type ToolResult, toolNameOf } from './tool.ts'
+import { jsonResult, type ShownTool, type ToolCall, type ToolResult } from './tool.ts'
 
 /** A tool that answers with a free route. */
 export interface FreeTool {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
 import { type JsonObject, schemaOf } from '../document/jsonSchema.ts'
 import { priceRange } from '../document/variantPrices.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
-import { type ShownTool, toolNameOf } from './tool.ts'
+import type { ShownTool } from './tool.ts'
 
 /**
  * Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. A
@@ -14,7 +15,7 @@ export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, E
   const tools = new Map<string, Endpoint>()
   for (const endpoint of endpoints.filter(({ rawBody }) => rawBody === undefined)) {
     const name = toolNameOf(endpoint.path)
-    const unique = tools.has(name) ? toolNameOf(`${endpoint.path}/${endpoint.method.toLowerCase()}`) : name
+    const unique = tools.has(name) ? methodToolName(endpoint.path, endpoint.method) : name
     if (!tools.has(unique)) tools.set(unique, endpoint)
   }
   return tools

@@ -34,21 +34,6 @@ export type ToolContent =
       readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string }
     }
 
-const toolNameMax = 64
-
-/**
- * Returns the name of the tool for a path: `/api/data/crypto` is `data_crypto`. Hosts allow 64 letters, digits, `_` and
- * `-`.
- */
-export function toolNameOf(path: string): string {
-  const words = path.split('/').filter((word) => word !== '' && word !== 'api')
-  return words
-    .join('_')
-    .replaceAll(/[^A-Za-z0-9-]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
-    .slice(-toolNameMax)
-}
-
 /** Result of one JSON value. Hosts show the text to the model; programs read the structured content. */
 export function jsonResult(content: JsonObject, isError: boolean, meta?: JsonObject): ToolResult {
   const text = JSON.stringify(content)

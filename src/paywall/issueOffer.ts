@@ -55,6 +55,7 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
     code: 'PAYMENT_REQUIRED',
     pricing: {
       endpoint: price.endpoint,
+      ...(request.tool === undefined ? {} : { method: request.method }),
       priceUSD: displayNumber(price.priceMicroUsd, usdDecimals),
       tokenPrice: displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals),
       requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),

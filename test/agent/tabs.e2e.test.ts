@@ -116,6 +116,23 @@ test('a host whose recipient is listed gets deposits only for the listed wallet 
   expect(await read('spending')).toMatchObject({ spentTodayUsd: '1.8' })
 })
 
+const calling = (name: string, values: object) => ({
+  url: `${service.baseUrl}/mcp`,
+  body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name, arguments: values } }),
+})
+
+test('a call of a tool of the service is paid by the tab, and none opens a tab with a key of the model', async () => {
+  const { texts } = await window.call('quote', given('', calling('tools_qrcode', { data: 'a' })))
+  expect(JSON.parse(texts[0] ?? '')).toMatchObject({ priceUsd: '0.4' })
+  expect(await pay('', calling('tools_qrcode', { data: 'a' }))).toMatchObject(paid)
+  expect(await pay('b')).toMatchObject(paid)
+  expect(await read('balance')).toMatchObject({ tabs: [{ state: 'open', tokens: '200' }] })
+  await writePolicy(folder, { ...policy, limits: { perRequestUsd: '1', perDayUsd: '3' } })
+  const theirs = { depositUsd: 1, sessionKey: service.demoWallet.publicKey.toBase58() }
+  expect(await pay('', calling('tabs', theirs))).toMatchObject({ isError: true, own: { refused: 'URL_REFUSED' } })
+  expect(await read('spending')).toMatchObject({ spentTodayUsd: '1', openPayments: 0 })
+})
+
 test('the owner closes the tab of the folder in a shell', async () => {
   expect(await pay('a')).toMatchObject(paid)
   await writePolicy(folder, { ...policy, tabs: false })

@@ -82,7 +82,7 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     const addresses = { tokenMint: mint, network, tokenProgram, paymentWallet, paymentTokenAccount }
     const body = { ...honest, ...addresses, quote: { ...honest.quote, ...fee } }
     const offer = { body, answeredAtMs: Date.now() }
-    const quote = checkQuote({ offer, url: new URL(`https://pay.example${endpoint}`), pins: {} })
+    const quote = checkQuote({ offer, request: { content: { url: `https://pay.example${endpoint}` } }, pins: {} })
     if ('problem' in quote) throw new Error(quote.message)
     const plan = planPayment(quote, await payerChain.readToken(quote))
     if ('problem' in plan) throw new Error(plan.message)

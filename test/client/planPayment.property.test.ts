@@ -12,7 +12,7 @@ const url = new URL(`https://pay.example${endpoint}`)
 function readQuote(change: object, price: { priceUSD: number; tokenPrice: number }): PayableQuote {
   const honest = makeQuote({ endpoint, nowMs: 0, ...price })
   const body = { ...honest, quote: { ...honest.quote, ...change } }
-  const quote = checkQuote({ offer: { body, answeredAtMs: 0 }, url, pins: {} })
+  const quote = checkQuote({ offer: { body, answeredAtMs: 0 }, request: { content: { url: url.href } }, pins: {} })
   if ('problem' in quote) throw new Error(`${quote.problem}: ${quote.message}`)
   return quote
 }

@@ -5,7 +5,7 @@ import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
 import { scriptedEndpoint } from '../support/scriptedEndpoint.ts'
 
 /** Calls the tool of a GET product, and returns the target that a debit of a tab signs. */
-async function targetOf(values: Readonly<Record<string, string>>): Promise<string> {
+async function targetOf(values: Readonly<Record<string, string | number>>): Promise<string> {
   const { endpoint } = scriptedEndpoint()
   const requests: PaidRequest[] = []
   const sell = (_endpoint: unknown, request: PaidRequest) => {
@@ -24,8 +24,7 @@ async function targetOf(values: Readonly<Record<string, string>>): Promise<strin
   return requests.map(({ target }) => target).join()
 }
 
-test('a debit of a tab over MCP signs the arguments of its call, as the target over HTTP has the query', async () => {
-  const target = await targetOf({ symbol: 'BTC' })
-  expect(target).toBe('/api/data/crypto?{"symbol":"BTC"}')
-  expect(await targetOf({ symbol: 'ETH' })).not.toBe(target)
+test('a debit of a tab over MCP signs the target that the same order has over HTTP', async () => {
+  expect(await targetOf({ symbol: 'BTC & Co', limit: 3 })).toBe('/api/data/crypto?limit=3&symbol=BTC+%26+Co')
+  expect(await targetOf({})).toBe('/api/data/crypto')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nameTools } from '../../src/mcp/paidTools.ts'
-import { toolNameOf } from '../../src/mcp/tool.ts'
+import { toolNameOf } from '@tollbook/core/toolRequest'
 import { openTools } from '../../src/mcp/tools.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import { loadProducts } from '../../src/products/catalog.ts'

@@ -1,5 +1,5 @@
 import '@tollbook/core/quietBindings'
-import { toolNameOf } from '../../src/mcp/tool.ts'
+import { toolNameOf } from '@tollbook/core/toolRequest'
 import {
   currentClient,
   earlierClient,

@@ -3,8 +3,10 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import { pathOf } from '@tollbook/core/endpointName'
 import { tokenPrograms } from '@tollbook/core/programs'
+import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
 import { announcedBurnPerMille, burnShareOf, specifiedBurnPercent } from './burnShare.ts'
+import type { PayableRequest } from './payableRequest.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Offer } from './readOffer.ts'
 import { associatedTokenAccount } from './solana/programAddress.ts'
@@ -23,6 +25,8 @@ export interface QuotePins {
 export interface PayableQuote {
   readonly id: string
   readonly endpoint: string
+  /** Method of the endpoint. Present in an offer for a call of a tool. */
+  readonly method?: string
   readonly memo: string
   readonly secret: string
   readonly network: string
@@ -45,17 +49,22 @@ export interface PayableQuote {
   readonly tokenSourceUrl?: string | undefined
 }
 
-/** An offer, the address that made it, and what the payer expects of it. */
+/** The request that the offer is for. */
+export interface RequestedOrder extends Pick<PayableRequest, 'tool'> {
+  readonly content: Pick<PayableRequest['content'], 'url'>
+}
+
+/** An offer, the request that it answers, and what the payer expects of it. */
 export interface QuoteQuestion {
   readonly offer: Offer
-  readonly url: URL
+  readonly request: RequestedOrder
   readonly pins: QuotePins
   /** A deposit burns nothing itself. Its requests burn the share that the offer announces. */
   readonly isDeposit?: boolean
 }
 
 /** Checks that the offer is consistent and fits the request. Makes no request to a node. */
-export function checkQuote({ offer, url, pins, isDeposit = false }: QuoteQuestion): PayableQuote | QuoteProblem {
+export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -70,7 +79,7 @@ export function checkQuote({ offer, url, pins, isDeposit = false }: QuoteQuestio
     checkPins(quote, pins) ??
     // Nothing of a deposit is burned before it is spent.
     checkBurn(parsed.data, isDeposit ? { expectedBurnPercent: 0 } : pins) ??
-    checkUse(quote, url) ??
+    checkUse(quote, request) ??
     quote
   )
 }
@@ -102,9 +111,9 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   const { id, memo, secret, decimals } = quote
   const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
   const lifetimeMs = Date.parse(quote.expiresAt) - answeredAtMs
-  const { endpoint } = body.pricing
+  const { endpoint, method } = body.pricing
   const { tokenSymbol, tokenSourceUrl } = body
-  const names = { endpoint, network, tokenSymbol, tokenSourceUrl }
+  const names = { endpoint, ...(method && { method }), network, tokenSymbol, tokenSourceUrl }
   return { id, memo, secret, decimals, ...names, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
@@ -195,11 +204,16 @@ function checkPin(problem: PinProblem, actual: string, expected: string | undefi
     : quoteProblem(problem, `it names ${actual}, and ${expected} is expected`)
 }
 
-function checkUse({ memo, secret, endpoint, lifetimeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
+function checkUse(quote: PayableQuote, { content, tool }: RequestedOrder): QuoteProblem | undefined {
+  const { memo, secret, endpoint, method = '', lifetimeMs } = quote
   if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
+  const path = pathOf(endpoint)
+  const asked = tool === undefined ? new URL(content.url).pathname : `the tool ${tool.name}`
   // A service may have its own base path, so the endpoint is the end of the requested path. Its variant is in the body.
-  return endpoint.startsWith('/') && url.pathname.endsWith(pathOf(endpoint))
+  const isAsked =
+    tool === undefined ? asked.endsWith(path) : [toolNameOf(path), methodToolName(path, method)].includes(tool.name)
+  return endpoint.startsWith('/') && isAsked
     ? undefined
-    : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)
+    : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${asked} was asked for`)
 }

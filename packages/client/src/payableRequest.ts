@@ -1,15 +1,24 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import type { Json } from '@tollbook/core/canonicalJson'
 import { InvalidOption } from './errorCode.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
+
+/** A call of a tool of MCP. */
+export interface ToolCall {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, Json>>
+}
 
 /** A request that can be repeated: its body is bytes that were read before the payment. */
 export interface PayableRequest {
   readonly content: PendingRequest
   readonly idempotencyKey: string | undefined
   readonly signal: AbortSignal
+  /** Present if the request calls a tool of MCP. */
+  readonly tool?: ToolCall
 }
 
 /**

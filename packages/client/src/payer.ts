@@ -18,6 +18,7 @@ import type { SpendingLimit } from './spendingLimit.ts'
 import { readStoredSpendings, type StoredSpendings } from './storedSpending.ts'
 import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 import { createTabRecords, type TabRecords } from './tab/tabRecords.ts'
+import { carryToolCalls } from './tool/toolCall.ts'
 import { readTokenWorth, type TokenWorth } from './tokenWorth.ts'
 
 /** Deposits for services that sell tabs. Limits per day, per host and in total count them. */
@@ -131,7 +132,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     retry: { ...defaultRetryLimits, ...options.retry },
     onEvent: options.onEvent ?? (() => undefined),
     // Wrap `fetch`: a browser's throws when it is called as a method of another object.
-    fetch: (input, init) => fetch(input, init),
+    fetch: carryToolCalls((input, init) => fetch(input, init)),
     clock,
   }
 }

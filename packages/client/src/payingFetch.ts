@@ -19,6 +19,7 @@ import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
 import { payAtKnownPrice, payOnTab } from './tab/payOnTab.ts'
 import { withinTime } from './timeLimit.ts'
+import { payToolCall } from './tool/toolCall.ts'
 
 export interface PayingFetch {
   /** Like `fetch`. Pays an offer within the limit once and returns the answer to the paid request. */
@@ -55,7 +56,8 @@ export interface ResumeOptions {
  */
 export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   const payer = createPayer(options)
-  const pay = async (input: string | URL, init?: RequestInit) => fetchAndPay(payer, await readRequest(input, init))
+  const pay = async (input: string | URL, init?: RequestInit) =>
+    payToolCall(await readRequest(input, init), (request) => fetchAndPay(payer, request))
   const resume = (payment: PendingPayment, options: ResumeOptions = {}) => resumePayment(payer, payment, options)
   return Object.assign(pay, { resume, tabs: createPayingTabs(payer, fetchAndPay) })
 }
@@ -109,7 +111,7 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   // Find every problem of the offer before anything is signed.
   const offeredAtMs = payer.clock.monotonicMs()
   const { pins, paysDeposit: isDeposit } = payer
-  const quote = checkQuote({ offer, url: new URL(request.content.url), pins, isDeposit })
+  const quote = checkQuote({ offer, request, pins, isDeposit })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
   const plan = await planFor(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)

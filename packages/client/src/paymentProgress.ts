@@ -9,7 +9,7 @@ export type PaymentProgress =
   /** `isDeposit`: the payment is for a tab, and the limit per request does not bound it. */
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan; readonly isDeposit: boolean }
   /** A tab is about to pay at most the cost, after a deposit if there is none. A throw stops both. */
-  | { readonly kind: 'debiting'; readonly mint: string; readonly cost: Cost }
+  | { readonly kind: 'debiting'; readonly endpoint: string; readonly mint: string; readonly cost: Cost }
   /** The offer of another protocol. */
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan }
   /** The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment. */

@@ -25,6 +25,8 @@ export const quoteBody = z.object({
   code: z.literal('PAYMENT_REQUIRED'),
   pricing: z.object({
     endpoint: z.string(),
+    /** Method of the product that a tool sells. Absent over HTTP. */
+    method: z.string().exactOptional(),
     priceUSD: z.number(),
     tokenPrice: z.number(),
     requiredTokens: z.number(),

@@ -17,7 +17,7 @@ export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, h
   return { depositUsd, topUp: true, ...(tabPayTo === undefined ? {} : { expectedWallet: tabPayTo }) }
 }
 
-/** True for the path that sells tabs. A model could give it another key, which then spends the deposit. */
+/** True for the path that sells tabs. */
 export function sellsTabs(path: string): boolean {
   return /\/api\/tabs\/*$/i.test(path)
 }

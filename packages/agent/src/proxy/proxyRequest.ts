@@ -61,6 +61,9 @@ const forwardedNames = [
   'anthropic-version',
   'content-type',
   'idempotency-key',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
   'openai-beta',
 ]
 

@@ -1,7 +1,9 @@
 import type { Cost, PaymentProgress, PendingPayment } from '@tollbook/client'
+import { pathOf } from '@tollbook/core/endpointName'
 import { formatUsd, readUsd } from '../attoUsd.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { FetchOrder, QuoteNote } from '../walletWire.ts'
+import { sellsTabs } from '../policy/tabOption.ts'
 import { WalletRefusal } from './refusalError.ts'
 
 /** One call of a front end, while the SDK works on it. */
@@ -29,16 +31,25 @@ export class Quoted extends Error {
 /** Watches the steps of a payment. A throw at its offer stops it before anything is signed. */
 export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void {
   if (event.kind === 'debiting') {
+    requireNoTab(pathOf(event.endpoint))
     call.debit = event.cost
     checkPrice(call, { protocol: 'tab', mint: event.mint, payTo: fromTab, cost: event.cost })
   } else if (event.kind === 'quoted') {
     const { quote, cost } = event.plan
     // The policy permits the deposit, and the SDK compares its size, its recipient and the limits.
-    if (!event.isDeposit) checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
+    if (event.isDeposit) return
+    requireNoTab(pathOf(quote.endpoint))
+    checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
   } else if (event.kind === 'offered') checkOffer(call, { ...event.plan.offer, cost: event.plan.cost })
   else if (event.kind === 'resumed' && call.order.intent === 'quote')
     throw new WalletRefusal('OPEN_PAYMENT', 'this request is paid and unanswered: pay_and_fetch finishes it')
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
+}
+
+/** A model could give a tab another key, which then spends the deposit. */
+export function requireNoTab(path: string): void {
+  if (sellsTabs(path))
+    throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
 }
 
 interface Offer {

@@ -13,12 +13,11 @@ import { assertPresent } from '@tollbook/core/assert'
 import { hostOrigin } from '../policy/hostOrigin.ts'
 import type { MintRule, Policy } from '../policy/policy.ts'
 import type { PolicyFile } from '../policy/policyFile.ts'
-import { sellsTabs, tabOptionFor } from '../policy/tabOption.ts'
+import { tabOptionFor } from '../policy/tabOption.ts'
 import type { FetchOrder } from '../walletWire.ts'
 import type { AnsweredPayments } from './answeredPayments.ts'
 import { requireListed } from './listedUrl.ts'
-import { costOf, type PurchaseCall, watchPurchase } from './purchaseCall.ts'
-import { WalletRefusal } from './refusalError.ts'
+import { costOf, type PurchaseCall, requireNoTab, watchPurchase } from './purchaseCall.ts'
 
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
@@ -67,8 +66,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
     async make(order, signal) {
       const file = await deps.readPolicy()
       const url = requireListed(order.url, file.policy)
-      if (sellsTabs(url.pathname))
-        throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
+      requireNoTab(url.pathname)
       const { host } = url
       const call: PurchaseCall = { order, host, policy: file.policy, payment: undefined, debit: undefined }
       // A quote must not open a tab.

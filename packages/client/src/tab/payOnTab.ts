@@ -8,7 +8,7 @@ import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import type { Offer } from '../readOffer.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { findTab, type Pay, topUpTab } from './openTab.ts'
-import { signDebit } from './tabDebit.ts'
+import { signDebit, type SignedRequest, signedRequestOf } from './tabDebit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
 export interface TabOrder {
@@ -21,7 +21,7 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
   const { request, offer } = order
   if (payer.tab === undefined || offer.sponsored !== undefined) return undefined
   const url = new URL(request.content.url)
-  const quote = checkQuote({ offer, url, pins: payer.pins })
+  const quote = checkQuote({ offer, request, pins: payer.pins })
   // The payment by itself reports the problem.
   if ('problem' in quote) return undefined
   const excess = findExcess(payer, url, quote)
@@ -58,9 +58,9 @@ export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): 
   return undefined
 }
 
-function priceName({ content: { method, url } }: PayableRequest): string {
+function priceName({ content: { method, url }, tool }: PayableRequest): string {
   const { origin, pathname } = new URL(url)
-  return `${method} ${origin}${pathname}`
+  return `${method} ${origin}${pathname} ${tool?.name ?? ''}`
 }
 
 /** The deposit is counted already, so only the price itself is compared with the limits. */
@@ -83,24 +83,35 @@ async function debit(payer: Payer, { order, quote, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
   if (option === undefined) return undefined
-  await payer.onEvent({ kind: 'debiting', mint: quote.mint, cost: costOf(payer, quote) })
-  const url = new URL(request.content.url)
-  const path = url.pathname.slice(0, url.pathname.length - pathOf(quote.endpoint).length)
-  const question = { service: url.origin + path, option, signal: request.signal, pay }
+  const { endpoint, mint } = quote
+  await payer.onEvent({ kind: 'debiting', endpoint, mint, cost: costOf(payer, quote) })
+  const service = serviceOf(request, quote)
+  const signed = signedRequestOf(request, { service, quote })
+  if (signed === undefined) return undefined
+  const question = { service, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
-  if (record === undefined || record.opened.mint !== quote.mint) return undefined
+  if (record === undefined || record.opened.mint !== mint) return undefined
 
   const maxBaseUnits = quote.requiredBaseUnits
-  const first = await presentDebit(payer, { record, order, maxBaseUnits })
+  const first = await presentDebit(payer, { record, order, maxBaseUnits, signed })
   if (typeof first !== 'string') return first
   if (first === 'INSUFFICIENT_BALANCE' && option.topUp === true) {
     if (!(await topUpTab(payer, question, { record, neededBaseUnits: maxBaseUnits }))) return undefined
-    const again = await presentDebit(payer, { record, order, maxBaseUnits })
+    const again = await presentDebit(payer, { record, order, maxBaseUnits, signed })
     return typeof again === 'string' ? undefined : again
   }
   if (endedReasons.has(first)) await payer.tabs.write({ ...record, isClosed: true })
   return undefined
 }
+
+/** The base URL of the service, whose path may be that of a gateway. */
+function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
+  const { origin, pathname } = new URL(content.url)
+  const path = tool === undefined ? pathOf(endpoint) : mcpPath
+  return pathname.endsWith(path) ? origin + pathname.slice(0, pathname.length - path.length) : origin
+}
+
+const mcpPath = '/mcp'
 
 const endedReasons = new Set(['tab_closed', 'tab_key_replaced', 'tab_unknown', 'tab_signature_invalid'])
 
@@ -108,6 +119,7 @@ interface DebitOrder {
   readonly record: OpenedRecord
   readonly order: TabOrder
   readonly maxBaseUnits: bigint
+  readonly signed: SignedRequest
 }
 
 /**
@@ -117,10 +129,10 @@ interface DebitOrder {
  */
 async function presentDebit(
   payer: Payer,
-  { record, order, maxBaseUnits }: DebitOrder,
+  { record, order, maxBaseUnits, signed }: DebitOrder,
 ): Promise<Response | string | PaymentError> {
   const { request, idempotencyKey } = order
-  const payment = signDebit({ record, request, idempotencyKey, maxBaseUnits, nowMs: payer.clock.nowMs() })
+  const payment = signDebit({ record, request, signed, idempotencyKey, maxBaseUnits, nowMs: payer.clock.nowMs() })
   await payer.open.keep(payment)
   let isLost = false
   const watching: Payer = {

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
+import { isWellFormed } from '@tollbook/core/canonicalJson'
+import { parseJson } from '@tollbook/core/json'
+import type { PayableRequest } from '../payableRequest.ts'
+import { plainHeaders } from '../presentPayment.ts'
+import { isEventStream } from '../judgeAnswer.ts'
+import { readBody } from '../readBody.ts'
+import type { Fetch } from '../solanaRpc.ts'
+
+/*
+ * Calls of tools of MCP. The client pays them as it pays requests by HTTP: the headers of a payment travel in `_meta`,
+ * and a result becomes the answer that the same request by HTTP has.
+ */
+
+type Pay = (request: PayableRequest) => Promise<Response>
+
+const record = z.record(z.string(), z.json()).refine(isWellFormed)
+const toolCall = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]),
+  method: z.literal('tools/call'),
+  params: z.looseObject({ name: z.string(), arguments: record.default({}), _meta: record.default({}) }),
+})
+
+// Every call has this id on the wire, so that a repeated call is the same request.
+const start = '{"jsonrpc":"2.0","id":0,"method":"tools/call","params":'
+const keyMember = 'tollbook/idempotency-key'
+
+/** Pays a request. The answer to a call of a tool is its result, whatever the status would be over HTTP. */
+export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
+  const { method, bodyBase64 = '', headers } = request.content
+  const text = method === 'POST' ? utf8Text(readBase64(bodyBase64) ?? new Uint8Array()) : ''
+  const call = text.includes('"tools/call"') ? toolCall.safeParse(parseJson(text)).data : undefined
+  if (call === undefined) return pay(request)
+  const { _meta, ...params } = call.params
+  const { progressToken: _ignored, [keyMember]: key, ...meta } = _meta
+  const body = `${start}${JSON.stringify({ ...params, _meta: meta })}}`
+  const accept: [string, string] = ['accept', 'application/json, text/event-stream']
+  const content = {
+    ...request.content,
+    headers: headers.some(([name]) => name === 'accept') ? headers : [...headers, accept],
+    bodyBase64: encodeBase64(utf8Bytes(body)),
+  }
+  const idempotencyKey = request.idempotencyKey ?? (typeof key === 'string' ? key : undefined)
+  const tool = { name: params.name, arguments: params.arguments }
+  return resultFor(await pay({ ...request, content, idempotencyKey, tool }), call.id)
+}
+
+const message = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+})
+
+async function resultFor(answer: Response, id: string | number): Promise<Response> {
+  const text = await answer.text()
+  const { status, headers } = answer
+  const { data } = message.safeParse(parseJson(text))
+  if (data === undefined) return new Response(text || null, { status, headers })
+  const { jsonrpc, result, error } = data
+  const isResult = result !== undefined
+  const restored = { jsonrpc, id, ...(isResult ? { result } : { error }) }
+  return new Response(JSON.stringify(restored), { status: isResult ? 200 : status, headers: plainHeaders(headers) })
+}
+
+const words = {
+  'x-wallet-address': 'tollbook/wallet',
+  'x-payment-proof': 'tollbook/payment-proof',
+  'idempotency-key': keyMember,
+} as const
+
+/** Carries calls of tools by `fetch`, in both directions. Other requests pass unchanged. */
+export function carryToolCalls(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const bytes = init?.body instanceof Uint8Array ? init.body : new Uint8Array()
+    if (utf8Text(bytes.subarray(0, start.length)) !== start) return fetch(input, init)
+    const { params, ...call } = toolCall.parse(parseJson(utf8Text(bytes)))
+    const headers = new Headers(init?.headers)
+    const paid = Object.entries(words).flatMap(([header, member]) => {
+      const value = headers.get(header)
+      headers.delete(header)
+      return value === null ? [] : [[member, value] as const]
+    })
+    const _meta = { ...params._meta, ...Object.fromEntries(paid) }
+    const body = utf8Bytes(JSON.stringify({ ...call, params: { ...params, _meta } }))
+    return answerOf(await fetch(input, { ...init, headers, body: Uint8Array.from(body) }))
+  }
+}
+
+const resultMessage = z.looseObject({
+  result: z.looseObject({
+    isError: z.boolean().default(false),
+    structuredContent: record.default({}),
+    _meta: z
+      .looseObject({
+        'tollbook/offer': record.exactOptional(),
+        'tollbook/receipt': z.object({ receipt: z.json() }).exactOptional(),
+        'tollbook/receipt-location': z.string().exactOptional(),
+        'tollbook/retry-after-seconds': z.int().exactOptional(),
+      })
+      .default({}),
+  }),
+})
+
+// A result is one message, of which the text alone may have 1 MiB.
+const resultBytesMax = 16 * 1024 * 1024
+
+/** The answer by HTTP, whose body also has the members of the message. */
+async function answerOf(response: Response): Promise<Response> {
+  if (response.status !== 200) return response
+  const bytes = await readBody(response, resultBytesMax)
+  const headers = plainHeaders(response.headers)
+  const text = utf8Text(bytes)
+  const texts = isEventStream(headers) ? [...text.matchAll(/^data:(.*)$/gm)].map(([, line = '']) => line) : [text]
+  const results = texts.map(parseJson)
+  const { data } = resultMessage.safeParse(results.at(-1))
+  if (data === undefined) return new Response(bytes, { headers })
+  headers.set('content-type', 'application/json')
+  const { isError, structuredContent, _meta: meta } = data.result
+  const wait = meta['tollbook/retry-after-seconds']
+  if (isError) {
+    const own = meta['tollbook/offer'] ?? structuredContent
+    if (wait !== undefined) headers.set('retry-after', String(wait))
+    const status = own['code'] === 'PAYMENT_REQUIRED' ? 402 : wait === undefined ? 400 : 503
+    return new Response(JSON.stringify({ ...own, ...data }), { status, headers })
+  }
+  const location = meta['tollbook/receipt-location']
+  if (location !== undefined) headers.set('receipt-location', location)
+  const receipt = meta['tollbook/receipt']?.receipt
+  return new Response(JSON.stringify({ ...data, success: true, receipt }), { headers })
+}
