@@ -52,7 +52,7 @@ function compile(folder: string): void {
   for (const left of ['dist', 'tsconfig.json']) rmSync(join(folder, left), { recursive: true })
   writeFileSync(join(folder, 'src/cli/tollbook.js'), "#!/usr/bin/env node\nawait import('./program.js')\n")
   cpSync('migrations', join(folder, 'migrations'), { recursive: true })
-  const pages = ['home', 'pay', 'burn', 'finance']
+  const pages = ['home', 'pay', 'tab', 'burn', 'finance']
   writeFileSync(
     join(folder, 'src/pages/pageScripts.json'),
     execFileSync('node', ['src/pages/bundlePages.ts', ...pages]),

@@ -49,7 +49,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|packages\/agent\/src\/setUp\/|src\/pages\/browser\/(api|burnStats|pay)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|packages\/agent\/src\/setUp\/|src\/pages\/browser\/(api|burnStats|pay|tab)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
 /**

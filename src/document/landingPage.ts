@@ -105,9 +105,8 @@ function hero({ endpoints, seller, catalog, token }: LandingFacts, burn: string)
 }
 
 function prices(facts: LandingFacts): Markup {
-  const { endpoints, token: names } = facts
+  const { token: names } = facts
   const { products, token, asOf, dollars = [] } = facts.catalog
-  const deposits = new Set(endpoints.filter(({ isDeposit }) => isDeposit === true).map(({ path }) => path))
   const tokenPrice =
     token.priceUSD === null
       ? `${token.symbol} has no price now.`
@@ -121,18 +120,18 @@ function prices(facts: LandingFacts): Markup {
     </div>
     ${tokenLine(names, token.mint, dollars)}
     <ul class="products">
-      ${products.map((each) => product(each, deposits.has(each.path) ? 'docs' : payPathOf(each.path).slice(1)))}
+      ${products.map(product)}
     </ul>
   </section>`
 }
 
-function product(sold: CatalogProduct, link: string): Markup {
+function product(sold: CatalogProduct): Markup {
   const { path, method, summary: what, priceUSD, models = [], requiredTokens, available, reason = '' } = sold
   const state = available ? html`` : html`<p class="warning">Not for sale now: ${reason}.</p>`
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
   const prices = models.map(({ model, priceUSD: usd }) => `${model}: $${String(usd)}`).join(', ')
   return html`<li class="panel">
-    <h3><a href="${link}">${what}</a></h3>
+    <h3><a href="${payPathOf(path).slice(1)}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
     ${prices === '' ? html`` : html`<p class="muted">${prices}</p>`}
     <p class="mono path"><span class="method">${method}</span> ${path}</p>

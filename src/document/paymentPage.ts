@@ -7,6 +7,7 @@ import { html, type Markup } from './markup.ts'
 import { type Field, fieldOf, formOf } from './parameterForm.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { someWallet } from './samples.ts'
+import { tabSections } from './tabSections.ts'
 import { tokenLine } from './tokenLine.ts'
 
 /** Path prefix of the pages that sell to people. */
@@ -29,14 +30,17 @@ export interface PaymentPageFacts {
   /** True if the service can fund a wallet that the page creates. */
   readonly hasTestWallet: boolean
   readonly dollars: readonly AcceptedDollar[]
+  /** Path of the page of the product that opens tabs. Undefined if none are sold. */
+  readonly tabPage?: string | undefined
 }
 
 /** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
-  const { endpoint, at, network, hasTestWallet, token, mint, sellerName, dollars } = facts
-  const { path, method, summary, rawBody } = endpoint
+  const { endpoint, at, network, token, mint, sellerName, dollars } = facts
+  const { path, method, summary, rawBody, isDeposit } = endpoint
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
+  const script = isDeposit === true ? 'tab' : 'pay'
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -46,7 +50,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
         <link rel="icon" href="${root}pay/file/icon.svg" />
         <link rel="stylesheet" href="${root}pay/file/style.css" />
         <link rel="stylesheet" href="${root}pay/file/pay.css" />
-        ${rawBody === undefined ? html`<script src="${root}pay/file/pay.js" type="module"></script>` : html``}
+        ${rawBody === undefined ? html`<script src="${root}pay/file/${script}.js" type="module"></script>` : html``}
       </head>
       <body>
         <header>
@@ -76,23 +80,33 @@ export function paymentPage(facts: PaymentPageFacts): string {
               Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
             </p></noscript
           >
-          ${
-            rawBody === undefined
-              ? html`<div class="columns">
-                    <form class="panel" id="order" aria-labelledby="order-title">
-                      <h2 id="order-title">1. Your request</h2>
-                      ${fieldsOf(endpoint)}
-                    </form>
-                    ${paySection(token.symbol, hasTestWallet)}
-                  </div>
-                  ${answerSection}`
-              : html`<p class="panel">
-                  This product takes a file. Programs pay for it as the <a href="${root}docs">API reference</a> says.
-                </p>`
-          }
+          ${isDeposit === true ? tabSections(endpoint, root) : html`${saleSections(facts, root)} ${tabLine(facts, root)}`}
         </main>
       </body>
     </html> `.markup
+}
+
+function saleSections({ endpoint, token, hasTestWallet }: PaymentPageFacts, root: string): Markup {
+  if (endpoint.rawBody !== undefined)
+    return html`<p class="panel">
+      This product takes a file. Programs pay for it as the <a href="${root}docs">API reference</a> says.
+    </p>`
+  return html`<div class="columns">
+      <form class="panel" id="order" aria-labelledby="order-title">
+        <h2 id="order-title">1. Your request</h2>
+        ${fieldsOf(endpoint)}
+      </form>
+      ${paySection(token.symbol, hasTestWallet)}
+    </div>
+    ${answerSection}`
+}
+
+function tabLine({ tabPage }: PaymentPageFacts, root: string): Markup {
+  return tabPage === undefined
+    ? html``
+    : html`<p class="muted">
+        One deposit pays for many requests: <a href="${root}${tabPage.slice(1)}">open a tab, or see one</a>.
+      </p>`
 }
 
 function paySection(symbol: string, hasTestWallet: boolean): Markup {

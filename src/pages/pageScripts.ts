@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const pages = ['home', 'pay', 'burn', 'finance'] as const
+const pages = ['home', 'pay', 'tab', 'burn', 'finance'] as const
 export type PageName = (typeof pages)[number]
 export type PageScripts = Readonly<Record<PageName, string>>
 

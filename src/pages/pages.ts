@@ -25,7 +25,7 @@ export function createBurnPage(sellerMarkup: string, dollarsMarkup = ''): Promis
 
 /** Returns the files of the page at `/`, which `documentRoutes.ts` renders. */
 export async function createHomePageFiles(): Promise<FreeRoute> {
-  return filesRoute('home', await readPageFiles(['style.css', 'home.css'], 'home'))
+  return filesRoute('home', await readPageFiles(['style.css', 'home.css'], ['home']))
 }
 
 /** Returns the files of the page at `/docs`, which `documentRoutes.ts` renders. */
@@ -44,7 +44,7 @@ async function createPage(
     'text/html',
     page.replaceAll('Tollbook', () => sellerMarkup).replace('<!-- dollars -->', () => dollarsMarkup),
   )
-  const files = await readPageFiles(['style.css'], name, [uPlotCss])
+  const files = await readPageFiles(['style.css'], [name], [uPlotCss])
   return [
     { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },
     filesRoute(name, files),
@@ -55,16 +55,16 @@ function filesRoute(name: string, files: ReadonlyMap<string, StaticFile>): FreeR
   return { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(files, segment, revalidated) }
 }
 
-/** Reads the files of the folder `files` by name. Adds the page's script as `<page>.js`, and other given files. */
+/** Reads the files of the folder `files` by name. Adds the pages' scripts as `<page>.js`, and other given files. */
 export async function readPageFiles(
   names: readonly string[],
-  page?: PageName,
+  pages: readonly PageName[] = [],
   more: readonly (readonly [name: string, url: URL])[] = [],
 ): Promise<ReadonlyMap<string, StaticFile>> {
   const files = new Map<string, StaticFile>()
   for (const [name, url] of [...names.map((name) => [name, urlOf(name)] as const), ...more])
     files.set(name, createStaticFile(contentTypeOf(name), await readFile(url)))
-  if (page !== undefined)
+  for (const page of pages)
     files.set(
       `${page}.js`,
       createStaticFile(contentTypeOf('.js'), async () => (await readPageScripts())[page]),

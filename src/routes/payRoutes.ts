@@ -54,20 +54,23 @@ const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as con
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
   const { wallets, token, seller, dollars } = deps
-  // This transaction pays the payment wallet, and a deposit goes to the wallet for tabs.
-  const endpoints = deps.endpoints.filter(({ isDeposit }) => isDeposit === undefined)
+  // The transaction of a page pays the payment wallet, and a deposit goes to the wallet for tabs.
+  const deposit = deps.endpoints.find(({ isDeposit }) => isDeposit === true)
+  const endpoints = deps.endpoints.filter((endpoint) => endpoint !== deposit)
+  const tabPage = deposit && payPathOf(deposit.path)
   const { mint, network } = deps.terms
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile(
       'text/html',
-      paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet, dollars }),
+      paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet, dollars, tabPage }),
     ).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
-  const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], 'pay', drawing)
+  const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], ['pay', 'tab'], drawing)
   const fund = wallets.fund
   return {
     routes: [
+      ...(deposit === undefined ? [] : [pageRoute(deposit, page(deposit, payPathOf(deposit.path)))]),
       ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, payPathOf(endpoint.path)))),
       { path: `${payMount}/file/:file`, serve: ({ segment }) => serveStaticFile(assets, segment, revalidated) },
       { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
@@ -86,15 +89,18 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
 type Page = ReturnType<typeof createStaticFile>['prepared']
 
 function productRoutes(deps: PayRouteDeps, endpoint: Endpoint, page: Page): readonly FreeRoute[] {
-  const path = payPathOf(endpoint.path)
   return [
-    { path, serve: async () => publicAnswer(await page(), pageHeaders) },
+    pageRoute(endpoint, page),
     {
-      path: `${path}/:digest`,
+      path: `${payPathOf(endpoint.path)}/:digest`,
       serve: (request) => describePayment(deps, endpoint, request),
       post: (action) => preparePayment(deps, endpoint, action),
     },
   ]
+}
+
+function pageRoute({ path }: Endpoint, page: Page): FreeRoute {
+  return { path: payPathOf(path), serve: async () => publicAnswer(await page(), pageHeaders) }
 }
 
 /** Answers the GET of a transaction request (Solana Pay), and returns its QR code for the page. */

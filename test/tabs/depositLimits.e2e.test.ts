@@ -79,6 +79,13 @@ test('a deposit that would not fit is not offered, and a smaller one is', async 
   expect([await statusOf(5), await statusOf(1)]).toEqual([503, 402])
 })
 
+test('the product has a page with its script, which offers no transaction to the payment wallet', async () => {
+  const read = (path: string) => fetch(`${instances[0].baseUrl}${path}`)
+  const [page, script] = await Promise.all(['/pay/api/tabs', '/pay/file/tab.js'].map(read))
+  expect([page?.status, script?.status]).toEqual([200, 200])
+  expect(await page?.text()).toContain('src="../../pay/file/tab.js"')
+})
+
 test('an audit finds nothing', async () => {
   const report = await audit({
     source: { kind: 'database', url: instances[0].database.serviceUrl },

@@ -27,7 +27,7 @@ export interface Answered {
 }
 
 export interface PageSetup {
-  readonly page: 'finance' | 'burn' | 'home' | 'pay'
+  readonly page: 'finance' | 'burn' | 'home' | 'pay' | 'tab'
   readonly html: string
   /** Address with query and fragment. */
   readonly url: string

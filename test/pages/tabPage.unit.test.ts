@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { paymentPage } from '../../src/document/paymentPage.ts'
+import { createTabProduct } from '../../src/tabs/tabProduct.ts'
+import { systemClock } from '@tollbook/core/clock'
+import { type Answered, openPage } from './dom/openPage.ts'
+
+const limits = { tabMaxMicroUsd: 10_000_000n, totalMaxMicroUsd: 10_000_000n, bearerDayMaxMicroUsd: 0n }
+const product = createTabProduct(limits, {
+  clock: systemClock,
+  tabs: () => {
+    throw new Error('no tab is opened here')
+  },
+  origin: () => 'tollbook/x',
+  whyClosed: () => undefined,
+})
+const endpoint = { ...product, ...product.open(undefined) }
+const facts = { at: '/pay/api/tabs', token: { symbol: 'TOLL' }, sellerName: 'Acme', mint: 'Mint', network: 'x' }
+const html = paymentPage({ ...facts, endpoint, hasTestWallet: true, dollars: [], tabPage: '/pay/api/tabs' })
+
+const shown = {
+  wallet: 'Payer',
+  state: 'open',
+  balanceBaseUnits: '1234500000',
+  maxPerRequestBaseUnits: '5000000',
+  maxPerDayBaseUnits: null,
+  endsAt: '2026-12-26T12:00:00.000Z',
+}
+const custody = {
+  wallet: 'Holder',
+  heldBaseUnits: '2000000000',
+  prepaidBaseUnits: '1234500000',
+  refundsDueBaseUnits: '0',
+  isCovered: true,
+}
+
+function openTabPage(tab: Answered, held: Answered = { json: { data: custody } }, query = '') {
+  return openPage({
+    page: 'tab',
+    html,
+    url: `https://host/prefix/pay/api/tabs${query}`,
+    answer({ path }) {
+      if (path === '/prefix/api/catalog') return { json: { data: { token: { decimals: 6 } } } }
+      return path === '/prefix/api/tabs/custody' ? held : tab
+    },
+  })
+}
+
+test('the page of tabs says how to open one at this service, with its deposits', async () => {
+  const page = await openTabPage({ json: {} })
+  expect(page.textOf('pre')).toContain('tab open --deposit-usd 5')
+  expect(page.textOf('pre')).toContain('--base-url https://host/prefix --wallet')
+  expect(page.textOf('main')).toContain('Deposits: $1, $5, or $10.')
+  expect(page.textOf('main')).toContain('Until then the operator holds the deposit.')
+})
+
+test('it shows balance and terms of a tab, and what the wallet of all tabs covers', async () => {
+  const page = await openTabPage({ json: { data: shown } })
+  page.fill('#tab', ' 4uQeVj5tqViQh7yWWGStvk ')
+  page.submit('#ask')
+  await page.until('the tab is shown', () => page.textsOf('#state dd').length > 0)
+  expect(page.asked.at(-1)?.path).toBe('/prefix/api/tabs/4uQeVj5tqViQh7yWWGStvk')
+  const state = ['open', '1,234.5 TOLL', '5 TOLL', 'no limit', '2026-12-26 12:00:00 UTC', 'Payer']
+  expect(page.textsOf('#state dd')).toEqual(state)
+  expect(page.textsOf('#custody dd')).toEqual(['Holder', '2,000 TOLL', '1,234.5 TOLL', '0 TOLL'])
+  expect(page.textOf('#covered')).toBe('It covers all tabs.')
+})
+
+test('a tab of the address is shown at once, with its limit of a day', async () => {
+  const limited = { ...shown, maxPerDayBaseUnits: '7000000' }
+  const page = await openTabPage({ json: { data: limited } }, undefined, '?tab=abc')
+  expect(page.textsOf('#state dd')).toContain('7 TOLL')
+})
+
+test('an unknown tab and a wallet that covers too little are named', async () => {
+  const unknown = { status: 404, json: { error: 'no deposit has opened this tab' } }
+  const page = await openTabPage(unknown, { json: { data: { ...custody, isCovered: false } } }, '?tab=abc')
+  expect(page.textOf('#status')).toBe('no deposit has opened this tab')
+  expect(page.textsOf('#state dd')).toEqual([])
+  expect(page.textOf('#covered')).toBe('It does not cover all tabs: no deposit is sold.')
+})
+
+test('the page of another product leads to it', () => {
+  const { isDeposit: _none, ...other } = endpoint
+  const page = paymentPage({
+    ...facts,
+    at: '/pay/a',
+    endpoint: other,
+    hasTestWallet: false,
+    dollars: [],
+    tabPage: '/pay/api/tabs',
+  })
+  expect(page).toContain('<a href="../pay/api/tabs">open a tab, or see one</a>')
+})
