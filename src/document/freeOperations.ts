@@ -68,6 +68,28 @@ const burnStats = z.object({
       .nullable()
       .meta({ description: 'since when the oldest burn is owed, which is the time of its answer; null when none is' }),
   }),
+  treasury: z
+    .object({
+      promised: amount.meta({ description: 'owed by sales in dollars that stand, in tokens' }),
+      delivered: amount.meta({ description: 'sent by the treasury for these burns' }),
+      burned: amount.meta({ description: 'burned for these sales' }),
+      open: amount.meta({ description: 'promised and not burned' }),
+      toDeliver: amount,
+      deliveredAhead: amount,
+      sales: z
+        .array(
+          z.object({
+            mint: z.string(),
+            symbol: z.string().optional(),
+            amount: z.number(),
+            baseUnits: z.string(),
+            usd: z.number(),
+          }),
+        )
+        .meta({ description: 'sales of each dollar on sale that owes a burn; seconds behind the other figures' }),
+    })
+    .optional()
+    .meta({ description: 'absent until something is sold in dollars or delivered' }),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso
     .datetime()

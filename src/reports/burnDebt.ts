@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { accounts } from '../accounting/account.ts'
 import { burnCodec } from '../payment/events.ts'
 import type { Database } from '../store/database.ts'
 
@@ -9,11 +8,6 @@ export interface BurnDebt {
   readonly owedBaseUnits: bigint
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
-  /**
-   * Tokens that the treasury owes for sales in dollars, which are part of the owed burns. Negative: it delivered ahead.
-   * Undefined if nothing was ever sold in dollars or delivered.
-   */
-  readonly toDeliverBaseUnits: bigint | undefined
   /** Burned in the rounds of the burn job. */
   readonly confirmedBaseUnits: bigint
   /** The last confirmed round. Undefined if there is none. */
@@ -31,7 +25,6 @@ export interface ConfirmedRound {
 
 interface DebtRow {
   readonly owed: string
-  readonly to_deliver: string | null
   readonly oldest_at: Date | null
   readonly confirmed: string
   readonly body: Buffer | null
@@ -74,13 +67,11 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
         and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
     )
     select (coalesce((select -a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Liabilities:BurnOwed'), 0))::text as owed,
-      (select a.balance::text from ledger.accounts a where a.mint = ${mint} and a.name = ${accounts.tokensToDeliver}) as to_deliver,
       (select o.effective_at from oldest o) as oldest_at,
       (coalesce((select t.amount from rolled_up t), 0) + coalesce((select t.amount from since t), 0))::text as confirmed,
       (select l.body from last l) as body, (select l.effective_at from last l) as burned_at`.execute(database)
   const {
     owed,
-    to_deliver: toDeliver,
     oldest_at: oldestAt,
     confirmed,
     body,
@@ -89,7 +80,6 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
   return {
     owedBaseUnits: BigInt(owed),
     oldestOwedAtMs: owed === '0' ? undefined : oldestAt?.getTime(),
-    toDeliverBaseUnits: toDeliver === null ? undefined : BigInt(toDeliver),
     confirmedBaseUnits: BigInt(confirmed),
     lastRound: body === null || burnedAt === null ? undefined : roundOf(body, burnedAt),
   }

@@ -5,6 +5,8 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Database, readOrFault } from '../store/database.ts'
 import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
+import { type PromisedBurns, readPromisedBurns } from './promisedBurns.ts'
+import { usdDecimals } from './reportCsv.ts'
 import { newestCheckpoint } from '../store/sealStore.ts'
 
 export interface BurnStatsQuestion {
@@ -24,7 +26,8 @@ const daysShown = 90
 
 /**
  * Returns the burned tokens in total, recently, by endpoint and by day. Reads account balances and hourly sums that the
- * append writes together with the events. The cost does not depend on the number of payments.
+ * append writes together with the events. The cost does not depend on the number of payments, except for sales in
+ * dollars that no round has burned yet.
  */
 export async function burnStats(
   deps: { database: Database; clock: Clock },
@@ -33,6 +36,7 @@ export async function burnStats(
   const nowMs = deps.clock.nowMs()
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
   const debt = await readOrFault('owed burns', () => readBurnDebt(deps.database, mint))
+  const promises = await readOrFault('promised burns', () => readPromisedBurns(deps.database, mint))
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
   const show = (chosen: readonly Row[]): Json => ({ ...shown(chosen, decimals) })
   const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
@@ -55,7 +59,7 @@ export async function burnStats(
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
     },
-    ...treasuryOf(debt, decimals),
+    ...treasuryOf(promises, decimals),
     // Position and root of the newest checkpoint: the figures may be up to a second ahead of it.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
@@ -116,11 +120,32 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }
 
-/** Tokens of the treasury for burns of sales in dollars: still to come, or ahead of the sales. Absent without any. */
-function treasuryOf({ toDeliverBaseUnits: due }: BurnDebt, decimals: number) {
-  if (due === undefined) return {}
-  const toDeliver = { ...shownAmount(due > 0n ? due : 0n, decimals) }
-  return { treasury: { toDeliver, deliveredAhead: { ...shownAmount(due < 0n ? -due : 0n, decimals) } } }
+/**
+ * Burns that sales in dollars promised, in tokens: delivered by the treasury, burned, and still open. The dollars of
+ * these sales are next to them, one entry for each mint. Absent without such sales and deliveries.
+ */
+function treasuryOf(promises: PromisedBurns | undefined, decimals: number): Readonly<Record<string, Json>> {
+  if (promises === undefined) return {}
+  const { promisedBaseUnits: promised, deliveredBaseUnits: delivered, burnedBaseUnits: burned, sales } = promises
+  const due = promised - delivered
+  const show = (baseUnits: bigint): Json => ({ ...shownAmount(baseUnits, decimals) })
+  return {
+    treasury: {
+      promised: show(promised),
+      delivered: show(delivered),
+      burned: show(burned),
+      open: show(promised - burned),
+      toDeliver: show(due > 0n ? due : 0n),
+      deliveredAhead: show(due < 0n ? -due : 0n),
+      sales: sales.map(({ mint, symbol, decimals: own, baseUnits, microUsd }) => ({
+        mint,
+        ...(symbol === undefined ? {} : { symbol }),
+        amount: displayNumber(baseUnits, own),
+        baseUnits: baseUnits.toString(),
+        usd: displayNumber(microUsd, usdDecimals),
+      })),
+    },
+  }
 }
 
 /** Confirmed burns, divided into those inside payments and those in rounds of the service. */

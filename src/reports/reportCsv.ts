@@ -93,7 +93,8 @@ class TokenAmount {
   }
 }
 
-const usdDecimals = 6
+/** Decimals of an amount in millionths of a dollar. */
+export const usdDecimals = 6
 
 function usdName(column: string): string {
   return column.replace(/MicroUsd$/, 'Usd')

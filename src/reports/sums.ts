@@ -72,6 +72,9 @@ const burnMeasures: readonly Measure[] = [
   },
   { name: 'burnOwedMicroUsd', ofDays: valueCredited(accounts.burnOwed) },
   valueOfDays('burnOwed', -1, sql`account = ${accounts.burnOwed} and ${ofPayments}`),
+  // A promise and its reversal belong to the endpoint of the sale in dollars, a delivery to none.
+  { name: 'promisedBaseUnits', ofDays: debited(accounts.tokensToDeliver, sql`endpoint <> ''`) },
+  { name: 'deliveredBaseUnits', ofDays: credited(accounts.tokensToDeliver, sql`endpoint = ''`), isOfDaysOnly: true },
   { name: 'burnConfirmedBaseUnits', ofDays: debited(burned, ofBurns) },
   valueOfDays('burnConfirmed', 1, sql`account = ${burned} and ${ofBurns}`),
 ]

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '@tollbook/core/address'
 import { systemClock } from '@tollbook/core/clock'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { decideBurnConfirm, decideBurnSubmit, evolveBurn, planRound, unknownBurn } from '../../src/payment/burn.ts'
 import type { BurnEvent } from '../../src/payment/events.ts'
 import { decideDelivery, decideFinality } from '../../src/payment/finality.ts'
@@ -12,6 +12,9 @@ import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
 import { burnStats } from '../../src/reports/burnStats.ts'
+import { readPromisedBurns } from '../../src/reports/promisedBurns.ts'
+import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
+import { burnSums } from '../../src/reports/sums.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { createBurnLedger } from '../../src/store/burnStore.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -125,23 +128,76 @@ test('nothing is burned before the treasury has delivered, and the database refu
   expect(await burnAll(token)).toBe(300n)
 })
 
-test('burn statistics show the tokens that the treasury owes or delivered ahead', async () => {
+test('burn statistics show what sales in dollars promised, the treasury delivered and rounds burned for them', async () => {
   const token = sampleAddress()
   const read = () => burnStats({ database: burner, clock: systemClock }, { mint: token, decimals: 0 })
   expect(await read()).not.toHaveProperty('treasury')
   const amount = (tokens: number) => ({ tokens, baseUnits: String(tokens) })
-  await sell(saleInDollars(token, 1_000n), 'finalized')
+  const sale = saleInDollars(token, 1_000n)
+  const prices = [{ ...samplePrice('/api/data/weather', 1_000n), mint: token }, sale.price]
+  await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices })
+  const before = await soldInDollars()
+  await sell(sale, 'finalized')
+  await sell(saleInDollars(token, 1_000n), 'reversed')
+  const promised = { promised: amount(300), burned: amount(0), open: amount(300) }
   const owed = { owed: amount(300), total: amount(0) }
-  expect(await read()).toMatchObject({ ...owed, treasury: { toDeliver: amount(300), deliveredAhead: amount(0) } })
-  await deliver(token, 310n)
-  expect(await read()).toMatchObject({ ...owed, treasury: { toDeliver: amount(0), deliveredAhead: amount(10) } })
-  expect(await burnAll(token)).toBe(300n)
+  const nothing = amount(0)
   expect(await read()).toMatchObject({
-    owed: amount(0),
+    ...owed,
+    treasury: { ...promised, delivered: nothing, toDeliver: amount(300), deliveredAhead: nothing },
+  })
+  await deliver(token, 310n)
+  expect(await read()).toMatchObject({
+    ...owed,
+    treasury: { ...promised, delivered: amount(310), toDeliver: nothing, deliveredAhead: amount(10) },
+  })
+  expect(await burnAll(token)).toBe(300n)
+  while ((await rollUp(burner)) > 0);
+  const sold = (await soldInDollars()) - before
+  expect(sold).toBe(sale.price.requiredBaseUnits)
+  expect(await read()).toMatchObject({
+    owed: nothing,
     total: amount(300),
-    treasury: { toDeliver: amount(0), deliveredAhead: amount(10) },
+    treasury: {
+      promised: amount(300),
+      burned: amount(300),
+      open: nothing,
+      toDeliver: nothing,
+      deliveredAhead: amount(10),
+      sales: [{ mint: dollar, baseUnits: String(before + sold), usd: Number(before + sold) / 1e6 }],
+    },
   })
 })
+
+test('the report of burns has the promises of sales in dollars by their endpoint, and the deliveries by their day', async () => {
+  const token = sampleAddress()
+  await sell(saleInDollars(token, 1_000n), 'finalized')
+  await sell(saleInDollars(token, 2_000n), 'reversed')
+  await deliver(token, 310n)
+  while ((await rollUp(burner)) > 0);
+  const read = async (by: string) => {
+    const question = readQuestion('burns', { by })
+    assert(!isProblems(question), 'a grouping is a question')
+    return burnSums(burner, { ...question, mint: token })
+  }
+  expect((await read('day')).totals).toMatchObject({ promisedBaseUnits: 300n, deliveredBaseUnits: 310n })
+  const { rows } = await read('endpoint')
+  expect(rows).toMatchObject([{ endpoint: '/api/data/weather', promisedBaseUnits: 300n }])
+  expect(rows[0]).not.toHaveProperty('deliveredBaseUnits')
+})
+
+/** Dollars of sales that stand, by the bodies of the events alone. All sales of this file are in one dollar. */
+async function soldInDollars(): Promise<bigint> {
+  const { rows } = await admin.query<{ sold: string }>(
+    `select coalesce(sum((body #>> '{settlement,price,requiredBaseUnits}')::numeric), 0)::text as sold
+    from (select stream, convert_from(body, 'UTF8')::jsonb as body from ledger.events where kind = 'PaymentVerified') v
+    where body #>> '{settlement,price,mint}' = $1
+      and exists (select from ledger.events f where f.stream = v.stream and f.kind = 'RequestFulfilled')
+      and not exists (select from ledger.events r where r.stream = v.stream and r.kind = 'PaymentReversed')`,
+    [dollar],
+  )
+  return BigInt(rows[0]?.sold ?? '0')
+}
 
 const step = fc.oneof(
   fc.record({
@@ -152,26 +208,53 @@ const step = fc.oneof(
   fc.record({ what: fc.constant('tokens' as const), required: fc.bigInt({ min: 2n, max: 10n ** 12n }) }),
   fc.record({ what: fc.constant('delivery' as const), amount: fc.bigInt({ min: 1n, max: 10n ** 12n }) }),
   fc.record({ what: fc.constant('burn' as const) }),
+  fc.record({ what: fc.constant('reports' as const) }),
 )
 
 test('whatever the order of sales, deliveries and burns, what is burned was delivered or received, and sums are exact', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
       const token = sampleAddress()
-      let [promised, received, delivered, burned] = [0n, 0n, 0n, 0n]
+      let [promised, received, delivered, burned, burnedForDollars] = [0n, 0n, 0n, 0n, 0n]
+      // Debts in the order of their sales. A round burns the first of them.
+      const debts: { readonly amount: bigint; readonly isOfDollars: boolean }[] = []
       for (const each of steps) {
         if (each.what === 'dollars') {
           const settlement = saleInDollars(token, each.required)
           await sell(settlement, each.end)
-          if (each.end !== 'reversed') promised += settlement.price.tokenBurn?.baseUnits ?? 0n
+          const amount = settlement.price.tokenBurn?.baseUnits ?? 0n
+          if (each.end !== 'reversed') {
+            promised += amount
+            debts.push({ amount, isOfDollars: true })
+          }
         } else if (each.what === 'tokens') {
           const price = { ...samplePrice('/api/data/stock', each.required), mint: token }
           await sell(sampleSettlement({ price, burnedBaseUnits: 0n, receivedBaseUnits: each.required }), 'finalized')
           received += price.burnBaseUnits
+          debts.push({ amount: price.burnBaseUnits, isOfDollars: false })
         } else if (each.what === 'delivery') {
           await deliver(token, each.amount)
           delivered += each.amount
-        } else burned += await burnAll(token)
+        } else if (each.what === 'reports') while ((await rollUp(burner)) > 0);
+        else {
+          let left = await burnAll(token)
+          burned += left
+          while (left > 0n) {
+            const { amount, isOfDollars } = assertPresent(debts.shift(), 'a round burns debts')
+            left -= amount
+            if (isOfDollars) burnedForDollars += amount
+          }
+          expect(left).toBe(0n)
+        }
+        const stated = await readPromisedBurns(burner, token)
+        if (stated !== undefined) {
+          const { promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits } = stated
+          expect([promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits]).toEqual([
+            promised,
+            delivered,
+            burnedForDollars,
+          ])
+        }
         const found = await balances(token)
         expect(-(found['Liabilities:BurnOwed'] ?? 0n)).toBe(promised + received - burned)
         expect(found['Assets:TokensToDeliver'] ?? 0n).toBe(promised - delivered)

@@ -19,6 +19,16 @@ const stats = {
   ],
   confirmed: { insidePayments: span(1_000), inRounds: span(234), lastRound: null },
   owed: { baseUnits: '2500000', oldestAt: '2026-11-21T11:00:00.000Z' },
+  treasury: {
+    promised: span(9),
+    delivered: span(8),
+    burned: span(7),
+    open: span(2),
+    sales: [
+      { mint: 'DollarMint', symbol: 'USDC', usd: 0.3 },
+      { mint: 'OtherMint', usd: 0.01 },
+    ],
+  },
   ledger: { position: 42 },
   asOf: '2026-11-21T12:00:00.000Z',
 }
@@ -34,6 +44,9 @@ test('the burn page shows its figures, and draws days from the oldest to the new
   })
   expect([page.textOf('#total'), page.textOf('#day'), page.textOf('#week')]).toEqual(['1,234', '1', '7'])
   expect(page.textOf('#owed')).toContain('2.5 more were received for burning')
+  expect(page.textOf('#promised')).toBe(
+    'Sales of 0.3 USD in USDC and 0.01 USD in OtherMint promised 9 tokens: the treasury delivered 8, 7 are burned and 2 are open.',
+  )
   expect(page.chartOf('#chart-burns').data[1]).toEqual([1, 2, 3])
 })
 

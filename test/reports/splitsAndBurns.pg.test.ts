@@ -173,6 +173,8 @@ describe('a burn that is owed', () => {
       burnOwedAtDayPriceMicroUsd: 0,
       burnConfirmedAtDayPriceMicroUsd: 0,
       burnConfirmedBaseUnits: 0n,
+      promisedBaseUnits: 0n,
+      deliveredBaseUnits: 0n,
     })
     expect(await summary(database, { mint, decimals: 6 })).toMatchObject({
       payments: 3,
@@ -200,6 +202,8 @@ describe('a burn that is owed', () => {
       burnOwedAtDayPriceMicroUsd: 0,
       burnConfirmedAtDayPriceMicroUsd: 0,
       burnConfirmedBaseUnits: 600_000n,
+      promisedBaseUnits: 0n,
+      deliveredBaseUnits: 0n,
     })
     expect((await read('burns', mint, { by: 'endpoint' })).rows).toMatchObject([
       { endpoint: other.endpoint, burnedBaseUnits: 0n, burnConfirmedBaseUnits: 300_000n },

@@ -18,17 +18,27 @@ await followBurnStats((stats) => {
 
 type TokensOf = (amount: Pick<Burned, 'baseUnits'>) => string
 
-function showRounds({ owed, confirmed }: BurnStats, tokens: TokensOf): void {
+function showRounds({ owed, confirmed, treasury }: BurnStats, tokens: TokensOf): void {
   const since = owed.oldestAt === null ? 'a moment ago' : `${timeText(owed.oldestAt)} UTC`
   one('#owed').textContent =
     owed.baseUnits === '0'
       ? ''
       : `${tokens(owed)} more were received for burning and are not burned yet, the oldest of them since ${since}.`
+  one('#promised').textContent = promisesText(treasury, tokens)
   const { lastRound, insidePayments, inRounds } = confirmed
   one('#rounds').textContent =
     lastRound === null
       ? ''
       : `${tokens(insidePayments)} inside payments, ${tokens(inRounds)} later by the service; the last time at ${timeText(lastRound.at)} UTC in transaction ${lastRound.signature}.`
+}
+
+/** States what sales in dollars promised. Tokens and dollars are never added, nor the dollars of two mints. */
+function promisesText(treasury: BurnStats['treasury'], tokens: TokensOf): string {
+  if (treasury === undefined) return ''
+  const { promised, delivered, burned, open, sales } = treasury
+  const dollars = sales.map(({ mint, symbol, usd }) => `${usd} USD in ${symbol ?? mint}`)
+  const of = dollars.length === 0 ? 'Sales in dollars' : `Sales of ${dollars.join(' and ')}`
+  return `${of} promised ${tokens(promised)} tokens: the treasury delivered ${tokens(delivered)}, ${tokens(burned)} are burned and ${tokens(open)} are open.`
 }
 
 function showTables({ byDay, byEndpoint }: BurnStats, tokens: TokensOf): void {

@@ -22,6 +22,10 @@ export interface BurnStats {
     readonly inRounds: Pick<Burned, 'baseUnits'>
     readonly lastRound: { readonly at: string; readonly signature: string } | null
   }
+  /** Absent without sales in dollars. */
+  readonly treasury?: Readonly<Record<'promised' | 'delivered' | 'burned' | 'open', Pick<Burned, 'baseUnits'>>> & {
+    readonly sales: readonly { readonly mint: string; readonly symbol?: string; readonly usd: number }[]
+  }
   readonly owed: { readonly baseUnits: string; readonly oldestAt: string | null }
   readonly ledger: { readonly position: number }
   readonly asOf: string

@@ -42,6 +42,8 @@ const names: Readonly<Record<string, string>> = {
   planId: 'Plan',
   part: 'Part',
   burnOwedBaseUnits: 'Owed to be burned',
+  promisedBaseUnits: 'Promised for dollars',
+  deliveredBaseUnits: 'Delivered by the treasury',
   burnConfirmedBaseUnits: 'Burned later, by us',
   burnPaidBaseUnits: 'Taken for burning',
   lostBaseUnits: 'Lost to reversals',
@@ -105,17 +107,18 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   ],
   payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
 }
-// Columns of `distributions` that are hidden first, because they are mostly zero. The other columns depend on the
-// split.
-const folded = new Set(['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'])
+// Columns that are hidden first, because they are mostly zero. Other columns of `distributions` depend on the split.
+const folded: Readonly<Record<string, readonly string[]>> = {
+  distributions: ['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'],
+  burns: ['promisedBaseUnits', 'deliveredBaseUnits'],
+}
 
 /** Returns the columns that fit a screen of 1280 pixels, or all of them if `all` is set. */
 export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]
   if (chosen !== undefined) return columns.filter((column) => chosen.includes(column))
-  const atQuotedPrice = columns.filter((column) => !isAtDayPrice(column))
-  return report === 'distributions' ? atQuotedPrice.filter((column) => !folded.has(column)) : atQuotedPrice
+  return columns.filter((column) => !isAtDayPrice(column) && folded[report]?.includes(column) !== true)
 }
 
 export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'totals' | 'decimals'> {
