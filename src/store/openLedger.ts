@@ -120,7 +120,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const quotes = createQuoteQueue(strangerPool)
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
-  const tabs = createTabStore({ database, kernel, clock })
+  const tabs = createTabStore({ database, pool, kernel, clock })
   return {
     payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers, tabs, repeatMs }),
     tabs,

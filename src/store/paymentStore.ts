@@ -4,7 +4,6 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
-import { prepaidOn } from '../accounting/account.ts'
 import { decideRelease } from '../payment/attempt.ts'
 import { paymentCodec } from '../payment/events.ts'
 import { foldPayment } from './foldPayment.ts'
@@ -220,19 +219,12 @@ function appendItem({ kernel, pool }: PaymentStoreDeps, change: PaymentChange) {
 // Steps whose answer tells the caller what the tab has.
 const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
 
-const selectBalance = {
-  name: 'tab_balance',
-  what: 'the balance of a tab',
-  text: 'select (-balance)::text as balance from ledger.accounts where mint = $1 and name = $2',
-}
-
 /** Reads what a tab has. Nothing if it cannot be read: the answer is paid and must not fail for it. */
-async function readBalance({ pool }: PaymentStoreDeps, payment: PaymentState) {
+async function readBalance({ tabs }: PaymentStoreDeps, payment: PaymentState) {
   if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
   const { debit, price } = payment.settlement
   try {
-    const [row] = await ask<{ balance: string }>(pool, { ...selectBalance, values: [price.mint, prepaidOn(debit.tab)] })
-    return row === undefined ? {} : { tabBalanceBaseUnits: BigInt(row.balance) }
+    return { tabBalanceBaseUnits: await tabs.balanceBaseUnits({ id: debit.tab, mint: price.mint }) }
   } catch {
     return {}
   }

@@ -5,6 +5,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { TabId } from '@tollbook/core/tab'
+import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
 import { prepaidOn } from '../accounting/account.ts'
 import { paymentCodec, tabLifecycleCodec } from '../payment/events.ts'
@@ -26,10 +27,13 @@ import type { TabLedger } from '../payment/tabLedger.ts'
 import { type Database, readOrFault } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 import { foldPayment } from './foldPayment.ts'
+import { createBalanceReader, type ReadBalance } from './tabBalances.ts'
 import { depositSpace, lifecycleStreamId, tabBytes } from './tabKeys.ts'
 
 export interface TabStoreDeps {
   readonly database: Database
+  /** For the prepared statements of each paid request. */
+  readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly clock: Clock
 }
@@ -44,7 +48,8 @@ const cachedMax = 10_000
 const cachedMs = 2_000
 
 export function createTabStore(deps: TabStoreDeps): TabStore {
-  const { clock } = deps
+  const { clock, pool } = deps
+  const readBalance = createBalanceReader(pool)
   const cache = new LRUCache<TabId, Promise<Tab | undefined>>({
     max: cachedMax,
     ttl: cachedMs,
@@ -73,11 +78,11 @@ export function createTabStore(deps: TabStoreDeps): TabStore {
       return find(tab.id)
     },
     forget: (tab) => void cache.delete(tab),
-    balanceBaseUnits: (tab) => readBalance(deps, tab),
+    balanceBaseUnits: readBalance,
     spentTodayBaseUnits: (tab, nowMs) => readSpent(deps, tab, nowMs),
     listHolding: () => listHolding(deps),
     totals: (mint) => readTabTotals(deps.database, mint),
-    close: (tab, by, nowMs) => closeTab({ ...deps, change }, tab, { by, nowMs }),
+    close: (tab, by, nowMs) => closeTab({ ...deps, change, readBalance }, tab, { by, nowMs }),
     replaceKeys: (tab, keys, nowMs) => change(tab, decideKeys(tab, keys), nowMs),
   }
 }
@@ -145,20 +150,6 @@ function foldLifecycle(recorded: readonly RecordedEvent[]): TabLifecycle {
   )
 }
 
-async function readBalance({ database }: TabStoreDeps, { id, mint }: Pick<Tab, 'id' | 'mint'>): Promise<bigint> {
-  const row = await readOrFault('the balance of a tab', () =>
-    database
-      .selectFrom('ledger.accounts')
-      .select('balance')
-      .where('mint', '=', mint)
-      .where('name', '=', prepaidOn(id))
-      .executeTakeFirst(),
-  )
-  const balance = -BigInt(row?.balance ?? 0)
-  assert(balance >= 0n, 'a tab is never overdrawn')
-  return balance
-}
-
 const prepaidPrefix = prepaidOn('')
 
 async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]> {
@@ -206,6 +197,11 @@ async function readSpent({ database }: TabStoreDeps, { id, mint, deposits }: Tab
 /** Appends a decision about a tab. False if there is none, or another change was first. */
 type Change = (tab: Tab, decision: TabLifecycleDecision | undefined, nowMs: number) => Promise<boolean>
 
+interface ClosingDeps extends TabStoreDeps {
+  readonly change: Change
+  readonly readBalance: ReadBalance
+}
+
 interface Closing {
   readonly by: TabCloser
   readonly nowMs: number
@@ -219,15 +215,16 @@ const triesMax = 8
  * after which its balance can only grow, and the rest is owed with the next append. So a closing wins every race. The
  * rest of a deposit that the chain could still drop is returned here, and owed by a later call.
  */
-async function closeTab(deps: TabStoreDeps & { readonly change: Change }, id: TabId, { by, nowMs }: Closing) {
+async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
+  const { change, readBalance } = deps
   let restBaseUnits: bigint | undefined
   for (let tries = 1; tries <= triesMax; tries++) {
     const tab = await readTab(deps, id)
     if (tab === undefined) return undefined
-    const balance = await readBalance(deps, tab)
+    const balance = await readBalance(tab)
     const decision = decideClose(tab, by, tries === 1 ? balance : 0n) ?? decideReturn(tab, balance)
     if (decision === undefined) return restBaseUnits === undefined ? undefined : restBaseUnits + balance
-    if (await deps.change(tab, decision, nowMs)) restBaseUnits = (restBaseUnits ?? 0n) + restOf(decision)
+    if (await change(tab, decision, nowMs)) restBaseUnits = (restBaseUnits ?? 0n) + restOf(decision)
   }
   throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })
 }

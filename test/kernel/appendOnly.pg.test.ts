@@ -16,6 +16,9 @@ await ledger.append({
   keys: [{ space: 10, key: Buffer.from('one'), digest: Uint8Array.of(1), lifetimeSeconds: 60 }],
   note: Buffer.from('answer'),
 })
+const sold = newSignature()
+await ledger.append({ ...claim(sold), note: Buffer.from('sent answer') })
+await service.query('select ledger.mark_notes($1, 120)', [[Buffer.from(sold)]])
 await ledger.append(priceList(1))
 await service.query(`select ledger.record_quotes(array['one'], array['wallet'], array['/api/x'], array['memo'], array[1], array['mint'],
   array[5], array[(extract(epoch from now()) * 1000)::bigint], array[(extract(epoch from now()) * 1000)::bigint + 1000], array[1])`)
@@ -46,7 +49,7 @@ const { rows: tables } = await admin.query<Table>(`
 const declared = new Set(['kinds', 'steps', 'classes', 'code'].map((name) => `ledger.${name}`))
 const log = tables.filter(({ schema, name }) => schema === 'ledger' && !declared.has(name))
 const projections = new Set(['ledger.head', 'ledger.streams', 'ledger.accounts', 'ledger.tallies'])
-const stored = new Set(['ledger.keys', 'ledger.notes'])
+const stored = new Set(['ledger.keys', 'ledger.notes', 'ledger.sent_notes'])
 
 const insufficientPrivilege = '42501'
 

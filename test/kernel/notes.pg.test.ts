@@ -57,14 +57,28 @@ describe('a note that was sent', () => {
       { note: 'unsent', sent: false },
     ])
 
-    await tamper("update ledger.notes set sent_at = now() - interval '121 seconds' where id = any($1)", [
-      all.slice(0, 2),
-    ])
+    await tamper("update ledger.sent_notes set sent_at = now() - interval '121 seconds'")
     await mark(120)
     expect(await notesOf(all)).toEqual([
       { note: 'keyed', sent: true },
       { note: 'unsent', sent: false },
     ])
+    expect((await admin.query('select from ledger.sent_notes')).rowCount).toBe(0)
+  })
+
+  test('is marked in its place, because a second copy of each answer was a quarter of the log', async () => {
+    const streams = Array.from({ length: 32 }, newSignature)
+    const note = Buffer.alloc(500, 'x')
+    await Promise.all(streams.map((stream) => ledger.append({ ...claim(stream), note })))
+    const session = await admin.connect()
+    await session.query('begin')
+    await session.query('select ledger.mark_notes($1, 120)', [streams.map((stream) => Buffer.from(stream))])
+    const { rows } = await session.query<{ count: number }>(
+      "select pg_stat_get_xact_tuples_hot_updated('ledger.notes'::regclass)::integer as count",
+    )
+    await session.query('commit')
+    session.release()
+    expect(rows).toEqual([{ count: streams.length }])
   })
 })
 

@@ -111,6 +111,9 @@ ledger.quotes required numeric(20,0) not null
 ledger.quotes issued_at timestamp with time zone not null
 ledger.quotes expires_at timestamp with time zone not null
 ledger.quotes slot bigint not null
+ledger.sent_notes sent_at timestamp with time zone not null
+ledger.sent_notes number bigint not null
+ledger.sent_notes ids bytea[] not null
 ledger.settings name text not null
 ledger.settings number integer not null
 ledger.settings seq bigint not null
@@ -343,6 +346,7 @@ ledger.notes notes_one_row_per_stream PRIMARY KEY (id)
 ledger.quotes quotes_are_found_by_wallet_and_endpoint PRIMARY KEY (wallet, endpoint, issued_at, id)
 ledger.quotes quotes_ask_for_something CHECK ((required > (0)::numeric))
 ledger.quotes quotes_expire CHECK ((expires_at > issued_at))
+ledger.sent_notes sent_notes_one_row_each PRIMARY KEY (sent_at, number)
 ledger.settings settings_count_from_one CHECK ((number > 0))
 ledger.settings settings_one_row_per_number PRIMARY KEY (name, number)
 ledger.steps steps_append_events CHECK ((cardinality(event_kinds) > 0))
@@ -420,8 +424,6 @@ CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE
 CREATE INDEX events_of_payouts ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['DistributionPaid'::text, 'HolderPayoutPlanned'::text, 'HolderPayoutEnded'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day, seq)
-CREATE INDEX notes_by_sending ON ledger.notes USING btree (sent_at) WHERE ((NOT is_keyed) AND (sent_at IS NOT NULL))
-CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
 CREATE INDEX payments_by_receipt ON reports.payments USING btree (receipt) WHERE (receipt IS NOT NULL)
@@ -474,6 +476,7 @@ CREATE UNIQUE INDEX quotes_are_found_by_wallet_and_endpoint ON ONLY ledger.quote
 CREATE UNIQUE INDEX rate_counts_one_row_each ON work.rate_counts USING btree (limit_name, client, time_window)
 CREATE UNIQUE INDEX refunds_one_row_each ON reports.refunds USING btree (seq, line)
 CREATE UNIQUE INDEX rules_one_row_each ON work.rules USING btree (kind, state, queue)
+CREATE UNIQUE INDEX sent_notes_one_row_each ON ledger.sent_notes USING btree (sent_at, number)
 CREATE UNIQUE INDEX settings_one_row_per_number ON ledger.settings USING btree (name, number)
 CREATE UNIQUE INDEX signatures_one_for_each_message ON signer.signatures USING btree (digest)
 CREATE UNIQUE INDEX steps_one_row_each ON ledger.steps USING btree (step, from_state, event_kinds)
@@ -507,6 +510,8 @@ A CREATE TRIGGER kept_is_never_emptied BEFORE TRUNCATE ON ledger.notes FOR EACH 
 A CREATE TRIGGER log_is_never_emptied BEFORE TRUNCATE ON ledger.quotes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER log_is_written_by_functions BEFORE INSERT ON ledger.quotes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
 A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.quotes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
+A CREATE TRIGGER kept_by_functions BEFORE INSERT OR DELETE OR UPDATE ON ledger.sent_notes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
+A CREATE TRIGGER kept_is_never_emptied BEFORE TRUNCATE ON ledger.sent_notes FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER log_is_never_emptied BEFORE TRUNCATE ON ledger.settings FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()
 A CREATE TRIGGER log_is_written_by_functions BEFORE INSERT ON ledger.settings FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_direct_write()
 A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.settings FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()

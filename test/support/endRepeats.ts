@@ -10,7 +10,8 @@ export async function endRepeats(adminUrl: string): Promise<void> {
     const unsent = 'select from ledger.notes where sent_at is null'
     await awaitThat('the answers are marked as sent', async () => (await session.query(unsent)).rowCount === 0)
     await session.query("begin; set local ledger.writing = 'on'")
-    await session.query("update ledger.notes set sent_at = sent_at - interval '120 seconds'")
+    for (const table of ['notes', 'sent_notes'])
+      await session.query(`update ledger.${table} set sent_at = sent_at - interval '120 seconds'`)
     await session.query('commit')
   })
 }

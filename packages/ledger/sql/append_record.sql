@@ -95,8 +95,8 @@ begin
     insert into ledger.notes (id, note, recorded_at, is_keyed)
     select batch.ids[q.i], q.note, stamp, q.i = any(batch.key_items)
     from unnest(batch.note_items, note_values) as q (i, note)
-    where firsts[q.i] is not null
-    on conflict (id) do nothing;
+    -- The head is locked, so no other session adds a note. A check for a conflict would log each row twice.
+    where firsts[q.i] is not null and not exists (select from ledger.notes known where known.id = batch.ids[q.i]);
   end if;
   if judged.has_settings then
     insert into ledger.settings (name, number, seq, valid_from, body)
