@@ -22,8 +22,9 @@ export function readLedgerMints(database: Database): Promise<readonly LedgerMint
     const others = mints.filter((mint) => symbolOfMint(mint) === undefined)
     return Promise.all(
       mints.map(async (mint) => {
-        const known = (await pricedDecimals(database, mint)) ?? (await paidDecimals(database, mint))
-        const decimals = assertPresent(known, `the ledger has a price in ${mint}`)
+        const priced = async () => (await pricedDecimals(database, mint)) ?? (await paidDecimals(database, mint))
+        const known = (await recordedDecimals(database, mint)) ?? (await priced())
+        const decimals = assertPresent(known, `the ledger has the decimals of ${mint}`)
         return { mint, decimals, name: symbolOfMint(mint) ?? tokenName(others.indexOf(mint)) }
       }),
     )
@@ -56,6 +57,15 @@ async function readMints(database: Database): Promise<readonly string[]> {
     database,
   )
   return rows.map(({ mint }) => mint)
+}
+
+/** Decimals of a mint, from its setting. Undefined in a ledger that began before mints were recorded. */
+async function recordedDecimals(database: Database, mint: string): Promise<number | undefined> {
+  const { rows } = await sql<{ decimals: number }>`
+    select (convert_from(s.body, 'UTF8')::jsonb #>> '{value,decimals}')::integer as decimals
+    from ledger.settings s
+    where s.name = ${`mint/${mint}`} and s.number = 1`.execute(database)
+  return rows[0]?.decimals
 }
 
 /** Decimals of a mint, from the newest price list with a price in it. Undefined if the mint never had a price. */
