@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { parseJsonBytes } from '@tollbook/core/json'
 
 /* The headers of the "Payment" HTTP authentication scheme (draft-ryan-httpauth-payment), on which MPP is based. */
 
@@ -122,15 +123,8 @@ export function acceptsCharge(preferences: string): boolean {
   return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Decodes base64url of JSON. Undefined if it is not. */
 export function decodeJson(text: string): unknown {
   const bytes = fromBase64Url(text)
-  try {
-    return bytes === undefined ? undefined : JSON.parse(utf8.decode(bytes))
-  } catch {
-    // Not JSON or not UTF-8. The schemas then refuse undefined.
-    return undefined
-  }
+  return bytes === undefined ? undefined : parseJsonBytes(bytes)
 }

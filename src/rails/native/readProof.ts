@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
+import { parseJsonBytes } from '@tollbook/core/json'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
@@ -52,10 +53,9 @@ const boundProof = z.union([
   z.strictObject({ signature: z.string(), secret }),
   z.strictObject({ transaction: z.string(), secret }),
 ])
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function readBoundProof(bytes: Buffer, chain: TransactionReader): SolanaProof | Refusal {
-  const parsed = boundProof.safeParse(parseJson(bytes))
+  const parsed = boundProof.safeParse(parseJsonBytes(bytes))
   if (!parsed.success) return refuseProof('malformed_proof')
   if ('signature' in parsed.data) {
     const signature = readSignature(parsed.data.signature)
@@ -74,13 +74,4 @@ function ofSignature(signature: Signature, secret: string | undefined): SolanaPr
 function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): SolanaProof | Refusal {
   const transaction = chain.readTransaction(bytes)
   return isRefusal(transaction) ? transaction : { ...ofSignature(transaction.signature, secret), transaction }
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch {
-    // Not JSON or not UTF-8. The schema refuses undefined, and its message is enough for the caller.
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
+import { parseJsonBytes } from '@tollbook/core/json'
 
 /* The headers of x402 version 2 (page "HTTP transport" of its specification). Each is standard base64 of JSON. */
 
@@ -60,21 +61,10 @@ export function encodeText(json: string): string {
 export function decodeHeader(value: string): unknown {
   // Some clients omit the padding. The transaction inside must have its canonical spelling.
   const bytes = readBase64(padded(value))
-  return bytes === undefined ? undefined : parseJson(bytes)
+  return bytes === undefined ? undefined : parseJsonBytes(bytes)
 }
 
 function padded(value: string): string {
   const bare = value.replace(/=+$/, '')
   return bare + '='.repeat((4 - (bare.length % 4)) % 4)
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes))
-  } catch {
-    // Not JSON or not UTF-8. The schema then refuses undefined.
-    return undefined
-  }
 }
