@@ -9,8 +9,8 @@ import type { DelegateState } from '../payment/events/burnEvents.ts'
 import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
 import type { Log } from '../machine/log.ts'
 import { createBurnLedger } from '../store/burnStore.ts'
-import { type Database, openDatabase } from '../store/database.ts'
-import { checkSchemaVersion } from '../store/schemaVersion.ts'
+import type { Database } from '../store/database.ts'
+import { openFitting } from '../store/schemaVersion.ts'
 import { readVersions } from '../store/settingStore.ts'
 import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
 
@@ -44,26 +44,20 @@ const connectionsMax = 2
 /** Opens the burn process. Throws a `Fault` if the schema or the chain does not match. */
 export async function openBurner(options: BurnerOptions): Promise<Burner> {
   const { databaseUrl, log, clock } = options
-  const database = openDatabase({ databaseUrl, applicationName: 'tollbook burn', connectionsMax, log })
-  try {
-    const schema = await checkSchemaVersion(database)
-    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
-    const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
-    const { terms } = chain
-    const { address: delegate, signBurn } = createBurnKey(options.key, terms)
-    const own = { ledger: createBurnLedger(database), chain: burnChainOf(chain, { database, clock }) }
-    const deps: BurnDeps = { ...own, signBurn, terms, clock, log }
-    const { seam = () => deps } = options
-    return {
-      delegate,
-      burnOnce: (stopping) => burnOnce(seam(deps), stopping),
-      close: () => database.destroy(),
-    }
-  } catch (error) {
-    await database.destroy()
-    throw error instanceof Fault
-      ? error
-      : new Fault('the database of BURN_DATABASE_URL cannot be reached', { cause: error, retryable: true })
+  await using opened = new AsyncDisposableStack()
+  const login = { databaseUrl, applicationName: 'tollbook burn', connectionsMax, log }
+  const database = opened.adopt(await openFitting(login, 'BURN_DATABASE_URL'), (handle) => handle.destroy())
+  const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
+  const { terms } = chain
+  const { address: delegate, signBurn } = createBurnKey(options.key, terms)
+  const own = { ledger: createBurnLedger(database), chain: burnChainOf(chain, { database, clock }) }
+  const deps: BurnDeps = { ...own, signBurn, terms, clock, log }
+  const { seam = () => deps } = options
+  const stored = opened.move()
+  return {
+    delegate,
+    burnOnce: (stopping) => burnOnce(seam(deps), stopping),
+    close: () => stored.disposeAsync(),
   }
 }
 

@@ -10,7 +10,7 @@ import type { Signature } from '@tollbook/core/signature'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { findLedgerMint, UnknownMint } from '../store/ledgerMints.ts'
 import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
@@ -20,7 +20,7 @@ import { type PayoutRequest, planDebts } from './planDebts.ts'
 import { type PreparedPart, preparePart } from './preparePart.ts'
 import { findSentUnrecorded, recordSignedPart, type SignedPart } from './sentParts.ts'
 import { findUnrecorded } from './unrecordedPayouts.ts'
-import { checkSchemaVersion } from '../store/schemaVersion.ts'
+import { openFitting } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
   /** Connection with a login that is a member of `tollbook_payout`. */
@@ -80,42 +80,36 @@ const connectionsMax = 2
 /** Opens database and chain for the operator's commands. Throws a `Fault` if the schema does not match this program. */
 export async function openPayout(options: PayoutOptions): Promise<Payout> {
   const { databaseUrl, log, clock } = options
-  const database = openDatabase({ databaseUrl, applicationName: 'tollbook payout', connectionsMax, log })
-  try {
-    const schema = await checkSchemaVersion(database)
-    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
-    // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be
-    // sent again.
-    const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
-    const chain = await openChain({ ...options, tokenMint, commitment: 'confirmed', postJson })
-    const wallets = openPayoutWallets({ database, chain, clock })
-    const opened = { database, chain, clock, wallets }
-    return {
-      terms: chain.terms,
-      plan: (request) => planDebts({ ...opened, requireRecorded: () => requireRecorded(opened) }, request),
-      openParts: (created) => partsToSend(opened, created),
-      recordSignedPart: (created, signed) => recordSignedAlone(opened, created, signed),
-      prepare: (created, part, feePayer) => preparePart(opened, { plan: created, part, feePayer }),
-      sign: signPayout,
-      record: (created, signature) => record(opened, created, signature),
-      holders: openHolderPayouts({
-        ...opened,
-        seam: options.seam,
-        serviceToken: options.tokenMint,
-        rpcUrl: options.rpcUrls[0] ?? '',
-        prepare: (created, part, feePayer) => preparePart(opened, { plan: created, part, feePayer }),
-        record: (created, signature) => record(opened, created, signature),
-        requirePayable: (created) => openParts(opened, created),
-        requireNothingSent: () => requireNothingSent(opened),
-        requireRecorded: () => requireRecorded(opened),
-      }),
-      close: () => database.destroy(),
-    }
-  } catch (error) {
-    await database.destroy()
-    throw error instanceof Fault
-      ? error
-      : new Fault('the database of the payouts cannot be reached', { cause: error, retryable: true })
+  await using opened = new AsyncDisposableStack()
+  const login = { databaseUrl, applicationName: 'tollbook payout', connectionsMax, log }
+  const database = opened.adopt(await openFitting(login, 'the payouts'), (handle) => handle.destroy())
+  // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be sent
+  // again.
+  const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
+  const chain = await openChain({ ...options, tokenMint, commitment: 'confirmed', postJson })
+  const wallets = openPayoutWallets({ database, chain, clock })
+  const parts = { database, chain, clock, wallets }
+  const stored = opened.move()
+  return {
+    terms: chain.terms,
+    plan: (request) => planDebts({ ...parts, requireRecorded: () => requireRecorded(parts) }, request),
+    openParts: (created) => partsToSend(parts, created),
+    recordSignedPart: (created, signed) => recordSignedAlone(parts, created, signed),
+    prepare: (created, part, feePayer) => preparePart(parts, { plan: created, part, feePayer }),
+    sign: signPayout,
+    record: (created, signature) => record(parts, created, signature),
+    holders: openHolderPayouts({
+      ...parts,
+      seam: options.seam,
+      serviceToken: options.tokenMint,
+      rpcUrl: options.rpcUrls[0] ?? '',
+      prepare: (created, part, feePayer) => preparePart(parts, { plan: created, part, feePayer }),
+      record: (created, signature) => record(parts, created, signature),
+      requirePayable: (created) => openParts(parts, created),
+      requireNothingSent: () => requireNothingSent(parts),
+      requireRecorded: () => requireRecorded(parts),
+    }),
+    close: () => stored.disposeAsync(),
   }
 }
 

@@ -1,14 +1,13 @@
 import { assert } from '@tollbook/core/assert'
-import { Fault } from '@tollbook/core/fault'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import type { SettingDecision } from '../settings/settings.ts'
-import { type Database, openDatabase } from './database.ts'
+import type { Database, DatabaseOptions } from './database.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { recordBody } from './recordBody.ts'
-import { checkSchemaVersion } from './schemaVersion.ts'
+import { openFitting } from './schemaVersion.ts'
 import { encodeSetting, readVersions, type SettingVersions } from './settingStore.ts'
 
-export interface SettingChangesOptions extends Pick<Parameters<typeof openDatabase>[0], 'log'> {
+export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
   /** A login that is a member of `tollbook_operator`. */
   readonly databaseUrl: string
 }
@@ -27,16 +26,8 @@ const connectionsMax = 1
 
 /** Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program. */
 export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions): Promise<SettingChanges> {
-  const database = openDatabase({ databaseUrl, applicationName: 'tollbook operator', connectionsMax, log })
-  try {
-    const schema = await checkSchemaVersion(database)
-    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
-  } catch (error) {
-    await database.destroy()
-    throw error instanceof Fault
-      ? error
-      : new Fault('the database of OPERATOR_DATABASE_URL cannot be reached', { cause: error, retryable: true })
-  }
+  const options = { databaseUrl, applicationName: 'tollbook operator', connectionsMax, log }
+  const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
     versions: (names) => readVersions(database, names),
     nowMs: () => readDatabaseClockMs(database),
