@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 
 /**
  * A transaction of two signers that the second one, the payer, has signed. The fee payer's signature comes first and is
@@ -24,6 +25,20 @@ export interface SponsoredTransaction extends PayerSigned {
   readonly blockhash: string
   /** Maximum charge to the fee payer: signatures and priority fee. */
   readonly feeLamports: bigint
+}
+
+/** Recorded facts about a message, read before its rehearsal. */
+export interface SigningStanding {
+  /** Undefined: the message was never signed. */
+  readonly signature: Signature | undefined
+  /** Time of the signer's journal. A rehearsal that begins later shows all settlements up to this time. */
+  readonly asOf: string
+}
+
+/** Base units in the paying token account, by a rehearsal that began after `asOf`. */
+export interface RehearsedBalance {
+  readonly heldBaseUnits: bigint
+  readonly asOf: string
 }
 
 /** Reasons why this service does not pay the fee of a transaction. */

@@ -4,8 +4,13 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
-import type { SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
-import type { RehearsedBalance, SigningJournal, SigningQuestion, SigningStanding } from './signingJournal.ts'
+import type {
+  RehearsedBalance,
+  SigningStanding,
+  SponsorPolicy,
+  SponsorProblem,
+} from '../payment/sponsoredTransaction.ts'
+import type { SigningJournal, SigningQuestion } from './signingJournal.ts'
 import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
 /** Signs payments of others as their fee payer, within its rules and budget. */

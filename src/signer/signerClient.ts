@@ -8,7 +8,7 @@ import { type SponsoredTransaction, sponsorProblems } from '../payment/sponsored
 import type { DayBudget } from './feePayerSigner.ts'
 import type { SignerAddress } from './signerAddress.ts'
 import { type CallSigner, createCallSigner, type SignerReply } from './signerCall.ts'
-import type { RehearsedBalance, SigningStanding } from './signingJournal.ts'
+import type { RehearsedBalance, SigningStanding } from '../payment/sponsoredTransaction.ts'
 import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts'
 
 /** The signer, from the service's side. */

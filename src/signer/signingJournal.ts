@@ -1,5 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
+import type { RehearsedBalance, SigningStanding } from '../payment/sponsoredTransaction.ts'
 import type { LamportLimits } from './signingRules.ts'
 
 /** One signature of the fee payer. */
@@ -17,21 +18,6 @@ export interface Signing {
 
 /** A message and the wallet that pays with it. */
 export type SigningQuestion = Pick<Signing, 'digest' | 'wallet'>
-
-/** Recorded facts about a message, read before its rehearsal. */
-export interface SigningStanding {
-  /** Undefined: the message was never signed. */
-  readonly signature: Signature | undefined
-  /** Time of the journal's reading. A later rehearsal shows every payment of the wallet that was settled by then. */
-  readonly asOf: string
-}
-
-/** Result of a rehearsal that began after `asOf`. */
-export interface RehearsedBalance {
-  /** Base units in the paying token account. */
-  readonly heldBaseUnits: bigint
-  readonly asOf: string
-}
 
 /**
  * Signatures of the fee payer and their budgets, in the database: they outlive the signer's machine, and several

@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
-import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
+import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 
 /**
  * The signer of the network fees, a separate process. Its signature is the id of a payment. Every method throws a
@@ -25,18 +25,6 @@ export interface FeePayer {
    * not count as failed.
    */
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
-}
-
-export interface SigningStanding {
-  readonly signature: Signature | undefined
-  /** Time of the signer's journal. A rehearsal that begins later shows all settlements up to this time. */
-  readonly asOf: string
-}
-
-/** Base units in the paying token account, by a rehearsal that began after `asOf`. */
-export interface RehearsedBalance {
-  readonly heldBaseUnits: bigint
-  readonly asOf: string
 }
 
 /** States whether the signer process signs now. */
