@@ -1,5 +1,8 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { decideExpiry, decideRefund } from '../payment/finality.ts'
+import type { PaymentState } from '../payment/payment.ts'
+import type { OpenQuestion } from '../payment/paymentLifecycle.ts'
+import type { PaymentReference } from '../payment/paymentReference.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
@@ -25,35 +28,30 @@ export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
 }
 
 /** One run: ends attempts whose lease has expired, then records the refunds that have become due. */
-export async function recordRefunds(limits: ExpiryLimits, deps: StepDeps): Promise<void> {
-  await expireClaims(limits, deps)
-  const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: limits.refundAfterMs }, batchMax)
-  const references = open.map(({ reference }) => reference)
-  const states = await deps.lifecycle.loadPayments(references)
-  // A caller may claim at the same moment. The version of the payment decides which of the two is first.
-  await Promise.all(
-    references.map(async (reference) => {
-      const before = assertPresent(states.get(reference), 'an open payment has events')
-      const isRecorded = await recordStep(deps, {
-        kind: 'refund_due',
-        reference,
-        before,
-        decision: decideRefund(before),
-      })
-      if (isRecorded) deps.log.warn({ event: 'refund_due', reference })
-    }),
-  )
+export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
+  await eachOpen(deps, { kind: 'lease_ended' }, async (reference, before) => {
+    const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })
+    await recordStep(deps, { kind: 'claim_expired', reference, before, decision })
+  })
+  await eachOpen(deps, { kind: 'undelivered', forMs: refundAfterMs }, async (reference, before) => {
+    const decision = decideRefund(before)
+    const isRecorded = await recordStep(deps, { kind: 'refund_due', reference, before, decision })
+    if (isRecorded) deps.log.warn({ event: 'refund_due', reference })
+  })
 }
 
-async function expireClaims({ attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
-  const open = await deps.lifecycle.findOpen({ kind: 'lease_ended' }, batchMax)
+/** A caller may claim at the same moment. The version of the payment decides which of the two is first. */
+async function eachOpen(
+  { lifecycle }: StepDeps,
+  question: OpenQuestion,
+  record: (reference: PaymentReference, before: PaymentState) => Promise<void>,
+): Promise<void> {
+  const open = await lifecycle.findOpen(question, batchMax)
   const references = open.map(({ reference }) => reference)
-  const states = await deps.lifecycle.loadPayments(references)
+  const states = await lifecycle.loadPayments(references)
   await Promise.all(
-    references.map(async (reference) => {
-      const before = assertPresent(states.get(reference), 'an open payment has events')
-      const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })
-      await recordStep(deps, { kind: 'claim_expired', reference, before, decision })
-    }),
+    references.map((reference) =>
+      record(reference, assertPresent(states.get(reference), 'an open payment has events')),
+    ),
   )
 }

@@ -4,7 +4,7 @@ import { hashOfRange, readTilePath, tileKey, type TilePath, tilesOf, tileWidth, 
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { type Database, readOrFault } from '../store/database.ts'
-import { checkpointAt, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
+import { checkpointAt, eventsIn, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
 /** Public reads of the sealed tree: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
 export interface SealedTree {
@@ -119,13 +119,7 @@ async function cutTile(
  * 300 kB in total.
  */
 async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {
-  const rows = await database
-    .selectFrom('ledger.events')
-    .select(['seq', 'recorded_at', 'body'])
-    .where('seq', '>', from)
-    .where('seq', '<=', to)
-    .orderBy('seq')
-    .execute()
+  const rows = await eventsIn(database, { from, to }).select(['seq', 'recorded_at', 'body']).execute()
   return Buffer.concat(
     rows.flatMap(({ seq, recorded_at: recordedAt, body }) => {
       const entry = leafEntry({ position: seq, recordedAtMs: recordedAt.getTime(), body })

@@ -1,4 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
+import { waitWithin } from '../outbound/unlessSilent.ts'
 import { isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Liveness } from '../product/liveness.ts'
 import type { Observation, Provider } from './provider.ts'
@@ -97,28 +98,13 @@ export async function askOne<Query, Data>(
   const why = provider.whyUnavailable()
   if (why !== undefined) throw new UpstreamFailure('resting', why)
   if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
-  const observation = await within(clock, leftMs, provider.ask(query))
+  // A slower provider continues until its own time-out, and its answer is ignored.
+  const observation = await waitWithin(clock, leftMs, provider.ask(query))
+  if (observation === undefined) throw new UpstreamFailure('timeout', `no answer within ${leftMs} ms`)
   const ageMs = clock.nowMs() - observation.asOfMs
   if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
     throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
   const nowMs = clock.nowMs()
   const heldMs = Math.max(0, nowMs - (observation.fetchedAtMs ?? nowMs))
   return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
-}
-
-/** Waits up to a limit. A slower provider continues until its own time-out, and its answer is ignored. */
-async function within<T>(clock: Clock, durationMs: number, asked: Promise<T>): Promise<T> {
-  const ended = new AbortController()
-  const late = clock.sleep(durationMs, ended.signal).then(
-    (): T => {
-      throw new UpstreamFailure('timeout', `no answer within ${durationMs} ms`)
-    },
-    // The timer was cancelled, so `asked` has settled.
-    () => asked,
-  )
-  try {
-    return await Promise.race([asked, late])
-  } finally {
-    ended.abort()
-  }
 }

@@ -61,13 +61,7 @@ export async function headPosition(database: Reader): Promise<number> {
  */
 export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')
-  const rows = await database
-    .selectFrom('ledger.events')
-    .select(['seq', 'recorded_at', 'body', 'leaf_hash'])
-    .where('seq', '>', from)
-    .where('seq', '<=', to)
-    .orderBy('seq')
-    .execute()
+  const rows = await eventsIn(database, { from, to }).select(['seq', 'recorded_at', 'body', 'leaf_hash']).execute()
   if (rows.length !== to - from)
     throw new LedgerDamage(`of the events ${from + 1} to ${to} only ${rows.length} are there`)
   return rows.map((row, k) => {
@@ -83,6 +77,11 @@ export async function readLeaves(database: Reader, { from, to }: Span): Promise<
 export interface Span {
   readonly from: number
   readonly to: number
+}
+
+/** Selects the events of a span, in order. */
+export function eventsIn(database: Reader, { from, to }: Span) {
+  return database.selectFrom('ledger.events').where('seq', '>', from).where('seq', '<=', to).orderBy('seq')
 }
 
 /** Reads the edge of the sealed tree at this size. */
@@ -139,13 +138,7 @@ async function readTile(database: Reader, id: TileId, width: number): Promise<Ui
 
 /** Reads stored leaf hashes for proofs. The sealer has compared them with the bodies. */
 async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
-  const rows = await database
-    .selectFrom('ledger.events')
-    .select('leaf_hash')
-    .where('seq', '>', from)
-    .where('seq', '<=', to)
-    .orderBy('seq')
-    .execute()
+  const rows = await eventsIn(database, { from, to }).select('leaf_hash').execute()
   if (rows.length !== to - from) throw new LedgerDamage(`events between ${from} and ${to} are missing`)
   return rows.map((row) => row.leaf_hash)
 }
