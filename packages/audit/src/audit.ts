@@ -7,8 +7,15 @@ import { AuditRun } from './auditRun.ts'
 import { ChainAudit, type ChainAuditOptions } from './chainAudit.ts'
 import { createChainNode, type NodeTrouble } from './chainNode.ts'
 import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
-import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
-import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
+import {
+  type CheckpointDeps,
+  Checkpoints,
+  type Claim,
+  claimOf,
+  type GivenCheckpoint,
+  storedCheckpoints,
+} from './checkpoints.ts'
+import { type DatabaseSource, lastPositionOf, openDatabaseSource } from './databaseSource.ts'
 import { type ExportSource, openExport } from './exportSource.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
 import { AuditState } from './auditState.ts'
@@ -22,7 +29,7 @@ export interface AuditOptions {
   /** The keys that may sign checkpoints. If empty, roots are compared and signatures are not verified. */
   readonly verifierKeys: readonly VerifierKey[]
   /** Checkpoints that the auditor kept. Only these show that the whole ledger was rewritten. */
-  readonly ownCheckpoints: readonly { readonly name: string; readonly note: string }[]
+  readonly ownCheckpoints: readonly GivenCheckpoint[]
   /** The auditor's snapshots of holders. Each plan that names a snapshot is derived from it again. */
   readonly snapshots?: readonly HolderSnapshot[]
   /** Check the signed transactions in the events. */
@@ -121,12 +128,6 @@ function openChainAudit(
   return chain
 }
 
-function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {
-  const checkpoint = readCheckpoint(note)
-  if (checkpoint === undefined) throw new AuditFault(`${name} is not a checkpoint`, { retryable: false })
-  return { size: checkpoint.size, root: checkpoint.root, note, source: name }
-}
-
 /** Returns the claims of an export: the root of its events, and its checkpoint. */
 function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const root = Buffer.from(head.root, 'base64')
@@ -135,11 +136,6 @@ function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const note = readCheckpoint(head.checkpoint)
   const claim = { size: note?.size ?? head.treeSize, root: note?.root ?? root, note: head.checkpoint }
   return [stated, { ...claim, source: 'the checkpoint of the export' }]
-}
-
-async function lastPositionOf(database: DatabaseSource): Promise<number> {
-  const [row] = await database.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
-  return Number(row?.last ?? 0)
 }
 
 function since({ clock }: AuditOptions, startedAtMs: number): number {

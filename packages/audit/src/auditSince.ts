@@ -3,11 +3,10 @@ import { AuditFault } from './auditFault.ts'
 import { type AuditReport, verdictOf } from './auditReport.ts'
 import { AuditState } from './auditState.ts'
 import { AuditInterrupted } from './auditRun.ts'
-import { readCheckpoint } from './checkpointNote.ts'
-import { Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
-import { CopyRow } from './copyRow.ts'
+import { Checkpoints, claimOf, type GivenCheckpoint, storedCheckpoints } from './checkpoints.ts'
+import { readRows } from './copyRow.ts'
 import { eventsQuery, readEventBlock } from './databaseEvents.ts'
-import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
+import { type DatabaseSource, lastPositionOf, openDatabaseSource } from './databaseSource.ts'
 import { aspects, Findings } from './findings.ts'
 import { readAccounts } from './matchAccounts.ts'
 import { matchTables } from './matchTables.ts'
@@ -15,14 +14,9 @@ import type { RawEvent } from './rawEvent.ts'
 import { SettingPeriods } from './settingPeriods.ts'
 import { SinceRun } from './sinceRun.ts'
 
-export interface SinceCheckpoint {
-  readonly name: string
-  readonly note: string
-}
-
 type SinceOptions = Pick<AuditOptions, 'verifierKeys' | 'ownCheckpoints' | 'clock' | 'signal' | 'onProgress'> & {
   readonly databaseUrl: string
-  readonly since: SinceCheckpoint
+  readonly since: GivenCheckpoint
 }
 
 /**
@@ -34,6 +28,7 @@ export async function auditSince(options: SinceOptions): Promise<AuditReport> {
   const startedAtMs = clock.monotonicMs()
   await using database = await openDatabaseSource(options.databaseUrl)
   const first = claimOf(since)
+  if (first.size === 0) throw new AuditFault(`${since.name} is not a checkpoint of events`, { retryable: false })
   using state = AuditState.temporary()
   const findings = new Findings(state)
   const periods = new SettingPeriods(findings, state)
@@ -56,13 +51,6 @@ export async function auditSince(options: SinceOptions): Promise<AuditReport> {
   return reportOf({ run, findings, checkpoints, size: first.size, durationMs: clock.monotonicMs() - startedAtMs })
 }
 
-function claimOf({ name, note }: SinceCheckpoint): Claim {
-  const checkpoint = readCheckpoint(note)
-  if (checkpoint === undefined || checkpoint.size === 0)
-    throw new AuditFault(`${name} is not a checkpoint of events`, { retryable: false })
-  return { size: checkpoint.size, root: checkpoint.root, note, source: name }
-}
-
 interface Parts {
   readonly options: SinceOptions
   readonly run: SinceRun
@@ -72,8 +60,7 @@ interface Parts {
 }
 
 async function replaySince(database: DatabaseSource, { options, run, checkpoints, state, size }: Parts): Promise<void> {
-  const [row] = await database.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
-  const lastPosition = Number(row?.last ?? 0)
+  const lastPosition = await lastPositionOf(database)
   await checkpoints.load(lastPosition)
   const accounts = await readAccounts(state, database)
   const read = async (query: string, onEvent: (event: RawEvent) => void): Promise<void> => {
@@ -88,13 +75,8 @@ async function replaySince(database: DatabaseSource, { options, run, checkpoints
   await read(`select * from (${eventsQuery(0)}) e where seq <= ${size} and kind = 'SettingChanged'`, (event) =>
     run.addEarlierSetting(event),
   )
-  const hashes = new CopyRow()
-  for await (const block of database.copy(`select leaf_hash from ledger.events where seq <= ${size} order by seq`)) {
-    for (let index = 0; index < block.count; index++) {
-      hashes.open(block.bytes, block.starts[index] ?? 0)
-      run.addEarlierLeaf(hashes.latin1())
-    }
-  }
+  const hashes = database.copy(`select leaf_hash from ledger.events where seq <= ${size} order by seq`)
+  await readRows(hashes, (row) => run.addEarlierLeaf(row.latin1()))
   await read(eventsQuery(size), (event) => run.apply(event))
 }
 

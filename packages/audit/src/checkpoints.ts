@@ -1,3 +1,4 @@
+import { AuditFault } from './auditFault.ts'
 import { CheckpointKeys, type CheckpointKeysDeps } from './checkpointKeys.ts'
 import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
@@ -11,6 +12,19 @@ export interface Claim {
   readonly source: string
   /** The signed note. Undefined for the head of an export, which is not signed. */
   readonly note: string | undefined
+}
+
+/** A checkpoint that the auditor kept, with the name of its file. */
+export interface GivenCheckpoint {
+  readonly name: string
+  readonly note: string
+}
+
+/** Returns the claim of a checkpoint. Throws an `AuditFault` for another text. */
+export function claimOf({ name, note }: GivenCheckpoint): Claim {
+  const checkpoint = readCheckpoint(note)
+  if (checkpoint === undefined) throw new AuditFault(`${name} is not a checkpoint`, { retryable: false })
+  return { size: checkpoint.size, root: checkpoint.root, note, source: name }
 }
 
 export interface CheckpointFigures {

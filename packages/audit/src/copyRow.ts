@@ -1,3 +1,5 @@
+import type { CopyBlock } from './copyOut.ts'
+
 /*
  * The format of a row of a binary COPY: each field has a length of 4 bytes (-1 for null), then its bytes. Fields are
  * read in the order of the query's columns.
@@ -14,6 +16,17 @@ const notAnAmount = -1n
 const [int4Type, numericType] = [23, 1700]
 // Size of the header before the digits of a numeric: number of digits, weight of the first, sign, scale.
 const numericHeadBytes = 8
+
+/** Calls back for each row of a copy. The row is valid only during the call. */
+export async function readRows(blocks: AsyncIterable<CopyBlock>, onRow: (row: CopyRow) => void): Promise<void> {
+  const row = new CopyRow()
+  for await (const { bytes, starts, count } of blocks) {
+    for (let index = 0; index < count; index++) {
+      row.open(bytes, starts[index] ?? 0)
+      onRow(row)
+    }
+  }
+}
 
 /**
  * Reads the fields of one row of a binary `copy` in order, without an object for each row. A null or a value of another

@@ -56,6 +56,12 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
   }
 }
 
+/** Returns the position of the newest event. 0 for an empty ledger. */
+export async function lastPositionOf(source: DatabaseSource): Promise<number> {
+  const [row] = await source.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
+  return Number(row?.last ?? 0)
+}
+
 async function joinSnapshot(databaseUrl: string, snapshot: string): Promise<pg.Client> {
   const session = await openSession(databaseUrl)
   try {

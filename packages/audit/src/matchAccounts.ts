@@ -1,6 +1,6 @@
 import { classOf } from './accountClass.ts'
 import type { AuditState, StateRow } from './auditState.ts'
-import { CopyRow } from './copyRow.ts'
+import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { idOf } from './journal.ts'
 import type { AccountRow } from './rawEvent.ts'
@@ -28,17 +28,13 @@ const recentMax = 10_000
 /** Reads the rows of `ledger.accounts`. Postings refer to accounts by number. */
 export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
   const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
-  const row = new CopyRow()
-  for await (const { bytes, starts, count } of source.copy(accountsQuery)) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      const [number, mint, name] = [row.int32(), row.text() ?? '', row.text() ?? '']
-      const [className, isHourly] = [row.latin1(), row.boolean()]
-      const limits = [className, isHourly === undefined ? null : Number(isHourly), row.latin1(), row.latin1()]
-      const totals = [row.latin1(), row.int64(), row.int64(), row.int64(), row.timeMs() ?? null]
-      add(number, idOf(mint, name), mint, name, ...limits, ...totals)
-    }
-  }
+  await readRows(source.copy(accountsQuery), (row) => {
+    const [number, mint, name] = [row.int32(), row.text() ?? '', row.text() ?? '']
+    const [className, isHourly] = [row.latin1(), row.boolean()]
+    const limits = [className, isHourly === undefined ? null : Number(isHourly), row.latin1(), row.latin1()]
+    const totals = [row.latin1(), row.int64(), row.int64(), row.int64(), row.timeMs() ?? null]
+    add(number, idOf(mint, name), mint, name, ...limits, ...totals)
+  })
   state.execute('create index temp.accountsByNumber on foundAccounts (number)')
   const find = state.prepare('select mint, name from temp.foundAccounts where number = ?')
   const recent = new Map<number, AccountRow | undefined>()

@@ -1,5 +1,5 @@
 import type { AuditedStream } from './auditedStream.ts'
-import { CopyRow } from './copyRow.ts'
+import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
 
@@ -11,16 +11,12 @@ const quotesQuery = 'select id, wallet, endpoint, mint, required, price_list fro
 
 export async function matchQuotes(replay: Replay, source: DatabaseSource): Promise<void> {
   const paymentsOf = replay.streams.selectByQuote()
-  const row = new CopyRow()
-  for await (const { bytes, starts, count } of source.copy(quotesQuery)) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      const id = row.text() ?? ''
-      const terms = { wallet: row.latin1(), endpoint: row.text() ?? '', mint: row.latin1() }
-      const quote = { id, ...terms, requiredBaseUnits: row.numeric(), priceList: row.int32() }
-      for (const payment of paymentsOf(id)) matchPaid(replay, quote, payment)
-    }
-  }
+  await readRows(source.copy(quotesQuery), (row) => {
+    const id = row.text() ?? ''
+    const terms = { wallet: row.latin1(), endpoint: row.text() ?? '', mint: row.latin1() }
+    const quote = { id, ...terms, requiredBaseUnits: row.numeric(), priceList: row.int32() }
+    for (const payment of paymentsOf(id)) matchPaid(replay, quote, payment)
+  })
 }
 
 interface QuoteRow {

@@ -1,5 +1,5 @@
 import { AuditFault } from './auditFault.ts'
-import { CopyRow } from './copyRow.ts'
+import { readRows } from './copyRow.ts'
 import type { CopyBlock } from './copyOut.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
@@ -48,16 +48,12 @@ export async function matchReports(
 }
 
 async function matchRows({ findings }: Replay, derived: AsyncGenerator<CopyBlock>): Promise<void> {
-  const row = new CopyRow()
-  for await (const { bytes, starts, count } of derived) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      const position = row.optionalInt64()
-      const [name, subject, found, right] = [row.text(), row.text(), row.text(), row.text()]
-      const message = `the row has ${found ?? 'nothing'}, the events give ${right ?? 'nothing'}`
-      findings.add('report_differs', { position, subject: `${name} ${subject}`, message })
-    }
-  }
+  await readRows(derived, (row) => {
+    const position = row.optionalInt64()
+    const [name, subject, found, right] = [row.text(), row.text(), row.text(), row.text()]
+    const message = `the row has ${found ?? 'nothing'}, the events give ${right ?? 'nothing'}`
+    findings.add('report_differs', { position, subject: `${name} ${subject}`, message })
+  })
 }
 
 async function matchProgress({ findings, position: lastPosition }: Replay, source: DatabaseSource): Promise<number> {

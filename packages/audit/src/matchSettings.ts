@@ -1,6 +1,6 @@
 import { depositKeysOf } from './kinds/tabs.ts'
 import { hash } from 'node:crypto'
-import { CopyRow } from './copyRow.ts'
+import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { streamOfId } from './kinds.ts'
 import { burnRoundsOf } from './kinds/burn.ts'
@@ -12,14 +12,10 @@ const settingsQuery = 'select name, number, seq, valid_from, body from ledger.se
 
 export async function matchSettings({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   const add = state.found('foundSettings', ['id', 'position', 'validFromMs', 'digest'])
-  const row = new CopyRow()
-  for await (const { bytes, starts, count } of source.copy(settingsQuery)) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      const [id, position, validFromMs] = [`${row.text() ?? ''}#${row.int32()}`, row.int64(), row.timeMs() ?? null]
-      add(id, position, validFromMs, hash('sha256', row.blob(), 'hex'))
-    }
-  }
+  await readRows(source.copy(settingsQuery), (row) => {
+    const [id, position, validFromMs] = [`${row.text() ?? ''}#${row.int32()}`, row.int64(), row.timeMs() ?? null]
+    add(id, position, validFromMs, hash('sha256', row.blob(), 'hex'))
+  })
   const differing = state.select(`
     select coalesce(s.id, f.id) as id, coalesce(s.position, f.position) as place, f.id is null as isMissing, s.id is null as isAdded,
       f.position is not s.position as isElsewhere, f.digest is not s.digest as hasOtherBody

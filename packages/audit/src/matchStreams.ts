@@ -1,5 +1,5 @@
 import type { AuditState, StateRow } from './auditState.ts'
-import { CopyRow } from './copyRow.ts'
+import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 import { streamOfId } from './kinds.ts'
@@ -26,16 +26,12 @@ export async function matchStreams({ state, findings }: Replay, source: Database
 
 async function readStreams(state: AuditState, source: DatabaseSource): Promise<void> {
   const add = state.found('foundStreams', ['key', ...columns])
-  const row = new CopyRow()
-  for await (const { bytes, starts, count } of source.copy(streamsQuery)) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      const id = row.blob()
-      const name = streamOfId(id) ?? `id ${id.subarray(0, idBytesShown).toString('hex')}`
-      const [firstPosition, kind, step, version] = [row.int64(), row.latin1(), row.latin1(), row.int32()]
-      add(name, firstPosition, kind, step, version, row.timeMs() ?? null, row.text() ?? null)
-    }
-  }
+  await readRows(source.copy(streamsQuery), (row) => {
+    const id = row.blob()
+    const name = streamOfId(id) ?? `id ${id.subarray(0, idBytesShown).toString('hex')}`
+    const [firstPosition, kind, step, version] = [row.int64(), row.latin1(), row.latin1(), row.int32()]
+    add(name, firstPosition, kind, step, version, row.timeMs() ?? null, row.text() ?? null)
+  })
   // Compare names only for known kinds, because only these define how an id follows from a name.
   state.execute(`
     update temp.foundStreams set key = 'position ' || firstPosition
