@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { isoTime } from '@tollbook/core/clock'
 import type { ReportQuestion } from './reportQuestion.ts'
 
 export type DayRange = Pick<ReportQuestion, 'from' | 'to'>
@@ -11,6 +12,26 @@ export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
 /** The days of the range, for sums. The range of all days is stored as one row. */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
+}
+
+/** Conditions on the time of payment and on the wallet, for a table of payments or payouts. */
+export function paidBy({
+  from,
+  to,
+  wallet,
+}: DayRange & Pick<ReportQuestion, 'wallet'>): readonly RawBuilder<boolean>[] {
+  return [
+    ...(from === undefined ? [] : [sql<boolean>`paid_at >= ${from}::date::timestamp at time zone 'UTC'`]),
+    ...(to === undefined ? [] : [sql<boolean>`paid_at < (${to}::date + 1)::timestamp at time zone 'UTC'`]),
+    ...(wallet === undefined ? [] : [sql<boolean>`wallet = ${wallet}`]),
+  ]
+}
+
+/** The payments after the cursor of a list that begins with the newest. */
+export function paidBefore(cursor: string | undefined): readonly RawBuilder<boolean>[] {
+  const [time = '', position = ''] = cursor?.split('.') ?? []
+  if (cursor === undefined) return []
+  return [sql<boolean>`(paid_at, stream) < (${isoTime(Number(time))}::timestamptz, ${position}::bigint)`]
 }
 
 export function isUnbounded({ from, to }: DayRange): boolean {

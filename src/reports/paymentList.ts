@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
 import { microUsdAt, pricedBy } from './dayPrice.ts'
-import { allDays, eachDay } from './dayRange.ts'
+import { allDays, eachDay, paidBefore, paidBy } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import { readShareNames, shareColumn } from './shareNames.ts'
 import type { SumsQuestion } from './sums.ts'
@@ -74,19 +74,14 @@ async function readPayments(
 }
 
 function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
-  const { mint, from, to, endpoint, wallet, state, cursor } = question
-  const [time = '', position = ''] = cursor?.split('.') ?? []
+  const { mint, endpoint, state, cursor } = question
   return [
     // A payment that was never verified has no mint yet.
     sql`(mint = ${mint} or mint is null)`,
-    ...(from === undefined ? [] : [sql`paid_at >= ${from}::date::timestamp at time zone 'UTC'`]),
-    ...(to === undefined ? [] : [sql`paid_at < (${to}::date + 1)::timestamp at time zone 'UTC'`]),
+    ...paidBy(question),
     ...(endpoint === undefined ? [] : [sql`endpoint = ${endpoint}`]),
-    ...(wallet === undefined ? [] : [sql`wallet = ${wallet}`]),
     ...(state === undefined ? [] : [sql`state = ${state}`]),
-    ...(cursor === undefined
-      ? []
-      : [sql`(paid_at, stream) < (${isoTime(Number(time))}::timestamptz, ${position}::bigint)`]),
+    ...paidBefore(cursor),
   ]
 }
 

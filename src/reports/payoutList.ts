@@ -3,7 +3,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { microUsdAt, pricedBy } from './dayPrice.ts'
-import { allDays } from './dayRange.ts'
+import { allDays, paidBy } from './dayRange.ts'
 import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
@@ -53,13 +53,8 @@ async function readPayouts(database: Database, question: SumsQuestion): Promise<
   return rows
 }
 
-function conditions({ mint, from, to, wallet }: SumsQuestion): readonly RawBuilder<unknown>[] {
-  return [
-    sql`mint = ${mint}`,
-    ...(from === undefined ? [] : [sql`paid_at >= ${from}::date::timestamp at time zone 'UTC'`]),
-    ...(to === undefined ? [] : [sql`paid_at < (${to}::date + 1)::timestamp at time zone 'UTC'`]),
-    ...(wallet === undefined ? [] : [sql`wallet = ${wallet}`]),
-  ]
+function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
+  return [sql`mint = ${question.mint}`, ...paidBy(question)]
 }
 
 /**

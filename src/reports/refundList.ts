@@ -1,6 +1,7 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
+import { paidBefore, paidBy } from './dayRange.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { pageOf, type ReportRow, type ReportTable } from './reportTable.ts'
@@ -78,7 +79,8 @@ function rowOf({ reference, wallet, endpoint, paid_at: paidAt, stream }: Candida
 
 /** Reads the payments with a debt and the payments with a refund granted by hand. Both lists are short and use an index. */
 async function readCandidates(database: Database, question: SumsQuestion): Promise<readonly Candidate[]> {
-  const where = sql.join(conditions(question), sql` and `)
+  const conditions = [sql`mint = ${question.mint}`, ...paidBy(question), ...paidBefore(question.cursor)]
+  const where = sql.join(conditions, sql` and `)
   const page = sql`order by p.paid_at desc, p.stream desc limit ${question.limit + 1}`
   const { rows } = await sql<Candidate>`
     select reference, wallet, endpoint, paid_at, stream
@@ -92,17 +94,4 @@ async function readCandidates(database: Database, question: SumsQuestion): Promi
     ) p
     ${page}`.execute(database)
   return rows
-}
-
-function conditions({ mint, from, to, wallet, cursor }: SumsQuestion): readonly RawBuilder<unknown>[] {
-  const [time = '', position = ''] = cursor?.split('.') ?? []
-  return [
-    sql`p.mint = ${mint}`,
-    ...(from === undefined ? [] : [sql`p.paid_at >= ${from}::date::timestamp at time zone 'UTC'`]),
-    ...(to === undefined ? [] : [sql`p.paid_at < (${to}::date + 1)::timestamp at time zone 'UTC'`]),
-    ...(wallet === undefined ? [] : [sql`p.wallet = ${wallet}`]),
-    ...(cursor === undefined
-      ? []
-      : [sql`(p.paid_at, p.stream) < (${isoTime(Number(time))}::timestamptz, ${position}::bigint)`]),
-  ]
 }
