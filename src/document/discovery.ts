@@ -14,6 +14,7 @@ import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
 import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
 import { shownParameters } from './shownParameters.ts'
 import { tabsIntro } from './tabsIntro.ts'
+import { shownUse, withTabPrices } from './usePrices.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
 /** The facts of a rail for the documents. */
@@ -121,7 +122,7 @@ export function llmsText(
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
     `An agent that speaks MCP (streamable HTTP) finds every paid endpoint as a tool at ${linkBase}/mcp, and pays in \`_meta\`.`,
     '## Paid endpoints',
-    endpoints.map(lineOf).join('\n'),
+    withTabPrices(endpoints).map(lineOf).join('\n'),
     '## Documentation',
     [
       `- [API reference](${linkBase}/openapi.json): OpenAPI 3.1, with examples and errors`,
@@ -139,5 +140,5 @@ export function llmsText(
 function lineOf(endpoint: Endpoint): string {
   const { method, path, summary, parameters, rawBody } = endpoint
   const where = hasNoBody(method) || rawBody !== undefined ? 'path and query' : 'JSON body'
-  return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request${shownVariants(endpoint)}. ${where}: ${shownParameters(parameters)}`
+  return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request${shownVariants(endpoint)}${shownUse(endpoint)}. ${where}: ${shownParameters(parameters)}`
 }

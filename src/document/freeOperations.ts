@@ -107,15 +107,20 @@ const burnOfPayment = z.object({
     .nullable()
     .meta({ description: 'the burn of the service that contains it' }),
 })
+const byUse = z.looseObject({ minimumUSD: z.number(), holdUSD: z.number() }).optional().meta({
+  description:
+    'price by use on a tab, with `perMillionInputTokensUSD` and `perMillionOutputTokensUSD`, `perMillionBytesUSD`, or `perRowUSD`; `holdUSD` is held, and at least `minimumUSD` and at most the hold is charged',
+})
 const priceCatalog = z.object({
   products: z.array(
     z.object({
       path: z.string(),
-      method: z.enum(['GET', 'POST']),
+      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
       summary: z.string(),
       priceUSD: z.number(),
       requiredTokens: z.number().nullable().meta({ description: 'now; null while the token has no price' }),
       requiredBaseUnits: z.string().nullable(),
+      byUse,
       models: z
         .array(
           z.object({
@@ -123,6 +128,7 @@ const priceCatalog = z.object({
             priceUSD: z.number(),
             requiredTokens: z.number().nullable(),
             requiredBaseUnits: z.string().nullable(),
+            byUse,
           }),
         )
         .optional()

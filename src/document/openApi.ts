@@ -11,6 +11,7 @@ import { introductionOf } from './introduction.ts'
 import type { JsonObject } from './jsonSchema.ts'
 import { mountedOperation, paidOperation, saleSchemas, schemasOf } from './paidOperation.ts'
 import { someWallet } from './samples.ts'
+import { withTabPrices } from './usePrices.ts'
 import { verdictsOf } from './verdicts.ts'
 
 export interface OpenApiDeps {
@@ -40,6 +41,7 @@ export interface BaseUrls {
 /** Creates the OpenAPI 3.1 document of this service from the schemas that validate requests. */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
+  const endpoints = withTabPrices(deps.endpoints)
   const frame = frameOf(deps)
   const searchOperations = new Map(deps.searches.map((search) => [search.path, searchOperation(search)]))
   const free = deps.freePaths.flatMap((path) => {
@@ -57,7 +59,7 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
     headers,
   }
   const { rails, mint, dollars } = deps
-  const sold = deps.endpoints.map((endpoint) => ({
+  const sold = endpoints.map((endpoint) => ({
     endpoint,
     operationFor: paidOperation(endpoint, { verdicts, rails, mint, dollars }),
   }))
@@ -170,5 +172,6 @@ const headers: JsonObject = {
       '`true` for a stored answer: one of the last 24 hours under its `Idempotency-Key`, or one that is not known to have been sent.',
     schema: { type: 'string', const: 'true' },
   },
+  Returned: { description: 'As the provider sent it, if it did.', schema: { type: 'string' } },
   SampleData: { description: '`true` for sample data of local mode.', schema: { type: 'string', const: 'true' } },
 }

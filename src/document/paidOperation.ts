@@ -9,6 +9,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { displayNumber } from '@tollbook/core/money'
+import { shownUse, useExtension } from './usePrices.ts'
 import { shownVariants } from './variantPrices.ts'
 import { type DescribedRail, type OfferedPrice, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
@@ -106,10 +107,11 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
   return {
     summary: `${summary} ($${priceUsd})`,
     description: descriptionOf(
-      `**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}${shownVariants(endpoint)}`,
+      `**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}${shownVariants(endpoint)}${shownUse(endpoint)}`,
     ),
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
+    ...useExtension(endpoint),
     'x-payment-info': paymentInfo(endpoint, facts.rails, {
       mint: facts.mint,
       dollars: facts.dollars,
@@ -130,8 +132,8 @@ function descriptionOf(price: string): string {
 const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as const
 
 function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
-  const headers = names.map((name) => refTo('parameters', name))
-  const { path, method, parameters, rawBody, bodyBytesMax, example } = endpoint
+  const { path, method, parameters, rawBody, bodyBytesMax, example, passedHeaders = [] } = endpoint
+  const headers = [...names.map((name) => refTo('parameters', name)), ...passedHeaders.map(passedHeader)]
   const inPath = segmentNames(path)
   const listed = listedParameters(parameters, { inPath, example: example.order })
   if (hasNoBody(method)) return { parameters: [...listed, ...headers] }
@@ -153,11 +155,18 @@ function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[num
   }
 }
 
+function passedHeader(name: string): JsonObject {
+  const description = 'Passed on, and a part of the order: a payment buys the answer to this value only.'
+  return { name, in: 'header', description, schema: { type: 'string' } }
+}
+
 function saleResponse(endpoint: Endpoint): JsonObject {
+  const { returnedHeaders = [] } = endpoint
   const headers = {
     'x-request-id': refTo('headers', 'RequestId'),
     'idempotent-replay': refTo('headers', 'IdempotentReplay'),
     'x-sample-data': refTo('headers', 'SampleData'),
+    ...Object.fromEntries(returnedHeaders.map((name) => [name, refTo('headers', 'Returned')])),
   }
   const { stream, streamOnDemand } = endpoint
   const response = stream === undefined ? wholeResponse(endpoint) : streamedResponse(endpoint, stream)

@@ -12,6 +12,7 @@ import { describeSeller, type Seller } from '../product/seller.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import { type AcceptedDollar, dollarsMember } from './acceptedDollars.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
+import { useMember, withTabPrices } from './usePrices.ts'
 
 export interface PriceCatalogDeps {
   readonly clock: Clock
@@ -55,7 +56,8 @@ export interface CatalogProduct extends ReturnType<typeof productOf> {
 
 /** Creates `data` of the price list: the current prices, without a quote. */
 export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
-  const { clock, endpoints, searches, terms, currentPrice } = deps
+  const { clock, searches, terms, currentPrice } = deps
+  const endpoints = withTabPrices(deps.endpoints)
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
   return () => {
     const tokenPrice = endpoints
@@ -85,7 +87,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
 }
 
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
-  const { path, method, summary, variants = [] } = endpoint
+  const { path, method, summary, variants = [], usedUnit } = endpoint
   const price = currentPrice(path)
   // Use the same checks as before a quote, in the same order.
   const reason =
@@ -96,6 +98,7 @@ function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endp
     summary,
     priceUSD: displayUsd(endpoint),
     ...inTokens(price),
+    ...useMember(endpoint, usedUnit),
     ...(variants.length === 0
       ? {}
       : {
@@ -103,6 +106,7 @@ function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endp
             model: variant.name,
             priceUSD: displayUsd(variant),
             ...inTokens(currentPrice(endpointOf(path, variant.name))),
+            ...useMember(variant, usedUnit),
           })),
         }),
     available: reason === undefined,

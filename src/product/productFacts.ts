@@ -18,6 +18,8 @@ export interface ProductFacts {
   readonly priceMicroUsd: bigint
   /** Present if a tab pays by use, at most the price. */
   readonly metered?: MeteredPrice
+  /** Unit that its prices by use count. Present with such a price. */
+  readonly usedUnit?: 'tokens' | 'bytes' | 'rows'
   /** Variants for which the operator set prices, such as models. */
   readonly variants?: readonly PricedVariant[]
   /** Present if the product is a deposit, which goes to the wallet for tabs. */
@@ -30,6 +32,8 @@ export interface ProductFacts {
   readonly rawBody?: RawBodyFacts
   /** Names in lower case of the caller's headers that change the answer. An order is bound to their values. */
   readonly passedHeaders?: readonly string[]
+  /** Names in lower case of the provider's headers that the caller gets. */
+  readonly returnedHeaders?: readonly string[]
   /** Present when the answer is sent without the JSON envelope, as a whole or streamed. */
   readonly stream?: StreamFacts
   /** Present when a caller may ask for a streamed answer with `stream: true`. */

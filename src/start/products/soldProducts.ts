@@ -68,6 +68,7 @@ function withMetered<Product extends ProductFacts>(product: Product, models: Sol
   return {
     ...product,
     metered: meteredOf(standard, priceMicroUsd),
+    usedUnit: 'tokens',
     ...(variants === undefined
       ? {}
       : { variants: variants.map((own) => ({ ...own, metered: meteredOf(own.name, own.priceMicroUsd) })) }),
