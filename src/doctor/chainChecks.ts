@@ -33,8 +33,11 @@ export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChe
   }
 }
 
-function judgeTerms({ terms }: Chain): Result {
-  const { mint, decimals, paymentWallet, network } = terms
+async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {
+  const { mint, decimals, paymentWallet, paymentTokenAccount, network } = terms
+  const [account] = await readAccounts({ addresses: [paymentTokenAccount], commitment: 'confirmed', minSlot: 0 })
+  if (account?.token?.isFrozen === true)
+    return failed(`the token account ${paymentTokenAccount} is frozen`, 'ask the issuer, or change PAYMENT_WALLET')
   return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
 }
 

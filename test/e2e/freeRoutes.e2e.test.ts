@@ -23,7 +23,11 @@ describe('free routes', () => {
       status: 200,
       body: {
         success: true,
-        data: { status: 'ok', version: '0.2.0', checks: { ledger: { status: 'ok' }, chain: { status: 'ok' } } },
+        data: {
+          status: 'ok',
+          version: '0.2.0',
+          checks: { ledger: { status: 'ok' }, chain: { status: 'ok' }, tokenAccount: { status: 'ok' } },
+        },
       },
     })
     expect(await ask(service, { path: '/api/token/price' })).toMatchObject({

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { startDollarHealth, type WatchedDollar } from '../../src/jobs/dollarHealth.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { mint } from '../payment/paymentStory.ts'
+import { watchedToken } from '../../src/start/jobs/watchedAccounts.ts'
+import { mint, otherWallet } from '../payment/paymentStory.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 const dollar = 10n ** 18n
@@ -71,4 +72,31 @@ test('a dollar whose payment account is frozen or missing is off', async () => {
   expect(frozen).toEqual([undefined, 'the issuer of USDC has frozen the token account of the payment wallet'])
   const missing: WatchedDollar = { ...watched, readAccount: () => Promise.resolve(undefined) }
   expect((await verdicts(missing, () => undefined))[0]).toContain('has no token account for USDC')
+})
+
+test('the token is off only while its payment account is frozen, and may have no account yet', async () => {
+  const terms = {
+    mint,
+    decimals: 6,
+    tokenProgram: mint,
+    paymentWallet: mint,
+    paymentTokenAccount: otherWallet,
+    network: 'solana:test',
+  }
+  const token = { owner: mint, baseUnits: 0n, requiresMemo: false, delegate: undefined, allowanceBaseUnits: 0n }
+  let isFrozen: boolean | undefined
+  const asked: (readonly string[])[] = []
+  const watched = watchedToken({
+    terms,
+    readAccounts({ addresses }) {
+      asked.push(addresses)
+      return Promise.resolve([
+        isFrozen === undefined ? undefined : { lamports: 1n, token: { ...token, mint, isFrozen } },
+      ])
+    },
+  })
+  const frozen = 'the issuer of the token has frozen the token account of the payment wallet'
+  expect(await verdicts(watched, () => void (isFrozen = true))).toEqual([undefined, frozen])
+  expect(await verdicts(watched, () => void (isFrozen = false))).toEqual([frozen, undefined])
+  expect(new Set(asked.flat())).toEqual(new Set([otherWallet]))
 })

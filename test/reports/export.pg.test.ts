@@ -13,6 +13,7 @@ import { ed25519Signer } from '@tollbook/core/ed25519'
 import type { TreeHead } from '@tollbook/core/merkle'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { rootAt, sealNext } from '../../src/store/sealer.ts'
+import { readCsv } from './readCsv.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { mustAppend, openInstance, openSessions } from '../store/instance.ts'
@@ -66,18 +67,6 @@ async function exported(
   })
   const bytes = Buffer.concat(chunks)
   return { bytes, text: bytes.toString('utf8'), scope }
-}
-
-/** Enough of RFC 4180 for what is written here. */
-function readCsv(text: string): readonly Record<string, string>[] {
-  const records = [...text.matchAll(/((?:"(?:[^"]|"")*"|[^,\r\n"]*)(?:,(?:"(?:[^"]|"")*"|[^,\r\n"]*))*)\r\n/g)]
-  const cells = records.map(([, line = '']) =>
-    [...`,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,"]*))/g)].map(
-      ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',
-    ),
-  )
-  const [names = [], ...rows] = cells
-  return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ''])))
 }
 
 function at(position: number) {

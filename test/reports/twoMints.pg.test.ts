@@ -20,6 +20,7 @@ import { openTerminal } from '../cli/support/terminal.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleAddress, sampleMint, samplePrice } from '../store/samplePayment.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { readCsv } from './readCsv.ts'
 import { recordPayout } from './recordPayout.ts'
 import { seedPayment, type SeededPayment } from './seedPayment.ts'
 
@@ -159,20 +160,42 @@ test('the statements of a month are one for each mint, and neither carries the b
   })
 })
 
+test('the export of payments has the burn in the token that each sale in dollars promised', async () => {
+  const rows = readCsv(await exported('csv', 'payments'))
+  const promised = rows.filter((row) => row['token_burn_mint'] === sampleMint)
+  expect(promised.map((row) => [row['mint'], row['state'], row['token_burn_base_units']])).toEqual(
+    [1, 2].map(() => [dollarMint, 'fulfilled', String(inToken.burnBaseUnits)]),
+  )
+  expect(rows.filter((row) => row['token_burn_mint'] === '').map((row) => row['token_burn_base_units'])).toEqual([
+    '0',
+    '0',
+    '0',
+    '0',
+  ])
+  const { rows: owed } = await admin.query<{ balance: string }>(
+    "select balance::text from ledger.accounts where name = 'Assets:TokensToDeliver'",
+  )
+  expect(owed).toEqual([{ balance: String(2n * inToken.burnBaseUnits) }])
+})
+
 test('a journal calls a known dollar by its symbol, and the token of the first price list TOKEN', async () => {
+  const journal = await exported('hledger', 'entries')
+  expect(journal).toContain(`commodity 1.000000 TOKEN  ; mint: ${sampleMint}`)
+  expect(journal).toContain(`commodity 1.000000 USDC  ; mint: ${sampleDollarMint}`)
+  expect(journal).toMatch(/Liabilities:BurnOwed {2}-0\.900000 TOKEN/)
+  expect(journal).toMatch(/^P \S+ USDC 1\.?0* USD$/m)
+})
+
+async function exported(format: 'csv' | 'hledger', table: 'payments' | 'entries'): Promise<string> {
   const chunks: string[] = []
   await exportLedger(ledger.database, {
-    format: 'hledger',
-    table: 'entries',
+    format,
+    table,
     from: undefined,
     to: undefined,
     verifierKey: undefined,
     signal: new AbortController().signal,
     write: async (chunk) => void chunks.push(String(chunk)),
   })
-  const journal = chunks.join('')
-  expect(journal).toContain(`commodity 1.000000 TOKEN  ; mint: ${sampleMint}`)
-  expect(journal).toContain(`commodity 1.000000 USDC  ; mint: ${sampleDollarMint}`)
-  expect(journal).toMatch(/Liabilities:BurnOwed {2}-0\.900000 TOKEN/)
-  expect(journal).toMatch(/^P \S+ USDC 1\.?0* USD$/m)
-})
+  return chunks.join('')
+}

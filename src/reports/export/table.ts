@@ -114,6 +114,9 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
   { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
+  // The burn in the token that a sale in dollars promised is not an amount of its mint.
+  { name: 'token_burn_mint', type: 'text', of: (row) => promisedBy(row)?.mint ?? null },
+  { name: 'token_burn_base_units', type: 'baseUnits', of: (row) => standing(row, promisedBy(row)?.baseUnits ?? 0n) },
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
   {
     name: 'deposited_base_units',
@@ -142,6 +145,11 @@ function shareColumn(name: string): Column<PaymentRow> {
 /** Returns the part of the price that is burned after the delivery instead of inside the payment. */
 function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
+}
+
+/** Returns the burn in the token that the delivery promised. */
+function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
+  return isBurnOwed ? settlement.price.tokenBurn : undefined
 }
 
 /** Returns 0 for a payment that the chain dropped, because it burned and paid nothing. */

@@ -14,11 +14,11 @@ import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import { type ExposureDeps, exposureLimit } from './exposureLimit.ts'
-import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import { type DollarHealth, startDollarHealth, type WatchedDollar } from '../../jobs/dollarHealth.ts'
+import { type DollarHealth, startDollarHealth } from '../../jobs/dollarHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
+import { watchedDollar, watchedToken } from './watchedAccounts.ts'
 
 /** Background work: the health of ledger and chain, and the lifecycle of payments after their answers. */
 export interface Jobs {
@@ -66,17 +66,19 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
   const whyExposed = exposureLimit(sale.exposureMaxTokens, { ...chain, lifecycle: ledger.lifecycle, tokenPriceAttoUsd })
   const lifecycle = startLifecycleJobs(sale, deps)
   const dollars = await startDollarHealth(
-    chain.dollars.map((dollar) => watched(dollar, deps)),
+    chain.dollars.map((dollar) => watchedDollar(dollar, deps)),
     { clock, log },
   )
+  const token = await startDollarHealth([watchedToken(chain)], { clock, log })
   const ofDollars = { name: 'dollars', problem: dollars.problem, someProductsOnly: true }
+  const ofToken = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
   return {
-    checks: [...health.checks, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
+    checks: [...health.checks, ofToken, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
     whyNoQuotes: health.whyNoQuotes,
     whyExposed,
     slot: health.slot,
     whyDollarOff: dollars.whyOff,
-    close: () => stopAll([...lifecycle.jobs, dollars, health]),
+    close: () => stopAll([...lifecycle.jobs, token, dollars, health]),
   }
 }
 
@@ -104,23 +106,5 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true, causes: ['history', 'ledger'] }],
     jobs,
-  }
-}
-
-// Only dollars of mainnet have a market.
-const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
-
-function watched({ symbol, terms }: Dollar, { chain, marketSources, limits = {} }: JobsDeps): WatchedDollar {
-  const { pegNetwork = mainnet } = limits
-  const { mint, network, paymentTokenAccount } = terms
-  const question = { addresses: [paymentTokenAccount], commitment: 'confirmed', minSlot: 0 } as const
-  return {
-    symbol,
-    mint,
-    sources: network === pegNetwork ? marketSources(terms) : [],
-    async readAccount() {
-      const [account] = await chain.readAccounts(question)
-      return account?.token
-    },
   }
 }
