@@ -25,8 +25,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the clock',
     pattern: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
-    // The finance page runs in a browser, which has its own clock.
-    homes: /^(packages\/(core|audit)\/src\/clock\.ts|src\/pages\/browser\/period\.ts)$/,
+    homes: /^packages\/(core|audit)\/src\/clock\.ts$/,
   },
   {
     what: 'randomness',
@@ -49,7 +48,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|packages\/agent\/src\/setUp\/|src\/pages\/browser\/(api|burnStats|pay|tab)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/outbound\/upstreamRequest\.ts|src\/pages\/browser\/api\.ts|packages\/client\/src\/|packages\/agent\/src\/setUp\/|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
 /**

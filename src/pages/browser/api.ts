@@ -48,7 +48,12 @@ export interface Decision {
 /** Records a decision about a refund in the name of the token's holder. */
 export async function decide(decision: Decision): Promise<{ readonly position: number }> {
   const headers = { ...authorization(), 'content-type': 'application/json' }
-  return dataOf(await fetch('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
+  return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
+}
+
+/** Sends a request. All requests of the pages pass here. */
+export function send(address: string, init?: RequestInit): Promise<Response> {
+  return fetch(address, init)
 }
 
 /** Returns `data` of an answer. Throws the message of an error. */
@@ -81,7 +86,7 @@ function ask(path: string, parameters: Parameters): Promise<Response> {
   if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)
   const target = query.size === 0 ? path : `${path}?${query.toString()}`
-  return fetch(`api/finance/${target}`, { headers: authorization(), cache: 'no-store' })
+  return send(`api/finance/${target}`, { headers: authorization(), cache: 'no-store' })
 }
 
 function authorization() {

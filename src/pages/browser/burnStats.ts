@@ -1,4 +1,4 @@
-import { dataOf, wordsOf } from './api.ts'
+import { dataOf, send, wordsOf } from './api.ts'
 
 /** Burned tokens of a time span, an endpoint or a day. */
 export interface Burned {
@@ -37,7 +37,7 @@ const refreshMs = 30_000
 export async function followBurnStats(show: (stats: BurnStats) => void, status: HTMLElement): Promise<void> {
   const refresh = async () => {
     try {
-      show(await dataOf<BurnStats>(await fetch('api/token/burn-stats', { cache: 'no-store' })))
+      show(await dataOf<BurnStats>(await send('api/token/burn-stats', { cache: 'no-store' })))
     } catch (error) {
       status.textContent = `The figures are not available now: ${wordsOf(error)}.`
     }

@@ -7,10 +7,11 @@ import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
+import { systemClock } from '@tollbook/core/clock'
 import { sha256 } from '@tollbook/core/digest'
 import { randomToken } from '@tollbook/core/id'
 import { errorText, receiptBody, type SaleBody } from '@tollbook/core/wire'
-import { wordsOf } from './api.ts'
+import { send, wordsOf } from './api.ts'
 import { all, element, one, oneOf } from './element.ts'
 import { fillFrom, type Order, readOrder, requestOf } from './form.ts'
 import { showData, showReceipt, showVerdict } from './result.ts'
@@ -61,7 +62,7 @@ interface Catalog {
 }
 
 async function showTokens(): Promise<void> {
-  const { data }: Catalog = await (await fetch(at('/api/catalog'))).json()
+  const { data }: Catalog = await (await send(at('/api/catalog'))).json()
   const { requiredTokens = null, reason } = data.products.find((product) => product.path === path) ?? {}
   if (requiredTokens !== null) one('#tokens').textContent = `${requiredTokens} ${symbol} now`
   if (reason !== undefined) say(`Not for sale now: ${reason}.`)
@@ -137,8 +138,8 @@ async function payByPhone(): Promise<void> {
 
 async function findPayment(digest: string): Promise<{ readonly signature: string; readonly wallet: string }> {
   for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
-    await sleep(pollMs)
-    const response = await fetch(at(`/pay/payment/${digest}`))
+    await systemClock.sleep(pollMs)
+    const response = await send(at(`/pay/payment/${digest}`))
     if (response.ok) return (await response.json()).data
   }
   throw new Error('No payment has arrived. Open the code again for a new one.')
@@ -187,7 +188,7 @@ async function saleOf(response: Response): Promise<Sale> {
   const body = isJson ? await response.json() : await shownBody(response)
   const address = response.headers.get('receipt-location')
   if (address === null) return body
-  const { data } = await (await fetch(at(address))).json()
+  const { data } = await (await send(at(address))).json()
   return { ...data, data: body }
 }
 
@@ -203,7 +204,7 @@ async function present(order: Order, headers: Readonly<Record<string, string>>):
     const response = await ask(order, headers).catch(() => undefined)
     if (response !== undefined && !(await isUnsettled(response))) return response
     say('The payment is not settled yet. The same payment is presented again …')
-    await sleep(1000 * Number(response?.headers.get('retry-after') ?? 1))
+    await systemClock.sleep(1000 * Number(response?.headers.get('retry-after') ?? 1))
   }
   throw new Error('The outcome is not known yet. Do not pay again: ask again for the answer.')
 }
@@ -215,7 +216,7 @@ async function isUnsettled(response: Response): Promise<boolean> {
 }
 
 async function show({ data, receipt, inclusionProof }: Sale, wallet: string): Promise<void> {
-  const keys: unknown = await (await fetch(at('/.well-known/jwks.json'))).json()
+  const keys: unknown = await (await send(at('/.well-known/jwks.json'))).json()
   showData(one('#data'), data)
   one('#receipt-json').textContent = JSON.stringify(receipt, undefined, 2)
   const verdict = await verifyReceipt({ receipt, keys, expected: { wallet, endpoint: path } })
@@ -229,12 +230,12 @@ async function show({ data, receipt, inclusionProof }: Sale, wallet: string): Pr
 
 function ask(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
   const { target, ...request } = requestOf(method, path, order)
-  return fetch(at(target), { ...request, headers: { ...request.headers, accept: 'application/json', ...headers } })
+  return send(at(target), { ...request, headers: { ...request.headers, accept: 'application/json', ...headers } })
 }
 
 async function post(address: string, body: Readonly<Record<string, string>>) {
   const headers = { 'content-type': 'application/json' }
-  const response = await fetch(at(address), { method: 'POST', headers, body: JSON.stringify(body) })
+  const response = await send(at(address), { method: 'POST', headers, body: JSON.stringify(body) })
   const answer: { error: string; transaction?: string } = await response.json()
   if (!response.ok) throw new Error(answer.error)
   return answer
@@ -244,8 +245,4 @@ function say(text: string, isProblem = false): void {
   const status = one('#status')
   status.textContent = text
   status.classList.toggle('problem', isProblem)
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms))
 }

@@ -1,3 +1,4 @@
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { readAddress, writeAddress } from './address.ts'
 import type { Parameters } from './api.ts'
 import { all, element, oneOf } from './element.ts'
@@ -94,5 +95,5 @@ export function lastQuarters(day: string): readonly string[] {
 
 /** Returns the current UTC day, or the one that many days ago. */
 export function dayBefore(days: number): string {
-  return new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
+  return isoTime(systemClock.nowMs() - days * dayMs).slice(0, 10)
 }

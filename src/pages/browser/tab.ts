@@ -1,7 +1,7 @@
 /* Shows a tab to everyone who has its id, and what the wallet of all tabs has to cover. */
 
 import { timeText, tokensText } from './amounts.ts'
-import { dataOf, wordsOf } from './api.ts'
+import { dataOf, send, wordsOf } from './api.ts'
 import { factsOf, one, oneOf } from './element.ts'
 
 interface Tab {
@@ -23,7 +23,7 @@ interface Custody {
 
 const { root = '', symbol = '' } = one('main').dataset
 const at = (address: string) => new URL(`${root}${address}`, location.href).href
-const read = async <Data>(address: string) => dataOf<Data>(await fetch(at(address)))
+const read = async <Data>(address: string) => dataOf<Data>(await send(at(address)))
 const input = oneOf(HTMLInputElement, '#tab')
 const status = one('#status')
 
