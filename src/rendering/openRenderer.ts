@@ -4,7 +4,7 @@ import { type AttemptCourse, startCourse } from './attemptCourse.ts'
 import { createPaymentBudgets, type PaymentBudgets } from './paymentBudgets.ts'
 import type { RenderEngine, RenderWork } from './renderEngine.ts'
 import { createRenderQueue, type RenderQueue, type RenderTurn, type TurnOutcome } from './renderQueue.ts'
-import { type Customer, RenderFailure, type Rendered, type Renderer } from './renderer.ts'
+import { type Buyer, RenderFailure, type Rendered, type Renderer } from './renderer.ts'
 
 export interface RendererDeps {
   readonly clock: Clock
@@ -70,8 +70,8 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
         : engine.whyUnavailable(),
     whyUnavailable: () => engine.whyUnavailable(),
     problem: engine.problem,
-    screenshot: (order, customer) => renderInTurn(rendering, { kind: 'screenshot', order }, customer),
-    pdf: (order, customer) => renderInTurn(rendering, { kind: 'pdf', order }, customer),
+    screenshot: (order, buyer) => renderInTurn(rendering, { kind: 'screenshot', order }, buyer),
+    pdf: (order, buyer) => renderInTurn(rendering, { kind: 'pdf', order }, buyer),
     close: () => engine.close(),
   }
 }
@@ -85,9 +85,9 @@ interface Rendering {
   readonly onAttempt: (attempt: RenderAttempt) => void
 }
 
-async function renderInTurn(deps: Rendering, work: RenderWork, customer: Customer): Promise<Rendered> {
+async function renderInTurn(deps: Rendering, work: RenderWork, buyer: Buyer): Promise<Rendered> {
   const { clock, queue, budgets, onAttempt } = deps
-  const { payer, payment } = customer
+  const { payer, payment } = buyer
   const course = startCourse(clock, 'waiting')
   const report = (outcome: TurnOutcome, failure: { readonly failure?: string }): void =>
     onAttempt({
@@ -99,10 +99,10 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
       paymentTimeMs: budgets.spentMs(payment),
     })
   try {
-    const turn = await queue.enter({ ...customer, site: siteOf(work, customer) })
+    const turn = await queue.enter({ ...buyer, site: siteOf(work, buyer) })
     if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
     if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
-    const rendered = await renderOnTurn(deps, work, { customer, turn, course })
+    const rendered = await renderOnTurn(deps, work, { buyer, turn, course })
     report('rendered', {})
     return rendered
   } catch (error) {
@@ -112,7 +112,7 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
 }
 
 interface OwnTurn {
-  readonly customer: Customer
+  readonly buyer: Buyer
   readonly turn: RenderTurn
   readonly course: AttemptCourse
 }
@@ -120,7 +120,7 @@ interface OwnTurn {
 async function renderOnTurn(
   { clock, engine, budgets, jobTimeoutMs }: Rendering,
   work: RenderWork,
-  { customer: { payment, signal }, turn, course }: OwnTurn,
+  { buyer: { payment, signal }, turn, course }: OwnTurn,
 ): Promise<Rendered> {
   const startedAtMs = clock.monotonicMs()
   const bounds = {
@@ -150,7 +150,7 @@ function outcomeOf(error: unknown): TurnOutcome {
 }
 
 /** Subdomains of one site share a turn, because their owner can create any number of them. */
-function siteOf(work: RenderWork, { payer }: Customer): string {
+function siteOf(work: RenderWork, { payer }: Buyer): string {
   const page = work.kind === 'pdf' ? work.order.page : work.order
   if (!('url' in page)) return payer
   const hostname = URL.parse(page.url)?.hostname ?? ''

@@ -11,13 +11,13 @@ export interface Renderer {
   /** Problem for operators. Undefined unless no browser can be started. */
   problem(): string | undefined
   /** Every error except `RenderFailure` is a bug. */
-  screenshot(order: ScreenshotOrder, customer: Customer): Promise<Rendered>
-  pdf(order: PdfOrder, customer: Customer): Promise<Rendered>
+  screenshot(order: ScreenshotOrder, buyer: Buyer): Promise<Rendered>
+  pdf(order: PdfOrder, buyer: Buyer): Promise<Rendered>
   close(): Promise<void>
 }
 
 /** The buyer of a job, for fair turns and for the browser time that one payment buys. */
-export interface Customer {
+export interface Buyer {
   readonly payer: string
   /** Reference of the payment. */
   readonly payment: string

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { marginTemplate } from '../../src/products/page/marginText.ts'
 import { openEgress } from '../../src/rendering/openEgress.ts'
-import type { Customer, Renderer } from '../../src/rendering/renderer.ts'
+import type { Buyer, Renderer } from '../../src/rendering/renderer.ts'
 import { makeCertificate } from '../proofs/egress/certificate.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { textOf } from './readPdf.ts'
@@ -47,13 +47,13 @@ function renderer(): Renderer {
   return assertPresent(opened, 'tests without a browser are skipped')
 }
 
-function customer(): Customer {
+function buyer(): Buyer {
   return { payer: 'wallet', payment: `payment ${payments++}`, signal: new AbortController().signal }
 }
 
 function shoot(path: string) {
   const url = path.startsWith('/') ? `http://site.test:${port}${path}` : path
-  return renderer().screenshot({ url, width: 640, height: 480, fullPage: false }, customer())
+  return renderer().screenshot({ url, width: 640, height: 480, fullPage: false }, buyer())
 }
 
 const elsewhere = 'the page led elsewhere more than 20 times'
@@ -95,7 +95,7 @@ test.skipIf(opened === undefined)(
         headerTemplate: marginTemplate(`H ${hostile}`),
         footerTemplate: marginTemplate('F {title} {url}'),
       },
-      customer(),
+      buyer(),
     )
     const text = await textOf(bytes)
     // In the header the text of the order, in the footer that of the page.

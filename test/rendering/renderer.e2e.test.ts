@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../src/rendering/openEgress.ts'
-import type { Customer, Renderer } from '../../src/rendering/renderer.ts'
+import type { Buyer, Renderer } from '../../src/rendering/renderer.ts'
 import { pageCount } from '../../src/products/page/pageCount.ts'
 import { pictureSize } from '../../src/products/page/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
@@ -151,14 +151,14 @@ function renderer(): Renderer {
   return assertPresent(opened, 'tests without a browser are skipped')
 }
 
-function customer(signal: AbortSignal = never): Customer {
+function buyer(signal: AbortSignal = never): Buyer {
   return { payer: 'wallet', payment: `payment ${payments++}`, signal }
 }
 
 function shoot(target: string, more: { readonly fullPage?: boolean; readonly signal?: AbortSignal } = {}) {
   const url = target.startsWith('/') ? `http://site.test:${port}${target}` : target
   const order = { url, width: 640, height: 480, fullPage: more.fullPage ?? false }
-  return renderer().screenshot(order, customer(more.signal))
+  return renderer().screenshot(order, buyer(more.signal))
 }
 
 describe.skipIf(opened === undefined)('a page', () => {
@@ -188,7 +188,7 @@ describe.skipIf(opened === undefined)('a page', () => {
     const captured = ['Image', 'Font', 'Script', 'Sheet'].flatMap((kind) => {
       const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
       const page = { url: `http://site.test:${port}/hanging${kind}` }
-      return [shoot(`/hanging${kind}`), renderer().pdf({ page, format: 'A4', margin }, customer())]
+      return [shoot(`/hanging${kind}`), renderer().pdf({ page, format: 'A4', margin }, buyer())]
     })
     const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
     for (const rendered of await Promise.all(captured)) expect(rendered).toMatchObject({ missing })
@@ -216,7 +216,7 @@ describe.skipIf(opened === undefined)('a page', () => {
         colorScheme: 'dark',
         geolocation: { latitude: 47, longitude: 8 },
       },
-      customer(),
+      buyer(),
     )
     expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 1_280, height: 960 })
     const seen = { language: 'de-CH', locale: 'de-CH', timezone: 'Europe/Zurich', isDark: true, scale: 2 }
@@ -226,14 +226,14 @@ describe.skipIf(opened === undefined)('a page', () => {
   test('is captured as the order asks: another format, one element, elements that are hidden or come late', async () => {
     const url = `http://site.test:${port}/parts`
     const order = { url, width: 640, height: 480, fullPage: false }
-    const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, customer())
+    const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, buyer())
     expect(pictureSize(jpeg.bytes, 'jpeg')).toEqual({ width: 640, height: 480 })
     const part = { ...order, element: '#part', waitFor: '#late', hide: '#banner, .none' }
-    const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, customer())
+    const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, buyer())
     expect(pictureSize(webp.bytes, 'webp')).toEqual({ width: 200, height: 100 })
     // At the top, because the banner above it is hidden.
     expect(said).toBe('0')
-    const absent = renderer().screenshot({ ...order, element: '#never' }, customer())
+    const absent = renderer().screenshot({ ...order, element: '#never' }, buyer())
     await expect(absent).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('#never') })
   })
 
@@ -317,13 +317,13 @@ describe.skipIf(opened === undefined)('a document', () => {
 
   test('has the pages that the HTML has', async () => {
     const html = '<p>one</p><p style="page-break-before:always">two</p><p style="page-break-before:always">three</p>'
-    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, customer())
+    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, buyer())
     expect(await pageCount(bytes)).toBe(3)
   })
 
   test('has the text that a page shows after a pause', async () => {
     const page = { url: `http://site.test:${port}/paused` }
-    const { bytes, missing } = await renderer().pdf({ page, format: 'A5', margin }, customer())
+    const { bytes, missing } = await renderer().pdf({ page, format: 'A5', margin }, buyer())
     expect([await textOf(bytes), missing]).toEqual(['shown late', []])
   })
 
@@ -336,7 +336,7 @@ describe.skipIf(opened === undefined)('a document', () => {
       '[one](javascript:alert(1)) [two](https://example.com/)',
       '| a | b |\n|---|---|\n| c | d |',
     ].join('\n\n')
-    const { bytes, missing } = await renderer().pdf({ page: { markdown }, format: 'A5', margin }, customer())
+    const { bytes, missing } = await renderer().pdf({ page: { markdown }, format: 'A5', margin }, buyer())
     const text = await textOf(bytes)
     for (const part of ['Title', '<script>', 'onerror=', 'a b', 'c d']) expect(text).toContain(part)
     expect(missing).toEqual([])
@@ -344,16 +344,16 @@ describe.skipIf(opened === undefined)('a document', () => {
     expect(await linksOf(bytes)).toEqual(['https://example.com/'])
     const nothingOfOurs = await renderer().pdf(
       { page: { markdown: '![p](http://private.test/)' }, format: 'A5', margin },
-      customer(),
+      buyer(),
     )
     expect(nothingOfOurs).toMatchObject({ refusedRequests: 1 })
   })
 
   test('has the size of the @page rule when the order has no other', async () => {
     const page = { url: `http://site.test:${port}/paper` }
-    const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, customer())
+    const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, buyer())
     expect(await paperOf(sized.bytes)).toEqual([225, 150])
-    const plain = await renderer().pdf({ page, format: 'A4', margin, landscape: true }, customer())
+    const plain = await renderer().pdf({ page, format: 'A4', margin, landscape: true }, buyer())
     expect(await paperOf(plain.bytes)).toEqual([842, 596])
   })
 
@@ -361,8 +361,8 @@ describe.skipIf(opened === undefined)('a document', () => {
     const page = { markdown: '# One\n\ntext\n\n# Two' }
     const order = { page, format: 'A5', margin } as const
     const [plain, outlined] = await Promise.all([
-      renderer().pdf(order, customer()),
-      renderer().pdf({ ...order, outline: true }, customer()),
+      renderer().pdf(order, buyer()),
+      renderer().pdf({ ...order, outline: true }, buyer()),
     ])
     expect(await structureOf(plain.bytes)).toEqual({ bookmarks: [], isTagged: true })
     expect(await structureOf(outlined.bytes)).toEqual({ bookmarks: ['One', 'Two'], isTagged: true })
@@ -370,13 +370,13 @@ describe.skipIf(opened === undefined)('a document', () => {
 
   test('of HTML has nothing of this machine or its network in it', async () => {
     const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
-    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
+    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, buyer())
     expect(refusedRequests).toBe(2)
   })
 
   test('is not made of HTML that leads to a private address', async () => {
     const html = '<meta http-equiv="refresh" content="0;url=http://10.0.0.1/">'
-    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, customer())).rejects.toMatchObject({
+    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, buyer())).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })

@@ -176,10 +176,10 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
   return {
     parameters: parametersWith(allowHosts),
     ...availabilityOf(deps),
-    deliver: (order, customer) =>
+    deliver: (order, job) =>
       renderOutcome(
         clock,
-        () => renderer.pdf(pdfOrder(order), customer),
+        () => renderer.pdf(pdfOrder(order), job),
         async (bytes) => {
           const pages = await pageCount(bytes)
           const { name, expiresAt } = await artifacts.keep('application/pdf', bytes)

@@ -112,10 +112,10 @@ function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typ
   return {
     parameters: parametersWith(allowHosts),
     ...availabilityOf(deps),
-    deliver: (order, customer) =>
+    deliver: (order, job) =>
       renderOutcome(
         clock,
-        () => renderer.screenshot(order, customer),
+        () => renderer.screenshot(order, job),
         async (bytes) => {
           const { format = 'png' } = order
           const { name, expiresAt } = await artifacts.keep(`image/${format}`, bytes)
