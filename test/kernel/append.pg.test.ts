@@ -4,6 +4,7 @@ import { appendCall, appendValues } from '@tollbook/ledger/batch'
 import type { AppendResult, Item } from '@tollbook/ledger/item'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { addEvents } from '../store/addEvents.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { findBroken } from './checkLedger.ts'
 import { openKernel, openPool } from './openKernel.ts'
@@ -58,8 +59,10 @@ describe('one stream', () => {
         sample.event('ProofClaimed', sample.move('Memo:Exposed', 'Memo:ExposedContra', 1000n)),
       ],
     })
-    // The lock of the head and a round trip take longer than a lease of a millisecond.
-    await pool.query('select pg_sleep(0.002)')
+    await awaitThat('the lease has ended', async () => {
+      const ended = 'select lease_until < clock_timestamp() as ended from ledger.streams where id = $1'
+      return (await pool.query<{ ended: boolean }>(ended, [Buffer.from(stream)])).rows[0]?.ended
+    })
     expect(reasonOf(await ledger.append(takeOver(3)))).toBe('appended')
     expect(reasonOf(await ledger.append(takeOver(5)))).toBe('conflict')
   })
