@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http'
 import type { Keypair } from '@solana/web3.js'
-import { createPayingFetch, keypairWallet, type PayingFetch } from '@tollbook/client'
+import { createPayingFetch, keypairWallet } from '@tollbook/client'
 import { systemClock } from '@tollbook/core/clock'
-import { fetchOverMcp } from './toolCalls.ts'
+import { toolRequest } from '../../test/proofs/callTool.ts'
 
 export interface Purchase {
   readonly endedAtMs: number
@@ -39,12 +39,16 @@ export function startPayers({ baseUrl, rpcUrl, wallet, addresses, overMcp = fals
       wallet: keypairWallet(wallet),
       rpcUrl,
       spendingLimit: { perRequest: { usd: '1' } },
-      fetch: overMcp ? fetchOverMcp(fetchAlone, baseUrl) : fetchAlone,
+      fetch: fetchAlone,
       retry: { attemptTimeoutMs: 10_000, totalTimeMs: 30_000 },
     })
+    const { path, ...init } = overMcp
+      ? toolRequest({ name: 'data_crypto', arguments: { symbol: 'BTC' }, meta: {} })
+      : { path: '/api/data/crypto?symbol=BTC' }
+    const url = baseUrl + path
     while (!stopping.signal.aborted) {
       const startedAtMs = systemClock.monotonicMs()
-      const outcome = await untilAnswered(payingFetch, `${baseUrl}/api/data/crypto?symbol=BTC`, stopping.signal)
+      const outcome = await untilAnswered(() => payingFetch(url, init), stopping.signal)
       const endedAtMs = systemClock.monotonicMs()
       if (outcome === '200') purchases.push({ endedAtMs, durationMs: endedAtMs - startedAtMs })
       else failures.set(outcome, (failures.get(outcome) ?? 0) + 1)
@@ -62,13 +66,11 @@ export function startPayers({ baseUrl, rpcUrl, wallet, addresses, overMcp = fals
 }
 
 /** A refusal because of load is repeated as it says; it is part of the time that the purchase takes. */
-async function untilAnswered(payingFetch: PayingFetch, url: string, stopping: AbortSignal): Promise<string> {
+async function untilAnswered(buy: () => Promise<Response>, stopping: AbortSignal): Promise<string> {
   for (;;) {
-    const outcome = await payingFetch(url).then(
-      async (response) => {
-        await response.arrayBuffer()
-        return String(response.status)
-      },
+    const outcome = await buy().then(
+      // A tool that is refused has an answer with status 200.
+      async (response) => ((await response.text()).includes('"isError":true') ? '503' : String(response.status)),
       (error: unknown) => (error instanceof Error ? error.name : 'error'),
     )
     if (outcome === '200' || stopping.aborted) return outcome
@@ -102,7 +104,7 @@ function fetchFrom(localAddress: string, baseUrl: string): typeof fetch {
         })
       })
       outgoing.once('error', reject)
-      outgoing.end(typeof body === 'string' ? body : undefined)
+      outgoing.end(typeof body === 'string' || body instanceof Uint8Array ? body : undefined)
     })
   }
 }

@@ -1,14 +1,13 @@
 import { toolRequest } from '../../test/proofs/callTool.ts'
 import type { Attack } from './attack.ts'
 import { sendOpenLoop } from './openLoop.ts'
-
-const factor = 10
+import { attackFactor } from './quoteFlood.ts'
 
 /** The flood of quotes, by unpaid calls of the tool. */
 export const toolFlood: Attack = {
-  name: `unpaid calls of a tool at ${factor} × capacity`,
+  name: `unpaid calls of a tool at ${attackFactor} × capacity`,
   start: (target) =>
-    sendOpenLoop(target, factor * target.capacityPerSecond, () =>
+    sendOpenLoop(target, attackFactor * target.capacityPerSecond, () =>
       toolRequest({ name: 'data_crypto', arguments: { symbol: 'BTC' }, meta: { 'tollbook/wallet': target.wallet } }),
     ),
 }

@@ -1,25 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readBalance } from '@tollbook/client/node'
-import { systemClock } from '@tollbook/core/clock'
 import type { QuoteBody } from '@tollbook/core/wire'
-import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
-import type { WalletFolder } from '@tollbook/agent/walletFolder'
-import { startWallet } from '@tollbook/agent/wallet/walletProcess'
-import { giveFunds } from '../../src/cli/local/giveFunds.ts'
-import { openTokenChain, type TokenChain } from '../client/support/tokenChain.ts'
-import { afterFile } from '../support/afterFile.ts'
-import { makeAgentFolder } from './support/agentFolder.ts'
-import {
-  type MaliciousService,
-  openMaliciousService,
-  paidTo,
-  type Reaction,
-  scaled,
-  thief,
-  x402Offer,
-} from './support/maliciousService.ts'
+import { type AttackedWallet, openAttackedWallet } from './support/attackedWallet.ts'
+import { type MaliciousService, paidTo, type Reaction, scaled, thief, x402Offer } from './support/maliciousService.ts'
 import { openWindow, type ToolAnswer, type Window } from './support/mcpWindow.ts'
 
 /*
@@ -27,55 +9,21 @@ import { openWindow, type ToolAnswer, type Window } from './support/mcpWindow.ts
  * wallet has signed nothing, and the policy is the owner's.
  */
 
-let token: TokenChain
+let scene: AttackedWallet
 let service: MaliciousService
-let folder: WalletFolder
-let wallet: WalletClient
 let window: Window
-let policyText: string
-let heldBaseUnits: bigint
+let expectNothingPaid: () => Promise<void>
 
 const honest = (quote: QuoteBody): Reaction => ({ status: 402, body: quote })
-const balance = async () =>
-  (
-    await readBalance({
-      rpcUrl: token.chain.rpcUrl,
-      wallet: token.payer.publicKey.toBase58(),
-      mint: token.mint.toBase58(),
-    })
-  ).heldBaseUnits
 
 beforeAll(async () => {
-  token = await openTokenChain({ program: TOKEN_PROGRAM_ID })
-  const network = `solana:${(await token.connection.getGenesisHash()).slice(0, 32)}`
-  const options = { rpcUrl: token.chain.rpcUrl, mint: token.mint.toBase58(), mintAuthority: token.mintAuthority }
-  for (const address of [thief, token.paymentWallet.toBase58()])
-    await giveFunds(options, { address, tokens: '1', sol: '1' })
-  service = await openMaliciousService(token, network)
-  folder = await makeAgentFolder(token.payer.secretKey, {
-    rpcUrl: token.chain.rpcUrl,
-    hosts: { [service.host]: { payTo: token.paymentWallet.toBase58() } },
-    mints: { [token.mint.toBase58()]: { name: 'TOLL', usdPerToken: '0.001' } },
-    limits: { perRequestUsd: '0.05', perDayUsd: '0.1' },
-    confirmAboveUsd: '0.03',
-  })
-  const started = await startWallet({ folder, report: () => undefined })
-  afterFile(started.close)
-  wallet = connectWallet(folder, systemClock)
-  window = await openWindow(wallet)
-  policyText = await readFile(folder.policy, 'utf8')
-  heldBaseUnits = await balance()
+  scene = await openAttackedWallet()
+  ;({ service, window, expectNothingPaid } = scene)
 })
 
 beforeEach(() => {
   service.reaction = honest
 })
-
-async function expectNothingPaid(): Promise<void> {
-  expect(await wallet.read('/spending')).toMatchObject({ payments: 0, openPayments: 0, spentInAllUsd: '0' })
-  expect(await readFile(folder.policy, 'utf8')).toBe(policyText)
-  expect(await balance()).toBe(heldBaseUnits)
-}
 
 const url = () => `${service.url}/api/data/crypto?symbol=BTC`
 const pay = (given: Record<string, unknown> = {}) => window.call('pay_and_fetch', { url: url(), ...given })
@@ -148,7 +96,7 @@ describe('an offer', () => {
     [
       'of x402 whose fee payer is the wallet',
       'OFFER_REFUSED',
-      (quote) => x402Offer(quote, { feePayer: token.payer.publicKey.toBase58() }),
+      (quote) => x402Offer(quote, { feePayer: scene.token.payer.publicKey.toBase58() }),
     ],
     [
       'of x402 that pays the wallet',
@@ -202,7 +150,7 @@ describe('an argument', () => {
     ['another protocol', () => `ftp://${service.host}/`],
     ['no scheme', () => `//${service.host}/`],
     ['a path', () => '/api/data/crypto'],
-    ['the wallet itself', () => `http://unix:${folder.socket}:/spending`],
+    ['the wallet itself', () => `http://unix:${scene.folder.socket}:/spending`],
   ]
 
   test.each(urls)('with %s as its URL reaches nothing', async (_name, target) => {
@@ -354,7 +302,7 @@ describe('a text of the service', () => {
 
   test('in the names of an offer does not reach the person who is asked', async () => {
     const asked: string[] = []
-    const asking = await openWindow(wallet, { onAsked: (message) => asked.push(message) < 0 })
+    const asking = await openWindow(scene.wallet, { onAsked: (message) => asked.push(message) < 0 })
     service.reaction = (quote) => ({
       body: { ...scaled(quote, 2n, 'price in dollars'), tokenSymbol: order, error: order },
     })
@@ -369,5 +317,5 @@ describe('a text of the service', () => {
 test('without an attack the same wallet pays, so the table can fail', async () => {
   service.reaction = honest
   expect(refusedAs(await pay())).toBe('PAYMENT_UNRESOLVED')
-  expect(await wallet.read('/spending')).toMatchObject({ payments: 1 })
+  expect(await scene.wallet.read('/spending')).toMatchObject({ payments: 1 })
 }, 120_000)

@@ -26,6 +26,13 @@ test('a short policy has small limits', () => {
   expect(readPolicy(JSON.stringify(good), 'policy.json').limits).toEqual({ perRequestUsd: '0.25', perDayUsd: '1' })
 })
 
+test('two mints with one name are refused, because a person is asked by the name', () => {
+  const other = { '11111111111111111111111111111111': { name: 'toll', usdPerToken: '1' } }
+  expect(mistakesOf({ ...good, mints: { ...good.mints, ...other } })).toEqual([
+    'mints: must have a different name for each mint, because a person is asked by the name',
+  ])
+})
+
 test('all mistakes are named at once', () => {
   const mistakes = mistakesOf({
     rpcUrl: 'file:///etc/passwd',

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -99,6 +99,17 @@ test('a purchase from a shell prints the answer, and a front end survives the re
   started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
   expect(await payOnce(wallet, { ...order, maxUsd: '0.001' }, streams)).toBe(false)
   expect(printed.at(-1)).toContain('PRICE_TOO_HIGH')
+})
+
+test('a paid answer arrives although its receipt cannot be written', async () => {
+  const full = await makeAgentFolder(service.demoWallet.secretKey, policy)
+  await mkdir(full.receipts)
+  const lines: string[] = []
+  const process = await startWallet({ folder: full, report: (line) => void lines.push(line) })
+  afterFile(() => process.close())
+  const { call } = await openWindow(connectWallet(full, systemClock))
+  expect(await call('pay_and_fetch', qrcode())).toMatchObject({ isError: false })
+  expect(lines.join()).toContain('EISDIR')
 })
 
 test('the folder and the socket belong to the user alone', async () => {

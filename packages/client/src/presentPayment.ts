@@ -1,5 +1,6 @@
 import { assertNever } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
+import { PayerFault } from './errorCode.ts'
 import {
   type AnswerVerdict,
   isStreamFor,
@@ -136,6 +137,9 @@ function isBeingServed(attempt: Attempt): boolean {
 }
 
 function lostAttempt(cause: unknown): Attempt {
+  // The answer is too long, and would be again.
+  if (cause instanceof PayerFault && !cause.retryable)
+    return { verdict: { kind: 'unclear', why: cause.message }, cause }
   return { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined }, cause }
 }
 

@@ -12,6 +12,8 @@ export interface Reaction {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** Writes the body instead. */
+  readonly write?: (response: ServerResponse) => void
 }
 
 /** A service that its owner's policy lists, and that an attacker controls. */
@@ -20,8 +22,8 @@ export interface MaliciousService {
   readonly host: string
   readonly asked: readonly Asked[]
   readonly quote: QuoteBody
-  /** Its reaction to each request that brings no payment. */
-  reaction: (quote: QuoteBody) => Reaction
+  /** Its reaction to each request. */
+  reaction: (quote: QuoteBody, asked: Asked) => Reaction
 }
 
 const endpoint = '/api/data/crypto'
@@ -45,9 +47,10 @@ export async function openMaliciousService(token: TokenChain, network: string): 
     quote: quoteNow(),
     reaction: (quote) => ({ status: 402, body: quote }),
   }
-  function answer(_asked: Asked, response: ServerResponse): void {
-    const { status = 402, headers = {}, body = '' } = service.reaction(quoteNow())
+  function answer(asked: Asked, response: ServerResponse): void {
+    const { status = 402, headers = {}, body = '', write } = service.reaction(quoteNow(), asked)
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    if (write !== undefined) return write(response)
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
   return service
@@ -85,7 +88,7 @@ export function scaled(quote: QuoteBody, times: bigint, lie: 'price in dollars' 
 }
 
 export interface X402Change {
-  readonly amount?: string
+  readonly amount?: unknown
   readonly asset?: string
   readonly payTo?: string
   readonly network?: string
@@ -93,9 +96,8 @@ export interface X402Change {
 }
 
 /** A 402 of x402 version 2, as a header. */
-export function x402Offer(quote: QuoteBody, change: X402Change): Reaction {
-  const { feePayer = thief, ...rest } = change
-  const accepted = {
+export function x402Offer(quote: QuoteBody, ...changes: readonly X402Change[]): Reaction {
+  const accepts = changes.map(({ feePayer = thief, ...rest }) => ({
     scheme: 'exact',
     network: quote.network,
     amount: '20000000',
@@ -104,7 +106,7 @@ export function x402Offer(quote: QuoteBody, change: X402Change): Reaction {
     maxTimeoutSeconds: 60,
     extra: { feePayer },
     ...rest,
-  }
-  const required = { x402Version: 2, resource: { url: 'x' }, accepts: [accepted] }
+  }))
+  const required = { x402Version: 2, resource: { url: 'x' }, accepts }
   return { headers: { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') }, body: '{}' }
 }

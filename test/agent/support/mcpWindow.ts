@@ -18,7 +18,7 @@ export interface Window {
 
 export interface WindowOptions {
   /** The person's answer. Undefined: the host cannot ask. */
-  readonly onAsked?: (message: string) => boolean
+  readonly onAsked?: (message: string) => boolean | Promise<boolean>
   readonly isModern?: boolean
   readonly hostTools?: readonly HostTools[]
 }
@@ -40,8 +40,8 @@ export async function openWindow(
     },
   )
   if (onAsked !== undefined)
-    client.setRequestHandler('elicitation/create', ({ params }) =>
-      onAsked(params.message) ? { action: 'accept', content: { pay: true } } : { action: 'decline' },
+    client.setRequestHandler('elicitation/create', async ({ params }) =>
+      (await onAsked(params.message)) ? { action: 'accept', content: { pay: true } } : { action: 'decline' },
     )
   await client.connect(hostSide)
   afterFile(async () => {

@@ -38,7 +38,8 @@ export const policyShape = z.strictObject({
   hosts: z.record(z.string().superRefine(checkHost), hostRule),
   mints: z
     .record(address, mintRule)
-    .refine((mints) => Object.keys(mints).length > 0, 'must have the mint that the wallet pays in'),
+    .refine((mints) => Object.keys(mints).length > 0, 'must have the mint that the wallet pays in')
+    .refine(haveOwnNames, 'must have a different name for each mint, because a person is asked by the name'),
   limits: z
     .strictObject({
       perRequestUsd: amountUsd.default('0.25'),
@@ -89,6 +90,11 @@ function parseJson(text: string, path: string): unknown {
   } catch (error) {
     throw new PolicyProblem(path, [`the file is not JSON: ${error instanceof Error ? error.message : String(error)}`])
   }
+}
+
+function haveOwnNames(mints: Readonly<Record<string, MintRule>>): boolean {
+  const names = Object.values(mints).map(({ name }) => name.toLowerCase())
+  return new Set(names).size === names.length
 }
 
 /** Accepts a host only as the URL parser writes it, so that two spellings of one host cannot differ. */

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
 
@@ -17,7 +17,9 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
     const hint = isMissing ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
     throw new PolicyProblem(path, [hint], { isMissing })
   })
-  const mistakes = (await Promise.all([path, dirname(path)].map(accessProblem))).flat()
+  // Whoever may write into the folder of a link's target may replace the policy.
+  const places = new Set([path, dirname(path), dirname(await realpath(path))])
+  const mistakes = (await Promise.all([...places].map(accessProblem))).flat()
   try {
     const policy = readPolicy(text, path)
     if (mistakes.length === 0) return { policy, text }

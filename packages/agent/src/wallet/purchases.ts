@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Cost,
   createPayingFetch,
@@ -18,6 +19,7 @@ import type { FetchOrder } from '../walletWire.ts'
 import type { AnsweredPayments } from './answeredPayments.ts'
 import { requireListed } from './listedUrl.ts'
 import { costOf, type PurchaseCall, requireNoTab, watchPurchase } from './purchaseCall.ts'
+import { WalletRefusal } from './refusalError.ts'
 
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
@@ -48,8 +50,13 @@ const tabTimeoutMs = 5_000
 
 export function createPurchases(deps: PurchasesDeps): Purchases {
   const calls = new AsyncLocalStorage<PurchaseCall>()
-  const onEvent: NonNullable<Parameters<typeof createPayingFetch>[0]['onEvent']> = (event) =>
-    watchPurchase(assertPresent(calls.getStore(), 'a payment belongs to a call'), event)
+  const onEvent: OnEvent = async (event) => {
+    const call = assertPresent(calls.getStore(), 'a payment belongs to a call')
+    watchPurchase(call, event)
+    // A service may hold its offer back until the owner has made the policy stricter.
+    if (event.kind === 'signed' && !isDeepStrictEqual((await deps.readPolicy()).policy, call.policy))
+      throw new WalletRefusal('PAYMENT_NOT_SENT', 'the owner changed the policy meanwhile; repeat the request')
+  }
   let current: { readonly text: string; readonly payers: Map<string, readonly PayingFetch[]> } | undefined
   /** Payers with the same deposits are shared, so that they find the payments of each other's calls. */
   const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {

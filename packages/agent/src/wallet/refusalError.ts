@@ -54,7 +54,8 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
 
 /** The refusal of a guard, which the SDK reports as a payment that was not sent. */
 function causeOf(error: unknown): unknown {
-  return error instanceof PaymentNotSent && error.cause instanceof WalletRefusal ? error.cause : error
+  if (!(error instanceof PaymentNotSent)) return error
+  return error.cause instanceof WalletRefusal || error.cause instanceof PolicyProblem ? error.cause : error
 }
 
 function limitMessage({ scope, unit, asked, allowed }: SpendingLimitExceeded): string {

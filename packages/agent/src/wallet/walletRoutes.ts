@@ -19,7 +19,7 @@ export interface WalletDeps {
   readonly purchases: Purchases
   readonly readPolicy: () => Promise<PolicyFile>
   readonly clock: Clock
-  /** Errors that are bugs. */
+  /** Bugs, and receipts that cannot be written. */
   readonly report: (error: unknown) => void
 }
 
@@ -150,14 +150,15 @@ async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Pur
   if (payment !== undefined) setTimeout(() => deps.answered.release(payment.signature), receivedMaxMs).unref()
 }
 
+/** The service repeats its receipts, so a full disk must not withhold a paid answer. */
 async function record(
-  { receiptsPath, clock }: WalletDeps,
+  { receiptsPath, clock, report }: WalletDeps,
   payment: PendingPayment,
   { cost, response: { headers } }: Purchase,
 ): Promise<void> {
   const { signature, mint, request } = payment
   const [place] = request.url.split('?')
-  await appendReceipt(receiptsPath, {
+  const line = {
     at: isoTime(clock.nowMs()),
     method: request.method,
     url: place ?? request.url,
@@ -166,5 +167,6 @@ async function record(
     baseUnits: cost.baseUnits.toString(),
     usd: formatUsd(cost.attoUsd),
     receipt: headers.get('receipt-location') ?? headers.get('payment-response') ?? headers.get('payment-receipt'),
-  })
+  }
+  await appendReceipt(receiptsPath, line).catch(report)
 }
