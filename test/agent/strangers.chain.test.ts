@@ -15,7 +15,7 @@ import { type AttackedWallet, openAttackedWallet } from './support/attackedWalle
 import { paidTo, type Reaction, scaled, thief, x402Offer } from './support/maliciousService.ts'
 import { openWindow, type ToolAnswer } from './support/mcpWindow.ts'
 
-/* Attacks beside the table of injections: races, files, spellings and sizes. The wallet has signed nothing after each. */
+/* Attacks in addition to the table of injections: races, files, spellings and sizes. The wallet has signed nothing after each. */
 
 let scene: AttackedWallet
 const honest = (quote: QuoteBody): Reaction => ({ body: quote })
@@ -47,7 +47,7 @@ describe('an amount', () => {
     1e21,
     null,
     '9'.repeat(400),
-  ])('of x402 that is %j is no offer', async (amount) => {
+  ])('of x402 that is %j is not an offer', async (amount) => {
     scene.service.reaction = (quote) => x402Offer(quote, { amount })
     expect(JSON.parse((await pay()).texts[0] ?? '')).toEqual({ status: 402, paid: 'nothing was paid' })
     await scene.expectNothingPaid()
@@ -82,7 +82,7 @@ describe('an amount', () => {
 })
 
 describe('two mints', () => {
-  test('in one offer, the listed one for a thief, pay nobody', async () => {
+  test('in one offer, the listed one for a thief, pay no one', async () => {
     scene.service.reaction = (quote) => x402Offer(quote, { asset: thief }, { payTo: thief, amount: '1' }, {})
     expect(refusedAs(await pay())).toBe('RECIPIENT_NOT_LISTED')
     await scene.expectNothingPaid()

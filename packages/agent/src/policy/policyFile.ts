@@ -17,7 +17,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
     const hint = isMissing ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
     throw new PolicyProblem(path, [hint], { isMissing })
   })
-  // Whoever may write into the folder of a link's target may replace the policy.
+  // A user who may write into the folder of the target of a link may replace the policy.
   const places = new Set([path, dirname(path), dirname(await realpath(path))])
   const mistakes = (await Promise.all([...places].map(accessProblem))).flat()
   try {
