@@ -81,6 +81,7 @@ const mayImport = {
   'src/doctor': [
     'packages/core',
     'src/machine',
+    'src/settings',
     'src/chain',
     'src/store',
     'src/reports',

@@ -12,16 +12,34 @@ export function walletCommand(deps: CommandDeps): Command {
     command: 'wallet',
     description: 'list and change the wallet that receives payments; serve the wallet of an agent',
     values: 'payment wallets',
-    more: [agentCommand(deps, 'serve', ['wallet', 'serve'])],
+    more: [agentCommand(deps, 'serve', ['wallet', 'serve']), tabWalletCommand(deps)],
     change: {
       verb: 'change',
       description: 'record the wallet that receives payments from a given time; moves no tokens',
       argument: '<address>',
       argumentDescription: 'the new PAYMENT_WALLET; its token account has to exist before instances start with it',
-      read(address) {
-        if (readAddress(address) !== undefined) return address
-        throw new UsageProblem('ADDRESS', `must be a Solana address (got ${address})`)
-      },
+      read: readWallet,
     },
   })
+}
+
+function tabWalletCommand(deps: CommandDeps): Command {
+  return settingCommand(deps, {
+    setting: 'tab-wallet',
+    command: 'tabs',
+    description: 'list and change the wallet that receives deposits on tabs',
+    values: 'wallets for tabs',
+    change: {
+      verb: 'change',
+      description: 'record the wallet that receives deposits from a given time; moves no tokens',
+      argument: '<address>',
+      argumentDescription: 'the new TAB_WALLET; its token account has to exist before instances start with it',
+      read: readWallet,
+    },
+  })
+}
+
+function readWallet(address: string): string {
+  if (readAddress(address) !== undefined) return address
+  throw new UsageProblem('ADDRESS', `must be a Solana address (got ${address})`)
 }

@@ -3,6 +3,8 @@ import type { Chain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { TabConfig } from '../config/tabConfig.ts'
 import type { Database } from '../store/database.ts'
+import { tabWalletName } from '../settings/configuredSettings.ts'
+import { periodsOf, walletsOf } from '../settings/settingPeriods.ts'
 import { readVersions } from '../store/settingStore.ts'
 import { readTabTotals } from '../store/tabStore.ts'
 import { readCustody } from '../tabs/tabAccounts.ts'
@@ -20,8 +22,9 @@ export function tabChecks(options: TabCheckOptions): readonly Check[] {
 }
 
 async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<Result> {
-  const recorded = (await readVersions(database, ['tab-wallet'])).get('tab-wallet')?.at(-1)?.event.value
-  const tabWallet = readAddress(typeof recorded === 'string' ? recorded : (config.wallet ?? ''))
+  const recorded = periodsOf((await readVersions(database, [tabWalletName])).get(tabWalletName) ?? [])
+  const wallets = walletsOf(recorded, readAddress(config.wallet ?? ''))
+  const [tabWallet] = wallets
   if (tabWallet === undefined) return skipped('TAB_WALLET is not set: no tabs are sold')
   const { terms, reader, readAccounts } = await chain()
   const addresses = [tokenAccountOf(terms, tabWallet)]
@@ -31,10 +34,18 @@ async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<
   if (account.token.isFrozen)
     return failed(`the token account of the wallet for tabs ${tabWallet} is frozen`, 'ask the issuer of the mint')
   const { mint, paymentWallet } = terms
-  const tabs = { totals: () => readTabTotals(database, mint) }
-  const custody = await readCustody({ tabs, chain: reader, mint, tabWallet, paymentWallet, slot: () => 0 })
+  const totals = await readTabTotals(database, mint)
+  const tabs = { totals: () => Promise.resolve(totals) }
+  const custody = await readCustody({
+    tabs,
+    chain: reader,
+    mint,
+    tabWallets: () => wallets,
+    paymentWallet,
+    slot: () => 0,
+  })
   const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
-  const detail = `${tabWallet} holds ${heldBaseUnits} base units, tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
+  const detail = `${wallets.join(' and ')} ${wallets.length === 1 ? 'holds' : 'hold'} ${heldBaseUnits} base units, ${totals.tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
   if (!isCovered)
     return failed(
       `no deposit is sold: ${detail}`,

@@ -83,9 +83,7 @@ export function differencesText(differences: readonly SettingDifference[]): stri
     const command = changeCommand(configured)
     const advice =
       command === undefined
-        ? name === tabWalletName
-          ? `The deposits on record are in the recorded wallet. Set ${variable} back, or remove it: no tabs are sold then, and those on record are returned.`
-          : `This setting keeps its first value. Set ${variable} back, or use another database.`
+        ? `This setting keeps its first value. Set ${variable} back, or use another database.`
         : `Set ${variable} back. To change the setting: ${command}`
     return `  ${variable} (setting ${name})
     recorded:   ${settingText(name, recorded)} since ${since}
@@ -102,6 +100,8 @@ function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
       return `npx tollbook key rotate ${settingText(name, value)}`
     case 'payment-wallet':
       return `npx tollbook wallet change ${settingText(name, value)}`
+    case tabWalletName:
+      return `npx tollbook wallet tabs change ${settingText(name, value)}`
     case 'split':
       return `npx tollbook split change ${settingText(name, value)}`
     default:

@@ -6,7 +6,7 @@ import { isSameValue, type SettingPeriod, valueWithOverlap } from './settingPeri
 import type { SettingDecision } from './settings.ts'
 
 /** Settings that the operator can change. Every other setting keeps its first value. */
-export const changeableSettings = ['receipt-key', 'payment-wallet', 'split'] as const
+export const changeableSettings = ['receipt-key', 'payment-wallet', 'tab-wallet', 'split'] as const
 export type ChangeableSetting = (typeof changeableSettings)[number]
 
 /** A change that an operator requests, and the time from which it is valid. */

@@ -49,6 +49,7 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
 // If a value with `previousUntil` is not an object, it is wrapped in a member of this name.
 const wrappingMembers: ReadonlyMap<string, string> = new Map([
   ['payment-wallet', 'wallet'],
+  ['tab-wallet', 'wallet'],
   ['split', 'shares'],
 ])
 
@@ -135,8 +136,14 @@ export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs:
   return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
 }
 
-/** The address of a `payment-wallet`. */
+/** Returns each wallet on record once, the newest first. Without any, the configured one. */
+export function walletsOf(periods: readonly SettingPeriod[], configured: Address | undefined): readonly Address[] {
+  const wallets = periods.map(walletOf).toReversed()
+  return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]
+}
+
+/** The address of a `payment-wallet` or a `tab-wallet`. */
 export function walletOf({ value }: SettingPeriod): Address {
   const address = typeof value === 'string' ? readAddress(value) : undefined
-  return assertPresent(address, 'a payment wallet on record is an address')
+  return assertPresent(address, 'a wallet on record is an address')
 }

@@ -162,11 +162,12 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
   return rows.map(({ name }) => name.slice(prepaidPrefix.length))
 }
 
-/** Reads the sums over all tabs, and over all refunds that are due. */
+/** Reads the number of tabs that hold something, the sums over all tabs, and over all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
   const { rows } = await readOrFault('what tabs hold', () =>
-    sql<{ prepaid: string; refunds: string }>`
-      select coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
+    sql<{ tabs: number; prepaid: string; refunds: string }>`
+      select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
+        coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
         coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
       from ledger.accounts
       where mint = ${mint} and (name like ${`${prepaidPrefix}%`} or name like 'Liabilities:RefundsDue:%')`.execute(
@@ -174,7 +175,7 @@ export async function readTabTotals(database: Database, mint: Address) {
     ),
   )
   const sums = assertPresent(rows[0], 'a sum has a row')
-  return { prepaidBaseUnits: BigInt(sums.prepaid), refundsDueBaseUnits: BigInt(sums.refunds) }
+  return { tabs: sums.tabs, prepaidBaseUnits: BigInt(sums.prepaid), refundsDueBaseUnits: BigInt(sums.refunds) }
 }
 
 const dayMs = 24 * 60 * 60 * 1000

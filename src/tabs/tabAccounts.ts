@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
 import type { ChainReader } from '../payment/chainReader.ts'
@@ -10,15 +11,18 @@ export interface TabAccountsDeps {
   readonly tabs: TabLedger
   readonly chain: Pick<ChainReader, 'readBalance'>
   readonly mint: Address
-  readonly tabWallet: Address
+  /** The wallet of new deposits, then those before it. A transfer between them needs no event. */
+  readonly tabWallets: () => readonly Address[]
   readonly paymentWallet: Address
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
 }
 
-/** Tokens in the wallet for tabs on the chain, and the debts that they have to cover. */
+/** Tokens in the wallets for tabs on the chain, and the debts that they have to cover. */
 export interface Custody {
+  /** The wallet of new deposits. */
   readonly wallet: Address
+  /** In all wallets for tabs. */
   readonly heldBaseUnits: bigint
   readonly prepaidBaseUnits: bigint
   readonly refundsDueBaseUnits: bigint
@@ -26,21 +30,28 @@ export interface Custody {
 }
 
 /**
- * Compares the wallet for tabs with the tabs, and both wallets with the refunds that are due: those of other sales are
- * in the payment wallet, and payouts pay out of both. Balances are read after the debts.
+ * Compares the wallets for tabs with the tabs, and all wallets with the refunds that are due: those of other sales are
+ * in the payment wallet, and payouts pay out of all. Balances are read after the debts.
  */
 export async function readCustody(
   deps: Omit<TabAccountsDeps, 'tabs' | 'clock'> & { readonly tabs: Pick<TabLedger, 'totals'> },
 ): Promise<Custody> {
-  const { tabs, chain, mint, tabWallet, paymentWallet, slot } = deps
+  const { tabs, chain, mint, tabWallets, paymentWallet, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
   const held = async (wallet: Address) => (await chain.readBalance({ wallet, minSlot: slot() })).baseUnits
-  const heldBaseUnits = await held(tabWallet)
+  const wallets = tabWallets()
+  const heldBaseUnits = (await Promise.all(wallets.map(held))).reduce((sum, baseUnits) => sum + baseUnits, 0n)
   const restBaseUnits = heldBaseUnits - prepaidBaseUnits
   const isCovered =
     restBaseUnits >= refundsDueBaseUnits ||
     (restBaseUnits >= 0n && restBaseUnits + (await held(paymentWallet)) >= refundsDueBaseUnits)
-  return { wallet: tabWallet, heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered }
+  return {
+    wallet: assertPresent(wallets[0], 'deposits have a wallet'),
+    heldBaseUnits,
+    prepaidBaseUnits,
+    refundsDueBaseUnits,
+    isCovered,
+  }
 }
 
 /** Tabs as the routes show them. */

@@ -1,18 +1,10 @@
-import { createAssociatedTokenAccountInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
-import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { beforeAll, expect, test } from 'vitest'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
-import type { Json } from '@tollbook/core/canonicalJson'
-import { isoTime, systemClock } from '@tollbook/core/clock'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { silentLog } from '../../src/machine/log.ts'
 import { publicReceiptKey } from '../../src/settings/receiptKeys.ts'
-import type { ChangeableSetting } from '../../src/settings/settingChange.ts'
-import { valueWithOverlap } from '../../src/settings/settingPeriods.ts'
-import { openSettingChanges } from '../../src/store/settingChanges.ts'
 import { ask, askForQuote } from '../support/ask.ts'
+import { changeSettings, openWallet } from '../support/changeSettings.ts'
 import { awaitThat } from '../support/awaitThat.ts'
-import { makeMemberLogin } from '../support/memberLogin.ts'
 import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
 import { shiftedClock } from '../support/shiftedClock.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
@@ -35,52 +27,17 @@ beforeAll(async () => {
   const { body } = await ask(outgoing, { ...order, proof, idempotencyKey: 'before' })
   before = { proof, receipt: body['receipt'] }
   newWallet = await openWallet(outgoing, quote.tokenMint)
-  await change({ 'receipt-key': publicReceiptKey.parse(nextKey), 'payment-wallet': newWallet })
+  await changeSettings(
+    outgoing,
+    { 'receipt-key': publicReceiptKey.parse(nextKey), 'payment-wallet': newWallet },
+    overlapMs,
+  )
   const env = { RECEIPT_SIGNING_KEY: JSON.stringify(nextKey), PAYMENT_WALLET: newWallet }
   incoming = await openTestService({ besides: outgoing, seams, env })
   // The next read of the settings.
   clock.advance(6_000)
   await awaitThat('the outgoing instance knows both keys', async () => (await keysOf(outgoing)).length === 2)
 })
-
-/** A wallet that opened its token account itself. */
-async function openWallet({ chain }: TestService, mint: string): Promise<string> {
-  const wallet = Keypair.generate()
-  const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
-  const signature = await connection.requestAirdrop(wallet.publicKey, 1_000_000_000)
-  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
-  const account = getAssociatedTokenAddressSync(new PublicKey(mint), wallet.publicKey)
-  const instruction = createAssociatedTokenAccountInstruction(
-    wallet.publicKey,
-    account,
-    wallet.publicKey,
-    new PublicKey(mint),
-  )
-  await sendAndConfirmTransaction(connection, new Transaction().add(instruction), [wallet])
-  return wallet.publicKey.toBase58()
-}
-
-/** Both changes take effect now: no instance that runs has to be waited for but the one of the test. */
-async function change(values: Readonly<Partial<Record<ChangeableSetting, Json>>>): Promise<void> {
-  const databaseUrl = await makeMemberLogin(outgoing.database.adminUrl, 'tollbook_operator')
-  const operator = await openSettingChanges({ databaseUrl, log: silentLog })
-  try {
-    // Not a whole second: it would be up to a second away, and the incoming instance would wait for it.
-    const nowMs = systemClock.nowMs()
-    for (const [name, value] of Object.entries(values)) {
-      const event = {
-        kind: 'SettingChanged',
-        name,
-        number: 2,
-        validFrom: isoTime(nowMs),
-        value: valueWithOverlap(name, value, isoTime(nowMs + overlapMs)),
-      } as const
-      await operator.change({ step: 'setting.change', name, number: 2, events: [event] })
-    }
-  } finally {
-    await operator.close()
-  }
-}
 
 async function keysOf({ baseUrl }: TestService): Promise<readonly object[]> {
   const { keys } = (await (await fetch(`${baseUrl}/.well-known/jwks.json`)).json()) as { keys: object[] }

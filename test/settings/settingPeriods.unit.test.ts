@@ -153,7 +153,7 @@ test('another wallet for tabs is refused with the way to stop the sale of tabs',
   const [period] = periodsOf([{ position: 4, event: { ...version(1, 'one', 0).event, name: 'tab-wallet' } }])
   if (period === undefined) throw new Error('one version has one period')
   const text = differencesText([differenceFrom({ name: 'tab-wallet', value: 'two', variable: 'TAB_WALLET' }, period)])
-  expect(text).toContain('Set TAB_WALLET back, or remove it: no tabs are sold then')
+  expect(text).toContain('Set TAB_WALLET back. To change the setting: npx tollbook wallet tabs change two')
   expect(text).not.toContain('another database')
 })
 

@@ -19,7 +19,7 @@ async function isCovered({ debts: [prepaidBaseUnits, refundsDueBaseUnits], held:
         Promise.resolve({ baseUnits: wallet === tabWallet ? forTabs : forPayments, slot: 1, isAgreed: true }),
     },
     mint: sampleMint,
-    tabWallet,
+    tabWallets: () => [tabWallet],
     paymentWallet,
     slot: () => 1,
   })

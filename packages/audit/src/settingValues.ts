@@ -4,8 +4,8 @@ import { describeSplit } from './split.ts'
 import { addressForm } from './tokenAccountAddress.ts'
 
 /*
- * Values of the settings that determine the meaning of a ledger (docs/ledger.md). The receipt key, the payment wallet
- * and the split may change; the others never do. Settings with other names have no rule.
+ * Values of the settings that determine the meaning of a ledger (docs/ledger.md). The receipt key, the wallets and
+ * the split may change; the others never do. Settings with other names have no rule.
  */
 
 /** A value as text. Equal values have equal texts. */
@@ -23,6 +23,13 @@ const splitEntries = z.array(z.strictObject({ account: z.string(), perMille: z.i
 
 const valueOf = (text: string, previousUntilMs?: number): SettingValue => ({ text, previousUntilMs })
 
+const walletValue = z.union([
+  address.transform((wallet) => valueOf(wallet)),
+  z
+    .strictObject({ wallet: address, ...overlap })
+    .transform(({ wallet, previousUntil }) => valueOf(wallet, previousUntil)),
+])
+
 const changeable: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.ZodType<SettingValue>>([
   [
     'receipt-key',
@@ -30,15 +37,8 @@ const changeable: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string,
       .strictObject({ ...publicKey, ...keyName, previousUntil: utcTime.optional() })
       .transform(({ x, previousUntil }) => valueOf(x, previousUntil)),
   ],
-  [
-    'payment-wallet',
-    z.union([
-      address.transform((wallet) => valueOf(wallet)),
-      z
-        .strictObject({ wallet: address, ...overlap })
-        .transform(({ wallet, previousUntil }) => valueOf(wallet, previousUntil)),
-    ]),
-  ],
+  ['payment-wallet', walletValue],
+  ['tab-wallet', walletValue],
   [
     'split',
     z.union([
@@ -55,7 +55,6 @@ const fixed: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.Zo
   ['token-mint', text],
   ['network', text],
   ['origin', text],
-  ['tab-wallet', text],
 ])
 const mint = z.strictObject({ decimals: z.int().min(0), tokenProgram: address }).transform(({ tokenProgram }) => {
   return valueOf(tokenProgram)

@@ -17,15 +17,17 @@ export interface TabCustodyDeps {
 export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
   const { findings, journal, periods } = replay
   const compared: string[] = []
-  const [wallet] = periods.of('tab-wallet').map(({ text }) => text)
+  // Until the operator has moved them, deposits of before a change are in the wallet of that time.
+  const wallets = [...new Set(periods.of('tab-wallet').map(({ text }) => text))]
   for (const mint of journal.mints()) {
     const prepaidBaseUnits = prepaidOf(journal, mint)
     if (prepaidBaseUnits <= 0n) continue
-    const [account] = wallet === undefined ? [] : await accounts.of(mint, [wallet])
-    const heldBaseUnits = account === undefined ? 0n : await node.balanceOf(account.tokenAccount)
+    let heldBaseUnits = 0n
+    for (const { tokenAccount } of wallets.length === 0 ? [] : await accounts.of(mint, wallets))
+      heldBaseUnits += await node.balanceOf(tokenAccount)
     const message = `the wallet for tabs holds ${heldBaseUnits} base units of ${mint}, and ${prepaidBaseUnits} are on tabs`
     if (heldBaseUnits < prepaidBaseUnits)
-      findings.add('tabs_not_covered', { position: undefined, subject: wallet ?? 'tab-wallet', message })
+      findings.add('tabs_not_covered', { position: undefined, subject: wallets.at(-1) ?? 'tab-wallet', message })
     else compared.push(message)
   }
   return compared

@@ -16,7 +16,14 @@ import {
   type SettingDifference,
 } from '../../settings/configuredSettings.ts'
 import { publicReceiptKey } from '../../settings/receiptKeys.ts'
-import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../settings/settingPeriods.ts'
+import {
+  isWithin,
+  periodsOf,
+  type SettingPeriod,
+  standingOf,
+  walletOf,
+  walletsOf,
+} from '../../settings/settingPeriods.ts'
 import { standingProblem } from '../../settings/settingProblem.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Dollar } from '../../payment/dollar.ts'
@@ -43,8 +50,10 @@ export interface LedgerSettingsPart {
   allTerms(): readonly PaymentTerms[]
   /** Terms of deposits on tabs. Undefined if no tabs are sold. */
   readonly depositTerms: PaymentTerms | undefined
-  /** Wallet of the deposits on record, even if no tabs are sold any more. */
-  tabWallet(): Address | undefined
+  /** Terms of the wallets that can receive a deposit of that time, the configured wallet first. */
+  acceptedDepositTerms(landedAtMs: number): readonly PaymentTerms[]
+  /** Wallets of the deposits on record, the newest first, even if no tabs are sold any more. */
+  tabWallets(): readonly Address[]
   close(): Promise<void>
 }
 
@@ -120,7 +129,9 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
       ...dollars.flatMap((each) => allTerms(each, periods('payment-wallet'))),
     ],
     depositTerms: tabWallet && termsOfWallet(terms, tabWallet),
-    tabWallet: () => periods(tabWalletName).map(walletOf).at(-1) ?? tabWallet,
+    acceptedDepositTerms: (landedAtMs) =>
+      tabWallet === undefined ? [] : acceptedTerms(termsOfWallet(terms, tabWallet), periods(tabWalletName), landedAtMs),
+    tabWallets: () => walletsOf(periods(tabWalletName), tabWallet),
     close: () => job.stop(),
   }
 }

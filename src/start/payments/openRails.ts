@@ -48,15 +48,14 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
 /** Opens the rails, in the order in which requests are matched. */
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
-  const { acceptedTerms, depositTerms, origin } = ledger.settings
+  const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
   const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms })
   if (depositTerms === undefined) return goods
-  const accepted = () => [depositTerms]
   // A tab holds the service token only.
   const deposits = openChainRails(
     config,
     { ...deps, dollars: undefined },
-    { terms: depositTerms, acceptedTerms: accepted },
+    { terms: depositTerms, acceptedTerms: acceptedDepositTerms },
   )
   const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
   const verify = createSignatureVerifier()
@@ -127,9 +126,9 @@ function openSponsoredRails(
     nowMs: () => clock.nowMs(),
     // The offer that a payment repeats may be one for a deposit. The settlement decides by the order.
     acceptedTerms: (landedAtMs: number, mint?: Address) => {
-      const { acceptedTerms, depositTerms } = ledger.settings
-      const isDeposit = depositTerms !== undefined && (mint ?? terms.mint) === depositTerms.mint
-      return [...acceptedTerms(landedAtMs, mint), ...(isDeposit ? [depositTerms] : [])]
+      const { acceptedTerms, acceptedDepositTerms } = ledger.settings
+      const deposits = acceptedDepositTerms(landedAtMs).filter((each) => each.mint === (mint ?? terms.mint))
+      return [...acceptedTerms(landedAtMs, mint), ...deposits]
     },
     describe: (path: string) => describe(products.endpoints().find((endpoint) => endpoint.path === path)),
     authenticate: keys.authenticate,

@@ -1,4 +1,3 @@
-import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { describeError } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -28,7 +27,7 @@ export interface OpenTabs {
 }
 
 type TabLedgerPart = Pick<LedgerPart, 'tabs'> & {
-  readonly settings: Pick<LedgerPart['settings'], 'origin' | 'tabWallet'>
+  readonly settings: Pick<LedgerPart['settings'], 'origin' | 'tabWallets'>
 }
 
 export interface TabEndsDeps {
@@ -74,13 +73,11 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
     }
   }
 
-  async function startEnds(
-    tabWallet: Address,
-    { chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps,
-  ): Promise<TabEnds> {
+  async function startEnds({ chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps): Promise<TabEnds> {
     const { tabs, settings } = ledger()
     const { mint, paymentWallet } = chain.terms
-    const deps = { clock, tabs, chain: chain.reader, mint, tabWallet, paymentWallet, slot }
+    const { tabWallets } = settings
+    const deps = { clock, tabs, chain: chain.reader, mint, tabWallets, paymentWallet, slot }
     isFullWith = (depositMicroUsd) => {
       const price = currentPrice(tabsPath)
       if (price === undefined || custody === undefined) return true
@@ -110,10 +107,9 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
       connected = part
     },
     async start(deps) {
-      const tabWallet = ledger().settings.tabWallet()
-      return tabWallet === undefined
+      return ledger().settings.tabWallets().length === 0
         ? { routes: [], checks: [], close: () => Promise.resolve() }
-        : await startEnds(tabWallet, deps)
+        : await startEnds(deps)
     },
   }
 }
