@@ -49,7 +49,8 @@ export const tools: Bench = {
     const steady = () => all.filter(({ isSteady }) => isSteady)
     while (steady().length < rounds && all.length < rounds * attemptsMax) all.push(await measureRound())
     const found = steady().length === 0 ? all : steady()
-    const busy = `${all.length - steady().length} of ${all.length} rounds on a busy machine are left out`
+    const unsteady = all.length - found.length
+    const busy = steady().length === 0 ? 'no round was steady' : `${unsteady} rounds on a busy machine are left out`
     await server.stop()
     const of = (read: (round: (typeof found)[number]) => number) => median(found.map(read))
     const shares = (side: 'http' | 'mcp') => found.map((round) => round[side].share.toFixed(2)).join(', ')

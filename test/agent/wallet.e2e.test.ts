@@ -68,21 +68,28 @@ test('the products of a listed service are typed tools, which the wallet pays', 
 
 test('init writes a policy once, makes the wallet, and prints what a host needs', async () => {
   const own = walletFolder(join(await makeScratchDirectory(), 'wallet'))
-  const init = async (name: string) => {
+  const local = { baseUrl: service.baseUrl, rpcUrl: service.chain.rpcUrl }
+  const init = async (name?: string, folder = own) => {
     const printed: string[] = []
-    await setUp({ folder: own, service: name, rpcUrl: service.chain.rpcUrl, write: (text) => void printed.push(text) })
+    await setUp({ folder, service: name, rpcUrl: undefined, local, write: (text) => void printed.push(text) })
     return printed.join('')
   }
-  const printed = await init(service.baseUrl)
+  const printed = await init(`${service.baseUrl}/`)
   const { policy: written, text } = await readPolicyFile(own.policy)
   expect(Object.keys(written.hosts)).toEqual([new URL(service.baseUrl).host])
   expect(Object.values(written.mints)).toMatchObject([{ usdPerToken: '0.001' }])
   expect(written.limits).toEqual({ perRequestUsd: '0.25', perDayUsd: '1' })
   expect(printed).toMatch(/^wallet {2}[1-9A-HJ-NP-Za-km-z]{32,44}\n/)
   expect(printed).toContain('"mcpServers"')
-  // Another service changes neither the policy nor the key.
+  expect(printed).toMatch(/npx tollbook faucet [1-9A-HJ-NP-Za-km-z]{32,44} 100\n/)
+  expect(written.rpcUrl).toBe(service.chain.rpcUrl)
   const [address] = printed.split('\n')
-  expect((await init('https://evil.example')).split('\n')[0]).toBe(address)
+  expect((await init()).split('\n')[0]).toBe(address)
+  // Another service changes neither the policy nor the key.
+  await expect(init('https://evil.example')).rejects.toThrow('add "evil.example": {} to its hosts')
+  const none = walletFolder(join(await makeScratchDirectory(), 'wallet'))
+  await expect(init('http://127.0.0.1:9', none)).rejects.toThrow(/does not answer \(.*\): start the service/)
+  await expect(init('api.example.com', none)).rejects.toThrow('--service must be a URL such as https://api.example.com')
   expect((await readPolicyFile(own.policy)).text).toBe(text)
   const modes = await Promise.all([own.policy, own.key].map(async (path) => (await stat(path)).mode & 0o777))
   expect(modes).toEqual([0o600, 0o600])

@@ -10,7 +10,7 @@ import { payOnce } from './payOnce.ts'
 import { PolicyProblem } from './policy/policy.ts'
 import { readPolicyFile } from './policy/policyFile.ts'
 import { serveProxy } from './proxy/serveProxy.ts'
-import { setUp, SetUpProblem } from './setUp/setUp.ts'
+import { type LocalService, setUp, SetUpProblem } from './setUp/setUp.ts'
 import { exitWhenIdle } from './wallet/idleExit.ts'
 import { startWallet } from './wallet/walletProcess.ts'
 
@@ -24,7 +24,7 @@ export interface AgentDeps {
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly stopped: AbortSignal
   /** A service in local mode on this machine, for `mcp init`. */
-  readonly readLocal?: () => Promise<{ readonly baseUrl: string; readonly rpcUrl?: string | undefined } | undefined>
+  readonly readLocal?: () => Promise<LocalService | undefined>
 }
 
 type Perform = (given: AgentArguments, deps: AgentDeps) => Promise<number>
@@ -77,11 +77,12 @@ async function serveHost({ folder }: AgentArguments, deps: AgentDeps): Promise<n
 }
 
 async function init({ folder, service, rpcUrl }: AgentArguments, { stdout, readLocal }: AgentDeps): Promise<number> {
-  const local = service === undefined ? await readLocal?.() : undefined
+  const local = await readLocal?.()
   await setUp({
     folder,
-    service: service ?? local?.baseUrl,
-    rpcUrl: rpcUrl ?? local?.rpcUrl,
+    service,
+    rpcUrl,
+    local,
     write: (text) => void stdout.write(text),
   })
   return agentExitCodes.done

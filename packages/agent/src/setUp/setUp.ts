@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readAddress } from '@tollbook/core/address'
+import { describeError } from '@tollbook/core/fault'
 import { PolicyProblem, readPolicy } from '../policy/policy.ts'
 import { readPolicyFile } from '../policy/policyFile.ts'
 import { openWalletFolder, type WalletFolder, writeIfAbsent } from '../walletFolder.ts'
@@ -8,11 +9,18 @@ import { hostConfigurations } from './hostConfigurations.ts'
 
 /* `mcp init`: writes the policy, makes the wallet, and prints what its owner does next. */
 
+export interface LocalService {
+  readonly baseUrl: string
+  readonly rpcUrl?: string | undefined
+}
+
 export interface SetUpOrder {
   readonly folder: WalletFolder
-  /** Base URL of a service that the agent may pay. Undefined: the policy is there already. */
+  /** Base URL of a service that the agent may pay. Undefined: the local one, or the policy is there already. */
   readonly service: string | undefined
   readonly rpcUrl: string | undefined
+  /** A service in local mode on this machine, with the node of its own chain. */
+  readonly local?: LocalService | undefined
   readonly write: (text: string) => void
 }
 
@@ -25,20 +33,27 @@ const mainnetUrl = 'https://api.mainnet-beta.solana.com'
 const defaults = { perRequestUsd: '0.25', perDayUsd: '1' } as const
 
 /** Never replaces a policy or a key. */
-export async function setUp({ folder, service, rpcUrl = mainnetUrl, write }: SetUpOrder): Promise<void> {
+export async function setUp({ folder, local, write, ...given }: SetUpOrder): Promise<void> {
   await openWalletFolder(folder)
   const isNew = await policyIsMissing(folder)
+  const service = given.service ?? local?.baseUrl
+  const host = service === undefined ? undefined : hostOf(service)
+  const isLocal = local !== undefined && host === hostOf(local.baseUrl)
   if (isNew) {
     if (service === undefined)
       throw new SetUpProblem('--service is missing: the base URL of the service that the agent may pay')
+    const rpcUrl = given.rpcUrl ?? (isLocal ? local.rpcUrl : undefined) ?? mainnetUrl
     await writeIfAbsent(folder.policy, await policyFor(service, rpcUrl))
   }
   const { policy } = await readPolicyFile(folder.policy)
+  if (given.service !== undefined && host !== undefined && !Object.hasOwn(policy.hosts, host))
+    throw new SetUpProblem(`${folder.policy} is there already and is yours: add "${host}": {} to its hosts`)
   const address = await readOrMakeKey(folder)
   const tokens = Object.entries(policy.mints).map(([mint, { name }]) => `${name} (${mint})`)
   const { perRequestUsd, perDayUsd } = policy.limits
   write(`wallet  ${address}\n`)
   write(`        send it ${tokens.join(' or ')}, and about 0.01 SOL for network fees\n`)
+  if (isLocal) write(`        in local mode: npx tollbook faucet ${address} 100\n`)
   write(`policy  ${folder.policy}${isNew ? '' : ' (unchanged)'}\n`)
   write(
     `        ${perRequestUsd} USD a request, ${perDayUsd} USD a day (UTC), at ${Object.keys(policy.hosts).join(', ')}\n`,
@@ -60,23 +75,25 @@ async function policyIsMissing({ policy }: WalletFolder): Promise<boolean> {
 const tokenPrice = z.object({
   data: z.object({
     mint: z.string().refine((mint) => readAddress(mint) !== undefined),
-    symbol: z.string().optional().catch(undefined),
     priceUSD: z.number().positive(),
   }),
 })
 const priceDigits = 12
 
-async function policyFor(service: string, rpcUrl: string): Promise<string> {
+function hostOf(service: string): string {
   if (!URL.canParse(service))
     throw new SetUpProblem(`--service must be a URL such as https://api.example.com (got '${service}')`)
-  const { host } = new URL(service)
-  const { mint, symbol = 'token', priceUSD } = await readTokenPrice(new URL('/api/token/price', service).href)
+  return new URL(service).host
+}
+
+async function policyFor(service: string, rpcUrl: string): Promise<string> {
+  const host = hostOf(service)
+  const { mint, priceUSD } = await readTokenPrice(new URL('/api/token/price', service).href)
   const content = {
     rpcUrl,
     hosts: { [host]: {} },
-    mints: {
-      [mint]: { name: symbol.replaceAll(/[^\w .-]/g, '').slice(0, 32) || 'token', usdPerToken: decimalOf(priceUSD) },
-    },
+    // The owner may give it the token's own name.
+    mints: { [mint]: { name: 'token', usdPerToken: decimalOf(priceUSD) } },
     limits: defaults,
     confirmAboveUsd: defaults.perRequestUsd,
   }
@@ -90,11 +107,12 @@ function decimalOf(usd: number): string {
 }
 
 async function readTokenPrice(url: string): Promise<z.infer<typeof tokenPrice>['data']> {
-  try {
-    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) })
-    return tokenPrice.parse(await response.json()).data
-  } catch (cause) {
-    const why = `${url} names no token and no price; write the policy by hand, as docs/agents.md shows`
-    throw new SetUpProblem(why, { cause })
-  }
+  const asked = { redirect: 'manual', signal: AbortSignal.timeout(10_000) } as const
+  const response = await fetch(url, asked).catch((cause: unknown) => {
+    throw new SetUpProblem(`${url} does not answer (${describeError(cause)}): start the service, or correct --service`)
+  })
+  const { data } = tokenPrice.safeParse(await response.json().catch(() => undefined))
+  if (data !== undefined) return data.data
+  const why = `${url} answers ${response.status} without a token and its price`
+  throw new SetUpProblem(`${why}; if the service pays otherwise, write the policy by hand, as docs/agents.md shows`)
 }
