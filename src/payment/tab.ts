@@ -53,7 +53,8 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
 export interface TabDepositOnRecord {
   readonly reference: PaymentReference
   readonly baseUnits: bigint
-  readonly recordedAtMs: number
+  /** Time by which the ledger counts it in hours. */
+  readonly effectiveAtMs: number
   /** `open`: the chain could still drop it. */
   readonly standing: 'open' | 'final' | 'reversed'
   /** Part of a reversed deposit that was spent or held at its reversal. */

@@ -239,14 +239,10 @@ async function refuseBeyondDay(
   { tab: id }: TabDebited,
   nowMs: number,
 ): Promise<Refusal | undefined> {
-  const known = await tabs.find(id)
-  if (known?.terms.maxPerDayBaseUnits === undefined) return undefined
-  // A deposit of this moment counts against the sum, so the deposits must be as new as the sum.
-  tabs.forget(id)
   const tab = assertPresent(await tabs.find(id), 'a tab that was debited is on record')
-  const spentBaseUnits = await tabs.spentTodayBaseUnits(tab, nowMs)
-  const { maxPerDayBaseUnits } = known.terms
-  if (spentBaseUnits <= maxPerDayBaseUnits) return undefined
+  const { maxPerDayBaseUnits } = tab.terms
+  if (maxPerDayBaseUnits === undefined) return undefined
+  if ((await tabs.spentTodayBaseUnits(tab, nowMs)) <= maxPerDayBaseUnits) return undefined
   return refuseProof(
     'tab_limit',
     `requests of this moment reach the tab's limit of this UTC day, ${maxPerDayBaseUnits}`,

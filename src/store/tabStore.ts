@@ -98,8 +98,7 @@ function lifecycleItem(
 }
 
 async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<Tab | undefined> {
-  const from = Buffer.from(tabBytes(id))
-  const to = Buffer.concat([from, Buffer.alloc(from.length + 1, 255)])
+  const { from, to } = depositKeysOf(id)
   const { rows } = await readOrFault('the deposits of a tab', () =>
     sql<{ id: Buffer; is_first: boolean }>`
       select k.id, substring(k.key from 17) = ${from} as is_first from ledger.keys k
@@ -127,19 +126,25 @@ async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<T
   }
 }
 
+/** The range of the keys of its deposits. */
+function depositKeysOf(tab: TabId) {
+  const from = Buffer.from(tabBytes(tab))
+  return { from, to: Buffer.concat([from, Buffer.alloc(from.length + 1, 255)]) }
+}
+
 function readDeposit(reference: PaymentReference, recorded: readonly RecordedEvent[]) {
   const payment = foldPayment(recorded)
   assert('settlement' in payment, 'a deposit was verified')
-  const events = recorded.map(({ body, recordedAtMs }) => ({
+  const events = recorded.map(({ body, effectiveAtMs }) => ({
     ...paymentCodec.decode(textOf(body)).event,
-    recordedAtMs,
+    effectiveAtMs,
   }))
   const opened = events.find((event) => event.kind === 'TabOpened')
   const deposited = assertPresent(opened ?? events.find((event) => event.kind === 'TabToppedUp'), 'a deposit was made')
   const standing = payment.phase === 'reversed' ? 'reversed' : isFinal(payment) ? 'final' : 'open'
-  const { depositBaseUnits: baseUnits, recordedAtMs } = deposited
+  const { depositBaseUnits: baseUnits, effectiveAtMs } = deposited
   const lostBaseUnits = events.find((event) => event.kind === 'DepositReversed')?.spentBaseUnits ?? 0n
-  const onRecord: TabDepositOnRecord = { reference, baseUnits, recordedAtMs, standing, lostBaseUnits }
+  const onRecord: TabDepositOnRecord = { reference, baseUnits, effectiveAtMs, standing, lostBaseUnits }
   return { onRecord, opened, settlement: payment.settlement }
 }
 
@@ -180,19 +185,41 @@ export async function readTabTotals(database: Database, mint: Address) {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The tally of the day is the amount that was taken, less the deposits and the returned holds. */
-async function readSpent({ database }: TabStoreDeps, { id, mint, deposits }: Tab, nowMs: number): Promise<bigint> {
+// A tab has few deposits, and each takes seconds on the chain.
+const spentTriesMax = 4
+
+/**
+ * The tally of the day is the amount that was taken, less the deposits and the returned holds. A deposit that `tab`
+ * does not have yet would hide its amount of spending, so the tab is then read again.
+ */
+async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise<bigint> {
   const fromMs = nowMs - (nowMs % dayMs)
+  let tab = known
+  for (let tries = 1; tries <= spentTriesMax; tries++) {
+    const { amountBaseUnits, deposits } = await readTally(deps, tab, fromMs)
+    if (deposits === tab.deposits.length)
+      return tab.deposits
+        .filter(({ effectiveAtMs }) => effectiveAtMs >= fromMs)
+        .reduce((sum, { baseUnits }) => sum + baseUnits, amountBaseUnits)
+    tab = assertPresent(await readTab(deps, tab.id), 'a tab stays on record')
+  }
+  throw new Fault('deposits of the tab kept arriving; repeat the request', { retryable: true })
+}
+
+/** Reads the tally of a tab since a time, with the number of its deposits at that moment. */
+async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
+  const { from, to } = depositKeysOf(id)
   const { rows } = await readOrFault('what a tab has spent today', () =>
-    sql<{ amount: string | null }>`
-      select sum(t.amount)::text as amount from ledger.tallies t
+    sql<{ amount: string; deposits: number }>`
+      select coalesce(sum(t.amount), 0)::text as amount, (
+        select count(*)::integer from ledger.keys k where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}
+      ) as deposits
+      from ledger.tallies t
       where t.account = (select a.id from ledger.accounts a where a.mint = ${mint} and a.name = ${prepaidOn(id)})
         and t.hour >= ${new Date(fromMs)}`.execute(database),
   )
-  const deposited = deposits
-    .filter(({ recordedAtMs }) => recordedAtMs >= fromMs)
-    .reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  return BigInt(rows[0]?.amount ?? 0) + deposited
+  const { amount, deposits } = assertPresent(rows[0], 'a sum has a row')
+  return { amountBaseUnits: BigInt(amount), deposits }
 }
 
 /** Appends a decision about a tab. False if there is none, or another change was first. */

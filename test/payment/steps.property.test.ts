@@ -235,7 +235,7 @@ function walkLifecycles(): Walked {
   const open: TabLifecycle[] = [newLifecycle]
   for (let lifecycle = open.pop(); lifecycle !== undefined; lifecycle = open.pop()) {
     const living = { ...tab, lifecycle, deposits: [] }
-    const reversed = { reference: deposited.reference, baseUnits: 2n, recordedAtMs: 0, standing: 'reversed' } as const
+    const reversed = { reference: deposited.reference, baseUnits: 2n, effectiveAtMs: 0, standing: 'reversed' } as const
     const dropped = { ...living, deposits: [{ ...reversed, lostBaseUnits: 2n }] }
     const keys = { sessionKey: order.wallet, bearerHash: undefined }
     const closing = [decideClose(living, 'end', 1n), decideReturn(living, 1n), decideReturn(dropped, 1n)]
