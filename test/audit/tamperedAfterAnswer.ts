@@ -1,16 +1,23 @@
-import { editBody, forged, forgeLeaf, type TamperedLedger, type Tampering } from './tampering.ts'
+import {
+  editBody,
+  forged,
+  forgeLeaf,
+  type TamperedLedger,
+  type Tampering,
+  onRow,
+  deleted,
+  changed,
+} from './tampering.ts'
 
 /* Events after an answer: finality, reversals, refunds, tokens without a request, payouts and burns. */
 
 const tamperedFinality: readonly Tampering[] = [
-  {
-    name: 'the finality of a payment taken out of the ledger',
-    run: async (ledger) => {
-      const position = await ledger.nth('PaymentFinalized', 3)
-      await ledger.sql(`delete from ledger.events where seq = ${position}`)
-      return { aspect: 'completeness', code: 'position_missing', position }
-    },
-  },
+  onRow(
+    'the finality of a payment taken out of the ledger',
+    ['PaymentFinalized', 3],
+    { aspect: 'completeness', code: 'position_missing' },
+    deleted,
+  ),
   forged(
     'the exposure that ends with finality',
     { kind: 'PaymentFinalized', from: '"exposedBaseUnits":"\\d+"', to: '"exposedBaseUnits":"7"' },
@@ -19,31 +26,25 @@ const tamperedFinality: readonly Tampering[] = [
 ]
 
 const tamperedReversals: readonly Tampering[] = [
-  {
-    name: 'a posting of a reversal taken away',
-    run: async (ledger) => {
-      const position = await ledger.nth('PaymentReversed', 0)
-      await ledger.sql(`update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
-        amounts = trim_array(amounts, 1) where seq = ${position}`)
-      return { aspect: 'arithmetic', code: 'posting_missing', position }
-    },
-  },
-  {
-    name: 'a reversal taken away, so that tokens are recorded that are not there',
-    run: async (ledger) => {
-      const position = await ledger.nth('PaymentReversed', 0)
-      await ledger.sql(`delete from ledger.events where seq = ${position}`)
-      return { aspect: 'completeness', code: 'position_missing', position }
-    },
-  },
-  {
-    name: 'the burn of a reversed payment counted again',
-    run: async (ledger) => {
-      await ledger.sql(`update ledger.tallies set entries = entries - 1
-        where (account, hour) = (select account, hour from ledger.tallies order by account, hour limit 1)`)
-      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
-    },
-  },
+  onRow(
+    'a posting of a reversal taken away',
+    ['PaymentReversed', 0],
+    { aspect: 'arithmetic', code: 'posting_missing' },
+    (position) => `update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
+        amounts = trim_array(amounts, 1) where seq = ${position}`,
+  ),
+  onRow(
+    'a reversal taken away, so that tokens are recorded that are not there',
+    ['PaymentReversed', 0],
+    { aspect: 'completeness', code: 'position_missing' },
+    deleted,
+  ),
+  changed(
+    'the burn of a reversed payment counted again',
+    { aspect: 'arithmetic', code: 'tally_differs', position: undefined },
+    `update ledger.tallies set entries = entries - 1
+        where (account, hour) = (select account, hour from ledger.tallies order by account, hour limit 1)`,
+  ),
   forged(
     'what was lost to a reversal',
     { kind: 'PaymentReversed', nth: 0, from: '"lostBaseUnits":"\\d+"', to: '"lostBaseUnits":"1"' },
@@ -102,15 +103,13 @@ const tamperedDebts: readonly Tampering[] = [
     { aspect: 'arithmetic', code: 'burn_differs' },
   ),
   refundOf('a refund that keeps a burn that is not owed', 700),
-  {
-    name: 'the account of a refund that is due, in its posting',
-    run: async (ledger) => {
-      const position = await ledger.nth('RefundDue', 0)
-      await ledger.sql(`update ledger.events e set credits[1] = other.id from ledger.accounts due, ledger.accounts other
-        where e.seq = ${position} and due.id = e.credits[1] and other.mint = due.mint and other.name = 'Liabilities:Share:treasury'`)
-      return { aspect: 'arithmetic', code: 'posting_differs', position }
-    },
-  },
+  onRow(
+    'the account of a refund that is due, in its posting',
+    ['RefundDue', 0],
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `update ledger.events e set credits[1] = other.id from ledger.accounts due, ledger.accounts other
+        where e.seq = ${position} and due.id = e.credits[1] and other.mint = due.mint and other.name = 'Liabilities:Share:treasury'`,
+  ),
 ]
 
 const tileHashes = 256
@@ -122,19 +121,17 @@ const tamperedPayouts: readonly Tampering[] = [
     { kind: 'DistributionPaid', nth: 0, ...paidAmount },
     { aspect: 'arithmetic', code: 'posting_differs' },
   ),
-  {
-    name: 'the amount of a payout, in its event, its leaf, its posting and the accounts',
-    run: async (ledger) => {
-      const position = await ledger.nth('DistributionPaid', 1)
-      await ledger.sql(`${editBody(position, paidAmount.from, paidAmount.to)};
+  onRow(
+    'the amount of a payout, in its event, its leaf, its posting and the accounts',
+    ['DistributionPaid', 1],
+    { aspect: 'arithmetic', code: 'payout_exceeds' },
+    (position) => `${editBody(position, paidAmount.from, paidAmount.to)};
         ${forgeLeaf} where seq = ${position};
         alter table ledger.accounts drop constraint accounts_stay_within_limits;
         update ledger.accounts a set balance = a.balance + case when a.id = e.debits[1] then 1 else -1 end * (999999999999 - e.amounts[1])
           from ledger.events e where e.seq = ${position} and a.id in (e.debits[1], e.credits[1]);
-        update ledger.events set amounts[1] = 999999999999 where seq = ${position}`)
-      return { aspect: 'arithmetic', code: 'payout_exceeds', position }
-    },
-  },
+        update ledger.events set amounts[1] = 999999999999 where seq = ${position}`,
+  ),
   {
     name: 'the receiver of a payout of a share, its leaf made again',
     run: async (ledger) => {
@@ -166,15 +163,13 @@ const tamperedPayouts: readonly Tampering[] = [
       return { aspect: 'arithmetic', code: 'lifecycle_impossible', position: head + 1 }
     },
   },
-  {
-    name: 'a posting of a payout taken away',
-    run: async (ledger) => {
-      const position = await ledger.nth('DistributionPaid', 0)
-      await ledger.sql(`update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
-        amounts = trim_array(amounts, 1) where seq = ${position}`)
-      return { aspect: 'arithmetic', code: 'posting_missing', position }
-    },
-  },
+  onRow(
+    'a posting of a payout taken away',
+    ['DistributionPaid', 0],
+    { aspect: 'arithmetic', code: 'posting_missing' },
+    (position) => `update ledger.events set debits = trim_array(debits, 1), credits = trim_array(credits, 1),
+        amounts = trim_array(amounts, 1) where seq = ${position}`,
+  ),
 ]
 
 /** The events of the round of burning a second time, as another transaction; `edit` changes the first body. */

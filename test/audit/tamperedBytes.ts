@@ -6,25 +6,25 @@ const leafMismatch = { aspect: 'integrity', code: 'leaf_mismatch' } as const
 const column = { aspect: 'integrity', code: 'column_differs' } as const
 
 export const tamperedBytes: readonly Tampering[] = [
-  onRow('a byte of a body', 'ProofClaimed', leafMismatch, (position) =>
+  onRow('a byte of a body', ['ProofClaimed', 5], leafMismatch, (position) =>
     editBody(position, '"attempt":\\d', '"attempt":7'),
   ),
   onRow(
     'a leaf hash',
-    'RequestFulfilled',
+    ['RequestFulfilled', 5],
     leafMismatch,
     (position) => `update ledger.events set leaf_hash = sha256('another') where seq = ${position}`,
   ),
   onRow(
     'the time of recording',
-    'TokensBurned',
+    ['TokensBurned', 5],
     leafMismatch,
     (position) =>
       `update ledger.events set recorded_at = recorded_at + interval '1 millisecond' where seq = ${position}`,
   ),
   onRow(
     'two bodies swapped',
-    'RequestFulfilled',
+    ['RequestFulfilled', 5],
     leafMismatch,
     (position) =>
       `update ledger.events e set body = o.body from ledger.events o
@@ -32,37 +32,37 @@ export const tamperedBytes: readonly Tampering[] = [
   ),
   onRow(
     'the column stream',
-    'ProofClaimed',
+    ['ProofClaimed', 5],
     column,
     (position) => `update ledger.events set stream = stream + 1 where seq = ${position}`,
   ),
   onRow(
     'the column version',
-    'ProofClaimed',
+    ['ProofClaimed', 5],
     column,
     (position) => `update ledger.events set version = version + 1 where seq = ${position}`,
   ),
   onRow(
     'the column kind',
-    'RequestFailed',
+    ['RequestFailed', 5],
     column,
     (position) => `update ledger.events set kind = 'RequestFulfilled' where seq = ${position}`,
   ),
   onRow(
     'the column schema_version',
-    'ProofClaimed',
+    ['ProofClaimed', 5],
     column,
     (position) => `update ledger.events set schema_version = 2 where seq = ${position}`,
   ),
   onRow(
     'the column effective_at',
-    'TokensBurned',
+    ['TokensBurned', 5],
     column,
     (position) => `update ledger.events set effective_at = effective_at - interval '1 day' where seq = ${position}`,
   ),
   onRow(
     'the time of recording set back, its leaf made again',
-    'ProofClaimed',
+    ['ProofClaimed', 5],
     { aspect: 'integrity', code: 'recorded_out_of_order' },
     (position) =>
       `update ledger.events set recorded_at = recorded_at - interval '1 hour' where seq = ${position}; ${forgeLeaf} where seq = ${position}`,

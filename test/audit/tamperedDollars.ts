@@ -2,7 +2,7 @@ import type { FindingCode } from '@tollbook/audit/findings'
 import { sampleMint } from '../store/samplePayment.ts'
 import { dollar } from './dollarSales.ts'
 import { burnAgain } from './tamperedAfterAnswer.ts'
-import { editBody, forgeLeaf, type TamperedLedger, type Tampering } from './tampering.ts'
+import { editBody, forgeLeaf, type TamperedLedger, type Tampering, onRow, changed } from './tampering.ts'
 
 /* Figures of sales in dollars: their prices, burns in the token, deliveries, and the sums of each mint. */
 
@@ -171,15 +171,13 @@ const tamperedDeliveries: readonly Tampering[] = [
     { kind: 'TokensDelivered', containing: sampleMint, from: '"mint":"[^"]*"', to: inDollars },
     'posting_differs',
   ),
-  {
-    name: 'tokens of a caller recorded as a delivery of the treasury, its leaf made again',
-    run: async (ledger) => {
-      const position = await ledger.nth('TransferReceived', 0)
-      await ledger.sql(`${editBody(position, 'TransferReceived', 'TokensDelivered')};
-        update ledger.events set kind = 'TokensDelivered' where seq = ${position}; ${forgeLeaf} where seq = ${position}`)
-      return { aspect: 'arithmetic', code: 'posting_differs', position }
-    },
-  },
+  onRow(
+    'tokens of a caller recorded as a delivery of the treasury, its leaf made again',
+    ['TransferReceived', 0],
+    { aspect: 'arithmetic', code: 'posting_differs' },
+    (position) => `${editBody(position, 'TransferReceived', 'TokensDelivered')};
+        update ledger.events set kind = 'TokensDelivered' where seq = ${position}; ${forgeLeaf} where seq = ${position}`,
+  ),
   {
     name: 'a burn of tokens that the treasury has not delivered, in a separate round',
     run: async (ledger) => {
@@ -218,13 +216,7 @@ function onAccountOf(name: string, mint: string, { account, set }: { account: st
 }
 
 function onSumsOf(name: string, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      await ledger.sql(statement)
-      return { aspect: 'arithmetic', code: 'report_differs', position: undefined }
-    },
-  }
+  return changed(name, { aspect: 'arithmetic', code: 'report_differs', position: undefined }, statement)
 }
 
 const ofDollar = (table: string, where = 'true') =>
@@ -298,13 +290,11 @@ const tamperedSums: readonly Tampering[] = [
       return { aspect: 'arithmetic', code: 'report_differs', position }
     },
   },
-  {
-    name: 'a class by which the treasury could owe nothing',
-    run: async (ledger) => {
-      await ledger.sql(`update ledger.classes set ceiling = 0 where class = 'to_deliver'`)
-      return { aspect: 'integrity', code: 'declaration_differs', position: undefined }
-    },
-  },
+  changed(
+    'a class by which the treasury could owe nothing',
+    { aspect: 'integrity', code: 'declaration_differs', position: undefined },
+    `update ledger.classes set ceiling = 0 where class = 'to_deliver'`,
+  ),
 ]
 
 export const tamperedDollars: readonly Tampering[] = [

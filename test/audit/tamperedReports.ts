@@ -1,4 +1,4 @@
-import type { Tampering } from './tampering.ts'
+import { type Tampering, changed, onPlace } from './tampering.ts'
 
 /* The tables that finance reads. */
 
@@ -6,54 +6,30 @@ const found = { aspect: 'arithmetic', code: 'report_differs' } as const
 
 /** A change of a sum: it has no place in the ledger. */
 function onSums(name: string, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      await ledger.sql(statement)
-      return { ...found, position: undefined }
-    },
-  }
+  return changed(name, { ...found, position: undefined }, statement)
 }
 
 const listedStream = `(select stream from reports.payments where state = 'fulfilled' order by stream offset 4 limit 1)`
 
 /** A change of the row of a payment: the finding is at the payment's last event. */
 function onPayment(name: string, change: string): Tampering {
-  return {
-    name: `${name} of a payment in the reports`,
-    run: async (ledger) => {
-      const position = await ledger.value(
-        `select upper(seqs) - 1 as value from ledger.streams where stream = ${listedStream}`,
-      )
-      await ledger.sql(`update reports.payments set ${change} where stream = ${listedStream}`)
-      return { ...found, position }
-    },
-  }
+  return onPlace(
+    `${name} of a payment in the reports`,
+    `select upper(seqs) - 1 as value from ledger.streams where stream = ${listedStream}`,
+    found,
+    () => `update reports.payments set ${change} where stream = ${listedStream}`,
+  )
 }
 
 const paidOut = '(select min(seq) from reports.payouts)'
 
 function onPayout(name: string, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      const position = await ledger.value(`select ${paidOut} as value`)
-      await ledger.sql(statement)
-      return { ...found, position }
-    },
-  }
+  return onPlace(name, `select ${paidOut} as value`, found, () => statement)
 }
 
 /** The finding is at the first changed entry. */
 function onLate(name: string, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      const position = await ledger.value('select min(seq) as value from reports.late_entries')
-      await ledger.sql(statement)
-      return { ...found, position }
-    },
-  }
+  return onPlace(name, 'select min(seq) as value from reports.late_entries', found, () => statement)
 }
 
 const oneDay = `ctid = (select ctid from reports.daily_totals where debits > 0 and day > '-infinity' order by 1 limit 1)`

@@ -1,4 +1,4 @@
-import { editBody, forgeLeaf, forged, type Tampering } from './tampering.ts'
+import { editBody, forgeLeaf, forged, type Tampering, onRow } from './tampering.ts'
 
 /* Facts of a payment: attempts, owners, prices, splits, exposure. */
 
@@ -118,19 +118,17 @@ export const tamperedRules: readonly Tampering[] = [
     { kind: 'RequestFailed', from: '"exposedBaseUnits":"\\d+"', to: '"exposedBaseUnits":"0"' },
     { aspect: 'arithmetic', code: 'exposure_differs' },
   ),
-  {
-    name: 'the exposure of a claim, in its event, its leaf, its posting and the accounts',
-    run: async (ledger) => {
-      const position = await ledger.nth('ProofClaimed', 6)
-      await ledger.sql(`${editBody(position, '"exposedBaseUnits":"\\d+"', '"exposedBaseUnits":"1"')};
+  onRow(
+    'the exposure of a claim, in its event, its leaf, its posting and the accounts',
+    ['ProofClaimed', 6],
+    { aspect: 'arithmetic', code: 'exposure_differs' },
+    (position) => `${editBody(position, '"exposedBaseUnits":"\\d+"', '"exposedBaseUnits":"1"')};
         ${forgeLeaf} where seq = ${position};
         alter table ledger.accounts drop constraint accounts_stay_within_limits;
         update ledger.accounts a set balance = a.balance + (case when a.id = e.debits[1] then 1 else -1 end) * (1 - e.amounts[1])
           from ledger.events e where e.seq = ${position} and a.id in (e.debits[1], e.credits[1]);
-        update ledger.events set amounts[1] = 1 where seq = ${position}`)
-      return { aspect: 'arithmetic', code: 'exposure_differs', position }
-    },
-  },
+        update ledger.events set amounts[1] = 1 where seq = ${position}`,
+  ),
   forged(
     'the version of an event',
     { kind: 'RequestFulfilled', from: '"version":\\d+', to: '"version":40' },

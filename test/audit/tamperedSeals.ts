@@ -1,4 +1,4 @@
-import type { Tampering } from './tampering.ts'
+import { type Tampering, changed } from './tampering.ts'
 
 /* Checkpoints and tiles. */
 
@@ -39,29 +39,21 @@ export const tamperedSeals: readonly Tampering[] = [
       return { aspect: 'completeness', code: 'head_differs', position }
     },
   },
-  {
-    name: 'a hash of a tile',
-    run: async (ledger) => {
-      await ledger.sql(
-        `update ledger.tiles set hashes = overlay(hashes placing sha256('x') from 32 * 40 + 1) where level = 0 and index = 0`,
-      )
-      return { aspect: 'integrity', code: 'tile_differs', position: 41 }
-    },
-  },
-  {
-    name: 'the root of a tile',
-    run: async (ledger) => {
-      await ledger.sql(`update ledger.tiles set root = sha256('x') where level = 0 and index = 0`)
-      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
-    },
-  },
-  {
-    name: 'a tile deleted',
-    run: async (ledger) => {
-      await ledger.sql('delete from ledger.tiles where level = 0 and index = 0')
-      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
-    },
-  },
+  changed(
+    'a hash of a tile',
+    { aspect: 'integrity', code: 'tile_differs', position: 41 },
+    `update ledger.tiles set hashes = overlay(hashes placing sha256('x') from 32 * 40 + 1) where level = 0 and index = 0`,
+  ),
+  changed(
+    'the root of a tile',
+    { aspect: 'integrity', code: 'tile_differs', position: 1 },
+    `update ledger.tiles set root = sha256('x') where level = 0 and index = 0`,
+  ),
+  changed(
+    'a tile deleted',
+    { aspect: 'integrity', code: 'tile_differs', position: 1 },
+    'delete from ledger.tiles where level = 0 and index = 0',
+  ),
   {
     name: 'a tile of events that do not exist',
     run: async (ledger) => {

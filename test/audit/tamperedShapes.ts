@@ -1,4 +1,4 @@
-import { accountNumber, onRow, type Tampering } from './tampering.ts'
+import { accountNumber, onRow, type Tampering, changed, onPlace } from './tampering.ts'
 
 /*
  * Rows that the tables of a ledger cannot hold, after their constraints were dropped, and databases that show the
@@ -20,13 +20,7 @@ const unplacedAspects = { declaration_differs: 'integrity', tally_differs: 'arit
 
 /** A change whose finding has no place in the ledger. */
 function unplaced(name: string, code: keyof typeof unplacedAspects, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      await ledger.sql(statement)
-      return { aspect: unplacedAspects[code], code, position: undefined }
-    },
-  }
+  return changed(name, { aspect: unplacedAspects[code], code, position: undefined }, statement)
 }
 
 function onTally(name: string, assignment: string): Tampering {
@@ -53,13 +47,11 @@ function onCheckpoint(
 }
 
 function onTiles(name: string, change: string): Tampering {
-  return {
+  return changed(
     name,
-    run: async (ledger) => {
-      await ledger.sql(`${unbound('ledger.tiles')}; update ledger.tiles set ${change}`)
-      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
-    },
-  }
+    { aspect: 'integrity', code: 'tile_differs', position: 1 },
+    `${unbound('ledger.tiles')}; update ledger.tiles set ${change}`,
+  )
 }
 
 function onSetting(name: string, assignment: string): Tampering {
@@ -89,19 +81,19 @@ function onPayoutStream(name: string, change: (one: string) => string): Tamperin
 const impossibleEvents: readonly Tampering[] = [
   onRow(
     'the version of an event that is null',
-    'ProofClaimed',
+    ['ProofClaimed', 5],
     { aspect: 'integrity', code: 'column_differs' },
     (position) => `${unbound('ledger.events')}; update ledger.events set version = null where seq = ${position}`,
   ),
   onRow(
     'a part of a base unit in a posting',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set amounts[1] = amounts[1] + 0.5 where seq = ${position}`,
   ),
   onRow(
     'postings that are numbered from 7',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) =>
       `${unbound('ledger.events')}; update ledger.events set debits = ('[7:7]=' || debits::text)::int[] where seq = ${position}`,
@@ -118,7 +110,7 @@ const impossibleEvents: readonly Tampering[] = [
   },
   onRow(
     'an event that was recorded at the beginning of time',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'integrity', code: 'leaf_mismatch' },
     (position) => `update ledger.events set recorded_at = '-infinity' where seq = ${position}`,
   ),
@@ -193,20 +185,16 @@ export const lies: readonly Tampering[] = [
     'declaration_differs',
     `alter table ledger.checkpoints enable row level security`,
   ),
-  {
-    name: 'an operator that calls all amounts equal, in front of the search path',
-    run: async (ledger) => {
-      const position = await ledger.value(
-        'select min(upper(s.seqs)) - 1 as value from ledger.streams s join reports.payments p on p.stream = s.stream',
-      )
-      await ledger.sql(`create schema evil;
+  onPlace(
+    'an operator that calls all amounts equal, in front of the search path',
+    'select min(upper(s.seqs)) - 1 as value from ledger.streams s join reports.payments p on p.stream = s.stream',
+    { aspect: 'arithmetic', code: 'report_differs' },
+    () => `create schema evil;
         create function evil.yes(numeric, numeric) returns boolean language sql immutable as 'select true';
         create operator evil.= (leftarg = numeric, rightarg = numeric, function = evil.yes);
         do $$ begin execute format('alter database %I set search_path = evil, pg_catalog', current_database()); end $$;
-        update reports.payments ${inflated}`)
-      return { aspect: 'arithmetic', code: 'report_differs', position }
-    },
-  },
+        update reports.payments ${inflated}`,
+  ),
 ]
 
 export const tamperedShapes: readonly Tampering[] = [...impossibleEvents, ...impossibleRows, ...lies]

@@ -1,4 +1,15 @@
-import { editBody, forgeLeaf, lastPositionOf, onStream, type TamperedLedger, type Tampering } from './tampering.ts'
+import {
+  editBody,
+  forgeLeaf,
+  lastPositionOf,
+  onStream,
+  type TamperedLedger,
+  type Tampering,
+  onPlace,
+  onRow,
+  deleted,
+  changed,
+} from './tampering.ts'
 
 /* Missing and added records: positions, streams, keys, the head. */
 
@@ -11,14 +22,12 @@ const paymentStream = `(select id from ledger.streams where kind = 'payment' ord
 
 /** The row of a stream taken away. */
 function withoutStream(name: string, which: string): Tampering {
-  return {
+  return onPlace(
     name,
-    run: async (ledger) => {
-      const position = await ledger.value(lastPositionOf(which))
-      await ledger.sql(`delete from ledger.streams where id = ${which}`)
-      return { aspect: 'completeness', code: 'stream_missing', position }
-    },
-  }
+    lastPositionOf(which),
+    { aspect: 'completeness', code: 'stream_missing' },
+    () => `delete from ledger.streams where id = ${which}`,
+  )
 }
 
 // Space of the keys of burn rounds in `ledger.keys`.
@@ -50,14 +59,12 @@ const tamperedPositions: readonly Tampering[] = [
       return { aspect: 'completeness', code: 'tree_too_small', position }
     },
   },
-  {
-    name: 'an event from the middle taken away',
-    run: async (ledger) => {
-      const position = await ledger.nth('RequestFailed', 4)
-      await ledger.sql(`delete from ledger.events where seq = ${position}`)
-      return { aspect: 'completeness', code: 'position_missing', position }
-    },
-  },
+  onRow(
+    'an event from the middle taken away',
+    ['RequestFailed', 4],
+    { aspect: 'completeness', code: 'position_missing' },
+    deleted,
+  ),
   {
     name: 'an event taken away from the middle of an append',
     run: async (ledger) => {
@@ -86,13 +93,11 @@ const tamperedPositions: readonly Tampering[] = [
       return { aspect: 'integrity', code: 'tile_differs', position }
     },
   },
-  {
-    name: 'the first event replaced, its leaf made again',
-    run: async (ledger) => {
-      await ledger.sql(`${editBody(1, '"source":"fixed"', '"source":"other"')}; ${forgeLeaf} where seq = 1`)
-      return { aspect: 'integrity', code: 'tile_differs', position: 1 }
-    },
-  },
+  changed(
+    'the first event replaced, its leaf made again',
+    { aspect: 'integrity', code: 'tile_differs', position: 1 },
+    `${editBody(1, '"source":"fixed"', '"source":"other"')}; ${forgeLeaf} where seq = 1`,
+  ),
   {
     name: 'the head set back',
     run: async (ledger) => {
@@ -131,43 +136,33 @@ const tamperedRegistry: readonly Tampering[] = [
     'the positions of a stream',
     'seqs = int8multirange(int8range(lower(seqs), lower(seqs) + 1), int8range(upper(seqs) - 1, upper(seqs)))',
   ),
-  {
-    name: 'the positions of a stream, one of them of another stream',
-    run: async (ledger) => {
-      const position = await ledger.value(`select upper(seqs) as value from ledger.streams where id = ${paymentStream}`)
-      await ledger.sql(`update ledger.streams set seqs = seqs + int8multirange(int8range(${position}, ${position + 1}))
-        - int8multirange(int8range(lower(seqs), lower(seqs) + 1)) where id = ${paymentStream}`)
-      return { aspect: 'completeness', code: 'stream_differs', position }
-    },
-  },
+  onPlace(
+    'the positions of a stream, one of them of another stream',
+    `select upper(seqs) as value from ledger.streams where id = ${paymentStream}`,
+    { aspect: 'completeness', code: 'stream_differs' },
+    (position) => `update ledger.streams set seqs = seqs + int8multirange(int8range(${position}, ${position + 1}))
+        - int8multirange(int8range(lower(seqs), lower(seqs) + 1)) where id = ${paymentStream}`,
+  ),
 ]
 
 const tamperedKeys: readonly Tampering[] = [
-  {
-    name: 'the key of a burn round taken away, so that it could be burned again',
-    run: async (ledger) => {
-      const position = await ledger.nth('BurnSubmitted', 0)
-      await ledger.sql(`delete from ledger.keys where space = ${burnRounds}`)
-      return { aspect: 'completeness', code: 'key_differs', position }
-    },
-  },
-  {
-    name: 'the stream of the key of a burn round',
-    run: async (ledger) => {
-      const position = await ledger.nth('BurnSubmitted', 0)
-      await ledger.sql(`update ledger.keys set id = ${paymentStream} where space = ${burnRounds}`)
-      return { aspect: 'completeness', code: 'key_differs', position }
-    },
-  },
-  {
-    name: 'the key of a round that was never burned',
-    run: async (ledger) => {
-      await ledger.sql(
-        `insert into ledger.keys (space, key, id) select space, key || '9'::bytea, id from ledger.keys where space = ${burnRounds}`,
-      )
-      return { aspect: 'completeness', code: 'key_differs', position: undefined }
-    },
-  },
+  onRow(
+    'the key of a burn round taken away, so that it could be burned again',
+    ['BurnSubmitted', 0],
+    { aspect: 'completeness', code: 'key_differs' },
+    () => `delete from ledger.keys where space = ${burnRounds}`,
+  ),
+  onRow(
+    'the stream of the key of a burn round',
+    ['BurnSubmitted', 0],
+    { aspect: 'completeness', code: 'key_differs' },
+    () => `update ledger.keys set id = ${paymentStream} where space = ${burnRounds}`,
+  ),
+  changed(
+    'the key of a round that was never burned',
+    { aspect: 'completeness', code: 'key_differs', position: undefined },
+    `insert into ledger.keys (space, key, id) select space, key || '9'::bytea, id from ledger.keys where space = ${burnRounds}`,
+  ),
 ]
 
 export const tamperedStreams: readonly Tampering[] = [...tamperedPositions, ...tamperedRegistry, ...tamperedKeys]

@@ -1,4 +1,4 @@
-import { accountNumber, onAccount, onRow, type Tampering } from './tampering.ts'
+import { accountNumber, onAccount, onRow, type Tampering, changed } from './tampering.ts'
 
 /* Tables that are derived from the events: postings, accounts, tallies, settings, quotes, checkpoints, tiles. */
 
@@ -11,25 +11,25 @@ const otherMint = `(select other.id from ledger.accounts own join ledger.account
 const tamperedPostings: readonly Tampering[] = [
   onRow(
     'the amount of a posting',
-    'DistributionAllocated',
+    ['DistributionAllocated', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set amounts[2] = amounts[2] + 1 where seq = ${position}`,
   ),
   onRow(
     'the account of a posting',
-    'DistributionAllocated',
+    ['DistributionAllocated', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set credits[1] = ${otherHolders} where seq = ${position}`,
   ),
   onRow(
     'the two sides of a posting exchanged',
-    'PaymentVerified',
+    ['PaymentVerified', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set debits[1] = credits[1], credits[1] = debits[1] where seq = ${position}`,
   ),
   onRow(
     'two postings of one event exchanged',
-    'DistributionAllocated',
+    ['DistributionAllocated', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (
       position,
@@ -38,25 +38,25 @@ const tamperedPostings: readonly Tampering[] = [
   ),
   onRow(
     'the mint of a posting',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set debits[1] = coalesce(${otherMint}, 9999) where seq = ${position}`,
   ),
   onRow(
     'an account that there is no row of, in a posting',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'arithmetic', code: 'posting_differs' },
     (position) => `update ledger.events set credits[1] = 9999 where seq = ${position}`,
   ),
   onRow(
     'a posting taken away',
-    'TokensBurned',
+    ['TokensBurned', 5],
     { aspect: 'arithmetic', code: 'posting_missing' },
     (position) => `update ledger.events set debits = null, credits = null, amounts = null where seq = ${position}`,
   ),
   onRow(
     'a posting added',
-    'RequestFulfilled',
+    ['RequestFulfilled', 5],
     { aspect: 'arithmetic', code: 'posting_unexpected' },
     (position) => `update ledger.events e set debits = o.debits, credits = o.credits, amounts = o.amounts
       from ledger.events o where e.seq = ${position} and o.seq = ${position} + 1`,
@@ -133,78 +133,59 @@ const tamperedAccounts: readonly Tampering[] = [
       return { aspect: 'arithmetic', code: 'posting_differs', position }
     },
   },
-  {
-    name: 'an account of a name that no event gives',
-    run: async (ledger) => {
-      await ledger.sql(`insert into ledger.accounts (mint, name, class, hourly) select mint, 'Assets:Elsewhere', 'wallet', false
-        from ledger.accounts limit 1`)
-      return { aspect: 'arithmetic', code: 'account_differs', position: undefined }
-    },
-  },
-]
-
-const firstHour = `(select account, hour from ledger.tallies order by account, hour limit 1)`
-
-const tamperedTallies: readonly Tampering[] = [
-  {
-    name: 'what was burned in an hour',
-    run: async (ledger) => {
-      await ledger.sql(`update ledger.tallies set amount = amount - 1 where (account, hour) = ${firstHour}`)
-      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
-    },
-  },
-  {
-    name: 'what was burned in an hour, taken away',
-    run: async (ledger) => {
-      await ledger.sql(`delete from ledger.tallies where (account, hour) = ${firstHour}`)
-      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
-    },
-  },
-  {
-    name: 'an hour in which nothing was burned',
-    run: async (ledger) => {
-      await ledger.sql(`insert into ledger.tallies select account, hour + interval '99 days', amount, entries
-        from ledger.tallies where (account, hour) = ${firstHour}`)
-      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
-    },
-  },
-  {
-    name: 'the burns of two hours exchanged',
-    run: async (ledger) => {
-      await ledger.sql(`update ledger.tallies t set amount = o.amount, entries = o.entries from ledger.tallies o
-        where o.account = t.account and o.hour in (${lastHours}) and t.hour in (${lastHours}) and o.hour <> t.hour`)
-      return { aspect: 'arithmetic', code: 'tally_differs', position: undefined }
-    },
-  },
+  changed(
+    'an account of a name that no event gives',
+    { aspect: 'arithmetic', code: 'account_differs', position: undefined },
+    `insert into ledger.accounts (mint, name, class, hourly) select mint, 'Assets:Elsewhere', 'wallet', false
+        from ledger.accounts limit 1`,
+  ),
 ]
 
 const lastHours = `select distinct hour from ledger.tallies order by hour desc limit 2`
+const firstHour = `(select account, hour from ledger.tallies order by account, hour limit 1)`
+
+const tamperedTallies: readonly Tampering[] = [
+  changed(
+    'what was burned in an hour',
+    { aspect: 'arithmetic', code: 'tally_differs', position: undefined },
+    `update ledger.tallies set amount = amount - 1 where (account, hour) = ${firstHour}`,
+  ),
+  changed(
+    'what was burned in an hour, taken away',
+    { aspect: 'arithmetic', code: 'tally_differs', position: undefined },
+    `delete from ledger.tallies where (account, hour) = ${firstHour}`,
+  ),
+  changed(
+    'an hour in which nothing was burned',
+    { aspect: 'arithmetic', code: 'tally_differs', position: undefined },
+    `insert into ledger.tallies select account, hour + interval '99 days', amount, entries
+        from ledger.tallies where (account, hour) = ${firstHour}`,
+  ),
+  changed(
+    'the burns of two hours exchanged',
+    { aspect: 'arithmetic', code: 'tally_differs', position: undefined },
+    `update ledger.tallies t set amount = o.amount, entries = o.entries from ledger.tallies o
+        where o.account = t.account and o.hour in (${lastHours}) and t.hour in (${lastHours}) and o.hour <> t.hour`,
+  ),
+]
 
 const tamperedSettings: readonly Tampering[] = [
-  {
-    name: 'a price list',
-    run: async (ledger) => {
-      await ledger.sql(
-        `update ledger.settings set body = convert_to(replace(convert_from(body, 'UTF8'), '"10000"', '"10001"'), 'UTF8') where name = 'prices'`,
-      )
-      return { aspect: 'completeness', code: 'setting_differs', position: 1 }
-    },
-  },
-  {
-    name: 'a price list taken away',
-    run: async (ledger) => {
-      await ledger.sql(`delete from ledger.settings where name = 'prices'`)
-      return { aspect: 'completeness', code: 'setting_differs', position: 1 }
-    },
-  },
-  {
-    name: 'when a setting begins',
-    run: async (ledger) => {
-      const position = await ledger.nth('SettingChanged', 0)
-      await ledger.sql(`update ledger.settings set valid_from = valid_from - interval '1 hour' where name = 'origin'`)
-      return { aspect: 'completeness', code: 'setting_differs', position }
-    },
-  },
+  changed(
+    'a price list',
+    { aspect: 'completeness', code: 'setting_differs', position: 1 },
+    `update ledger.settings set body = convert_to(replace(convert_from(body, 'UTF8'), '"10000"', '"10001"'), 'UTF8') where name = 'prices'`,
+  ),
+  changed(
+    'a price list taken away',
+    { aspect: 'completeness', code: 'setting_differs', position: 1 },
+    `delete from ledger.settings where name = 'prices'`,
+  ),
+  onRow(
+    'when a setting begins',
+    ['SettingChanged', 0],
+    { aspect: 'completeness', code: 'setting_differs' },
+    () => `update ledger.settings set valid_from = valid_from - interval '1 hour' where name = 'origin'`,
+  ),
   {
     name: 'a setting that no event has',
     run: async (ledger) => {
@@ -242,13 +223,7 @@ const tamperedQuotes: readonly Tampering[] = [
 
 /** A row of the declaration changed. No event shows it. */
 function onDeclaration(name: string, statement: string): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      await ledger.sql(statement)
-      return { aspect: 'integrity', code: 'declaration_differs', position: undefined }
-    },
-  }
+  return changed(name, { aspect: 'integrity', code: 'declaration_differs', position: undefined }, statement)
 }
 
 const tamperedDeclaration: readonly Tampering[] = [

@@ -1,4 +1,4 @@
-import { editBody, forged, lastPositionOf, onAccount, type Tampering } from './tampering.ts'
+import { editBody, forged, lastPositionOf, onAccount, type Tampering, onRow, onPlace, deleted } from './tampering.ts'
 
 /* Tabs: the deposit and its terms, the debits, what was charged, and the end. */
 
@@ -67,15 +67,13 @@ const tamperedDeposits: readonly Tampering[] = [
     { kind: 'DepositReversed', nth: 0, from: '"spentBaseUnits":"\\d+"', to: '"spentBaseUnits":"0"' },
     { aspect: 'arithmetic', code: 'reversal_differs' },
   ),
-  {
-    name: 'the key by which a tab finds its deposit',
-    run: async (ledger) => {
-      const position = await ledger.nth('TabOpened', 0)
-      await ledger.sql(`delete from ledger.keys where space = 14 and substring(key from 17) = substring(key for 16)
-        and id = (select id from ledger.streams where stream = (select stream from ledger.events where seq = ${position}))`)
-      return { aspect: 'completeness', code: 'key_differs', position }
-    },
-  },
+  onRow(
+    'the key by which a tab finds its deposit',
+    ['TabOpened', 0],
+    { aspect: 'completeness', code: 'key_differs' },
+    (position) => `delete from ledger.keys where space = 14 and substring(key from 17) = substring(key for 16)
+        and id = (select id from ledger.streams where stream = (select stream from ledger.events where seq = ${position}))`,
+  ),
 ]
 
 const tamperedDebits: readonly Tampering[] = [
@@ -91,24 +89,15 @@ const tamperedDebits: readonly Tampering[] = [
   debit('the price', '"priceMicroUsd":"\\d+"', '"priceMicroUsd":"1"', 'price_wrong'),
   debit('the hold', '"requiredBaseUnits":"\\d+"', '"requiredBaseUnits":"1"', 'price_wrong'),
   debit('the version of the tab', '"lifecycle":0', '"lifecycle":1', 'lifecycle_impossible'),
-  {
-    name: 'the number of a debit used a second time',
-    run: async (ledger) => {
-      const position = await ledger.nth('TabDebited', 1)
-      await ledger.sql(editBody(position, '"number":"2"(.*"stream":"tab:\\w+):2"', '"number":"1"\\1:1"'))
-      return { ...wrong('lifecycle_impossible'), position }
-    },
-  },
-  {
-    name: 'the bearer key of a debit',
-    run: async (ledger) => {
-      const position = await ledger.value(
-        `select min(seq) as value from ledger.events where kind = 'TabDebited' and convert_from(body, 'UTF8')::jsonb ->> 'bearerHash' is not null`,
-      )
-      await ledger.sql(editBody(position, '"bearerHash":"....', '"bearerHash":"0000'))
-      return { ...wrong('owner_differs'), position }
-    },
-  },
+  onRow('the number of a debit used a second time', ['TabDebited', 1], wrong('lifecycle_impossible'), (position) =>
+    editBody(position, '"number":"2"(.*"stream":"tab:\\w+):2"', '"number":"1"\\1:1"'),
+  ),
+  onPlace(
+    'the bearer key of a debit',
+    `select min(seq) as value from ledger.events where kind = 'TabDebited' and convert_from(body, 'UTF8')::jsonb ->> 'bearerHash' is not null`,
+    wrong('owner_differs'),
+    (position) => editBody(position, '"bearerHash":"....', '"bearerHash":"0000'),
+  ),
 ]
 
 /** Events of the first chat that a tab paid by use: the delivery, the burn, the shares and the rest. */
@@ -186,22 +175,18 @@ const tamperedEnds: readonly Tampering[] = [
     { kind: 'TabClosed', nth: 0, from: '"restBaseUnits":"\\d', to: '"restBaseUnits":"9' },
     { aspect: 'arithmetic', code: 'posting_differs' },
   ),
-  {
-    name: 'the closing of a tab taken away',
-    run: async (ledger) => {
-      const position = await ledger.nth('TabClosed', 0)
-      await ledger.sql(`delete from ledger.events where seq = ${position}`)
-      return { aspect: 'completeness', code: 'position_missing', position }
-    },
-  },
-  {
-    name: 'the stream of a closed tab taken away',
-    run: async (ledger) => {
-      const position = await ledger.value(lastPositionOf(closedTab))
-      await ledger.sql(`delete from ledger.streams where id = ${closedTab}`)
-      return { aspect: 'completeness', code: 'stream_missing', position }
-    },
-  },
+  onRow(
+    'the closing of a tab taken away',
+    ['TabClosed', 0],
+    { aspect: 'completeness', code: 'position_missing' },
+    deleted,
+  ),
+  onPlace(
+    'the stream of a closed tab taken away',
+    lastPositionOf(closedTab),
+    { aspect: 'completeness', code: 'stream_missing' },
+    () => `delete from ledger.streams where id = ${closedTab}`,
+  ),
 ]
 
 const tamperedFigures: readonly Tampering[] = [

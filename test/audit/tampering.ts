@@ -78,18 +78,51 @@ export function forged(
   }
 }
 
-export function onRow(
+type Finding = Omit<Found, 'position'>
+
+/** A change at the position that a query returns. */
+export function onPlace(
   name: string,
-  kind: string,
-  found: Omit<Found, 'position'>,
+  query: string,
+  found: Finding,
   statement: (position: number) => string,
 ): Tampering {
   return {
     name,
     run: async (ledger) => {
-      const position = await ledger.nth(kind, 5)
+      const position = await ledger.value(query)
       await ledger.sql(statement(position))
       return { ...found, position }
+    },
+  }
+}
+
+/** A change at the event of a kind with this number, from 0. */
+export function onRow(
+  name: string,
+  [kind, nth]: readonly [kind: string, nth: number],
+  found: Finding,
+  statement: (position: number) => string,
+): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      const position = await ledger.nth(kind, nth)
+      await ledger.sql(statement(position))
+      return { ...found, position }
+    },
+  }
+}
+
+export const deleted = (position: number): string => `delete from ledger.events where seq = ${position}`
+
+/** A change whose finding does not depend on the ledger. */
+export function changed(name: string, found: Found, statement: string): Tampering {
+  return {
+    name,
+    run: async (ledger) => {
+      await ledger.sql(statement)
+      return found
     },
   }
 }
