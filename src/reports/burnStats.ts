@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { encodeBase64 } from '@tollbook/core/base64'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Database, readOrFault } from '../store/database.ts'
 import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
@@ -14,11 +13,11 @@ export interface BurnStatsQuestion {
   readonly decimals: number
 }
 
-interface Burned {
-  readonly tokens: number
-  readonly baseUnits: string
-  readonly payments: number
-}
+/** Burned tokens of a time span, an endpoint or a day. */
+export type Burned = Readonly<{ tokens: number; baseUnits: string; payments: number }>
+
+/** The statistics as JSON. */
+export type BurnStats = Awaited<ReturnType<typeof burnStats>>
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
@@ -29,16 +28,13 @@ const daysShown = 90
  * append writes together with the events. The cost does not depend on the number of payments, except for sales in
  * dollars that no round has burned yet.
  */
-export async function burnStats(
-  deps: { database: Database; clock: Clock },
-  { mint, decimals }: BurnStatsQuestion,
-): Promise<Readonly<Record<string, Json>>> {
+export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
   const nowMs = deps.clock.nowMs()
   const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
   const debt = await readOrFault('owed burns', () => readBurnDebt(deps.database, mint))
   const promises = await readOrFault('promised burns', () => readPromisedBurns(deps.database, mint))
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
-  const show = (chosen: readonly Row[]): Json => ({ ...shown(chosen, decimals) })
+  const show = (chosen: readonly Row[]) => shown(chosen, decimals)
   const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
   const accounts = ofSpan('account')
   const days = ofSpan('day')
@@ -124,11 +120,11 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
  * Burns that sales in dollars promised, in tokens: delivered by the treasury, burned, and still open. The dollars of
  * these sales are next to them, one entry for each mint. Absent without such sales and deliveries.
  */
-function treasuryOf(promises: PromisedBurns | undefined, decimals: number): Readonly<Record<string, Json>> {
+function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
   const { promisedBaseUnits: promised, deliveredBaseUnits: delivered, burnedBaseUnits: burned, sales } = promises
   const due = promised - delivered
-  const show = (baseUnits: bigint): Json => ({ ...shownAmount(baseUnits, decimals) })
+  const show = (baseUnits: bigint) => shownAmount(baseUnits, decimals)
   return {
     treasury: {
       promised: show(promised),
@@ -149,12 +145,12 @@ function treasuryOf(promises: PromisedBurns | undefined, decimals: number): Read
 }
 
 /** Confirmed burns, divided into those inside payments and those in rounds of the service. */
-function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number): Json {
+function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number) {
   const { confirmedBaseUnits, lastRound } = debt
   return {
     ...total,
-    insidePayments: { ...shownAmount(BigInt(total.baseUnits) - confirmedBaseUnits, decimals) },
-    inRounds: { ...shownAmount(confirmedBaseUnits, decimals) },
+    insidePayments: shownAmount(BigInt(total.baseUnits) - confirmedBaseUnits, decimals),
+    inRounds: shownAmount(confirmedBaseUnits, decimals),
     lastRound:
       lastRound === undefined
         ? null

@@ -1,5 +1,6 @@
+import type { Burned, BurnStats } from '../../reports/burnStats.ts'
 import { countText, showFigure, timeText, tokensText } from './amounts.ts'
-import { type Burned, type BurnStats, followBurnStats, spansOf } from './burnStats.ts'
+import { followBurnStats, spansOf } from './burnStats.ts'
 import { drawDays } from './charts.ts'
 import { fillTable, one, oneOf } from './element.ts'
 

@@ -1,35 +1,5 @@
+import type { BurnStats } from '../../reports/burnStats.ts'
 import { dataOf, send, wordsOf } from './api.ts'
-
-/** Burned tokens of a time span, an endpoint or a day. */
-export interface Burned {
-  readonly tokens: number
-  readonly baseUnits: string
-  readonly payments: number
-}
-
-/** `data` of `/api/token/burn-stats`, limited to the fields that pages use. */
-export interface BurnStats {
-  readonly mint: string
-  readonly decimals: number
-  readonly total: Burned
-  readonly last24Hours: Burned
-  readonly last7Days: Burned
-  readonly last30Days: Burned
-  readonly byEndpoint: readonly (Burned & { readonly endpoint: string })[]
-  readonly byDay: readonly (Burned & { readonly day: string })[]
-  readonly confirmed: {
-    readonly insidePayments: Pick<Burned, 'baseUnits'>
-    readonly inRounds: Pick<Burned, 'baseUnits'>
-    readonly lastRound: { readonly at: string; readonly signature: string } | null
-  }
-  /** Absent without sales in dollars. */
-  readonly treasury?: Readonly<Record<'promised' | 'delivered' | 'burned' | 'open', Pick<Burned, 'baseUnits'>>> & {
-    readonly sales: readonly { readonly mint: string; readonly symbol?: string; readonly usd: number }[]
-  }
-  readonly owed: { readonly baseUnits: string; readonly oldestAt: string | null }
-  readonly ledger: { readonly position: number }
-  readonly asOf: string
-}
 
 const refreshMs = 30_000
 
