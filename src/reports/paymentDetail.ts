@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
@@ -11,17 +10,14 @@ import { refundJson } from './refundLines.ts'
 const payoutsMax = 100
 
 /** Facts of a payment for JSON. `mint` is that of its first entry, and empty if it has none. */
-export type PaymentDetail = Readonly<Record<string, Json>> & { readonly mint: string }
+export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>>>
 
 /**
  * Reads everything in the ledger about one payment, payout or burn: its events with the hashed bodies, their entries,
  * and the signed transaction. It also has the open debts of the wallet accounts that it moved. Undefined if the ledger
  * does not have it.
  */
-export async function paymentDetail(
-  database: Database,
-  reference: PaymentReference,
-): Promise<PaymentDetail | undefined> {
+export async function paymentDetail(database: Database, reference: PaymentReference) {
   const found = await readOrFault('a payment', () => readEvents(database, reference))
   const [first] = found
   if (first === undefined) return undefined

@@ -1,5 +1,3 @@
-import type { Json } from '@tollbook/core/canonicalJson'
-
 /*
  * Attributes payouts to payments. All debts to one wallet are one account, and a payout pays the account. Payouts first
  * pay approved debts in the order of their approvals, then other debts in the order in which they arose.
@@ -67,7 +65,7 @@ interface Open {
 }
 
 /** Amounts as text, for JSON. */
-export function refundJson(line: RefundLine): Readonly<Record<string, Json>> {
+export function refundJson(line: RefundLine) {
   const { owedBaseUnits, approvedBaseUnits, paidBaseUnits, decisions, payouts, ...rest } = line
   return {
     ...rest,

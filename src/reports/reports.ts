@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
@@ -15,7 +14,7 @@ import type { ReportTable } from './reportTable.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp, rollUpInTurn } from './rollUp.ts'
-import { summary } from './summary.ts'
+import { type Summary, summary } from './summary.ts'
 import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
@@ -27,7 +26,7 @@ export interface Reports {
   inMint(mint: string): Promise<Reports>
   /** The mints that have reports. */
   mints(): Promise<readonly LedgerMint[]>
-  summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
+  summary(): Promise<Positioned<Summary>>
   /** Sums for monitoring, up to the position of the reports. */
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>

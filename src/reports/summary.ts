@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { accounts, shareName } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
@@ -14,8 +13,11 @@ interface LineRow {
   readonly burned_later: string
 }
 
+/** The summary as JSON. */
+export type Summary = Awaited<ReturnType<typeof summary>>
+
 /** State of one mint in a few figures, from one row per endpoint and kind of account. */
-export async function summary(database: Database, { mint, decimals }: LedgerToken): Promise<Record<string, Json>> {
+export async function summary(database: Database, { mint, decimals }: LedgerToken) {
   const lines = await readOrFault('the summary', async () => {
     const { rows } = await sql<LineRow>`
       select account, sum(debits - credits)::text as balance, sum(payments)::bigint as payments,

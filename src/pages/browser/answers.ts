@@ -1,5 +1,6 @@
-import type { Json } from '@tollbook/core/canonicalJson'
-import type { RefundLine } from '../../reports/refundLines.ts'
+import type { PaymentDetail } from '../../reports/paymentDetail.ts'
+import type { refundJson } from '../../reports/refundLines.ts'
+import type { Summary as Figures } from '../../reports/summary.ts'
 
 /* Types of the finance reports' answers, limited to the fields that the page uses. Amounts are base units in text. */
 
@@ -8,32 +9,14 @@ interface Positions {
   readonly ledger: { readonly position: number; readonly headPosition: number }
 }
 
-export interface Mint {
-  readonly mint: string
-  readonly name: string
-  readonly decimals: number
-}
-
-export interface Summary extends Positions {
-  readonly mint: string
-  /** Mints that have figures. */
-  readonly mints: readonly Mint[]
-  readonly decimals: number
-  readonly asOf: string
-  readonly publicUrl: string | null
-  readonly payments: number
-  readonly burnedBaseUnits: string
-  readonly burnConfirmedBaseUnits: string
-  readonly burnOwedBaseUnits: string
-  readonly burnOwedSince: string | null
-  readonly paymentWalletBaseUnits: string
-  /** Null if no node answers. */
-  readonly paymentWalletOnChainBaseUnits: string | null
-  readonly liabilities: readonly { readonly account: string; readonly owedBaseUnits: string }[]
-  readonly owedBaseUnits: string
-  readonly refundsDueBaseUnits: string
-  readonly lostBaseUnits: string
-}
+export type Summary = Figures &
+  Positions & {
+    readonly asOf: string
+    readonly publicUrl: string | null
+    /** Null if no node answers. */
+    readonly paymentWalletOnChainBaseUnits: string | null
+  }
+export type Mint = Figures['mints'][number]
 
 export type Cell = string | number | null
 export type Row = Readonly<Record<string, Cell>>
@@ -55,34 +38,7 @@ export interface Links {
   readonly inclusion: string | null
 }
 
-type TextAmounts<Line> = { readonly [Name in keyof Line]: Line[Name] extends bigint ? string : Line[Name] }
-export type Refund = TextAmounts<RefundLine>
-
-export interface LedgerEvent {
-  readonly position: number
-  readonly kind: string
-  readonly effectiveAt: string
-  readonly recordedAt: string
-  readonly leafHash: string
-  readonly entries: readonly { readonly account: string; readonly mint: string; readonly amountBaseUnits: string }[]
-  readonly body: Json
-}
-
+export type Refund = ReturnType<typeof refundJson>
 /** Everything in the ledger about one payment, payout or burn. */
-export interface Payment {
-  readonly reference: string
-  readonly kind: string
-  readonly wallet: string
-  readonly endpoint: string
-  readonly state: string
-  readonly owedNow: readonly { readonly account: string; readonly owedBaseUnits: string }[]
-  readonly payouts: readonly {
-    readonly reference: string
-    readonly account: string
-    readonly paidBaseUnits: string
-    readonly paidAt: string
-  }[]
-  readonly refunds: readonly Refund[]
-  readonly events: readonly LedgerEvent[]
-  readonly transactionBase64: string | null
-}
+export type Payment = Omit<PaymentDetail, 'reference'> & { readonly reference: string }
+export type LedgerEvent = Payment['events'][number]

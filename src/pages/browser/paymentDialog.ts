@@ -42,7 +42,7 @@ const noLinks: Links = { network: '', explorer: null, checkpoint: null, inclusio
 
 /** Returns the facts to show for a payment that the ledger does not have. */
 function nothing(subject: string): Payment {
-  const lists = { owedNow: [], payouts: [], refunds: [], events: [] }
+  const lists = { mint: '', owedNow: [], payouts: [], refunds: [], events: [] }
   return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
 }
 
