@@ -26,33 +26,40 @@ async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<
   const wallets = walletsOf(recorded, readAddress(config.wallet ?? ''))
   const [tabWallet] = wallets
   if (tabWallet === undefined) return skipped('TAB_WALLET is not set: no tabs are sold')
-  const { terms, reader, readAccounts } = await chain()
-  const addresses = [tokenAccountOf(terms, tabWallet)]
-  const [account] = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
-  if (account?.token === undefined)
-    return failed(`the wallet for tabs ${tabWallet} has no token account of the mint`, 'open it with any wallet')
-  if (account.token.isFrozen)
-    return failed(`the token account of the wallet for tabs ${tabWallet} is frozen`, 'ask the issuer of the mint')
-  const { mint, paymentWallet } = terms
-  const totals = await readTabTotals(database, mint)
-  const tabs = { totals: () => Promise.resolve(totals) }
-  const custody = await readCustody({
-    tabs,
-    chain: reader,
-    mint,
-    tabWallets: () => wallets,
-    paymentWallet,
-    slot: () => 0,
+  const { terms, dollars, reader, readAccounts } = await chain()
+  const every = [terms, ...dollars.map((dollar) => dollar.terms)]
+  const addresses = every.map((each) => tokenAccountOf(each, tabWallet))
+  const accounts = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
+  const mintsWhere = (is: (account: (typeof accounts)[number]) => boolean) =>
+    every.filter((_terms, index) => is(accounts[index])).map(({ mint }) => mint)
+  const missing = mintsWhere((account) => account?.token === undefined)
+  if (missing.length > 0 && config.wallet !== undefined)
+    return failed(`the wallet for tabs ${tabWallet} has no token account of ${missing.join(', ')}`, openAccount)
+  const frozen = mintsWhere((account) => account?.token?.isFrozen === true)
+  if (frozen.length > 0)
+    return failed(`the token account of the wallet for tabs ${tabWallet} of ${frozen.join(', ')} is frozen`, askIssuer)
+  const judged = every.map(async ({ mint }) => {
+    const totals = await readTabTotals(database, mint)
+    const tabs = { totals: () => Promise.resolve(totals) }
+    const holders = { tabWallets: () => wallets, paymentWallet: terms.paymentWallet }
+    const custody = await readCustody({ tabs, chain: reader, ...holders, slot: () => 0 }, mint)
+    const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
+    const text = `${heldBaseUnits} base units of ${mint}, ${totals.tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
+    return { isCovered, text }
   })
-  const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
-  const detail = `${wallets.join(' and ')} ${wallets.length === 1 ? 'holds' : 'hold'} ${heldBaseUnits} base units, ${totals.tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
-  if (!isCovered)
+  const custodies = await Promise.all(judged)
+  const texts = custodies.map(({ text }) => text).join('; ')
+  const detail = `${wallets.join(' and ')} ${wallets.length === 1 ? 'holds' : 'hold'} ${texts}`
+  if (custodies.some(({ isCovered }) => !isCovered))
     return failed(
       `no deposit is sold: ${detail}`,
       'transfer what is missing from the payment wallet to the wallet for tabs',
     )
   return judgeLimits(config) ?? passed(detail)
 }
+
+const openAccount = 'open it with any wallet, such as by `spl-token create-account MINT --owner WALLET`'
+const askIssuer = 'ask the issuer of the mint'
 
 function judgeLimits({
   wallet,

@@ -7,6 +7,8 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 export interface DollarHealth extends Repeated {
   /** Why no new payment in this dollar is accepted. */
   whyOff(mint: Address): string | undefined
+  /** Why no deposit on a tab in this dollar is accepted. */
+  whyNoDeposit(mint: Address): string | undefined
   /** The first dollar that is off, for the health check. */
   problem(): string | undefined
 }
@@ -16,10 +18,15 @@ export interface WatchedDollar {
   readonly symbol: string
   readonly mint: Address
   readonly sources: readonly PriceSource[]
-  /** The payment wallet's token account. Undefined if it does not exist. */
-  readonly readAccount: () => Promise<{ readonly isFrozen: boolean } | undefined>
+  /** Token accounts of the payment wallet and, if tabs are sold, of the wallet for tabs. Undefined: does not exist. */
+  readonly readAccounts: () => Promise<readonly (WatchedAccount | undefined)[]>
 }
 
+interface WatchedAccount {
+  readonly isFrozen: boolean
+}
+
+const wallets = ['payment wallet', 'wallet for tabs']
 const everyMs = 30_000
 const pegPercent = 2
 /** A single source that is wrong must not stop the sales in a dollar. */
@@ -32,9 +39,14 @@ const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
  */
 export async function startDollarHealth(dollars: readonly WatchedDollar[], deps: RepeatDeps): Promise<DollarHealth> {
   const accounts = new Map<Address, string>()
+  const deposits = new Map<Address, string>()
   const pegs = new Map<Address, string>()
   async function check(dollar: WatchedDollar): Promise<void> {
-    note(accounts, dollar.mint, accountProblem(dollar, await dollar.readAccount()))
+    const [problem, ofTabs] = (await dollar.readAccounts()).map((account, index) =>
+      accountProblem(dollar, account, wallets[index]),
+    )
+    note(accounts, dollar.mint, problem)
+    note(deposits, dollar.mint, ofTabs)
     const peg = await judgePeg(dollar)
     if (peg !== 'unknown') note(pegs, dollar.mint, peg)
   }
@@ -45,12 +57,13 @@ export async function startDollarHealth(dollars: readonly WatchedDollar[], deps:
     if (after !== before) deps.log.warn({ event: 'dollar_health', problem: after ?? 'none' })
   }
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
-  const problem = () => dollars.map(({ mint }) => whyOff(mint)).find((why) => why !== undefined)
-  if (dollars.length === 0) return { whyOff, problem, stop: () => Promise.resolve() }
+  const whyNoDeposit = (mint: Address) => deposits.get(mint)
+  const problem = () => dollars.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
+  if (dollars.length === 0) return { whyOff, whyNoDeposit, problem, stop: () => Promise.resolve() }
   // A node that does not answer at the start leaves the verdict on the account open. The next check decides.
   await run().catch((error: unknown) => deps.log.warn({ event: 'dollar_health', problem: String(error) }))
   const task = repeat(deps, { name: 'dollar watch', everyMs, run })
-  return { whyOff, problem, stop: () => task.stop() }
+  return { whyOff, whyNoDeposit, problem, stop: () => task.stop() }
 }
 
 function note(known: Map<Address, string>, mint: Address, problem: string | undefined): void {
@@ -60,10 +73,11 @@ function note(known: Map<Address, string>, mint: Address, problem: string | unde
 
 function accountProblem(
   { symbol }: WatchedDollar,
-  account: { readonly isFrozen: boolean } | undefined,
+  account: WatchedAccount | undefined,
+  wallet: string | undefined,
 ): string | undefined {
-  if (account === undefined) return `the payment wallet has no token account for ${symbol}; open it`
-  return account.isFrozen ? `the issuer of ${symbol} has frozen the token account of the payment wallet` : undefined
+  if (account === undefined) return `the ${wallet} has no token account for ${symbol}; open it`
+  return account.isFrozen ? `the issuer of ${symbol} has frozen the token account of the ${wallet}` : undefined
 }
 
 /** `unknown` without an answer of any source: the last verdict stays. */

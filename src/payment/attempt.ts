@@ -138,7 +138,7 @@ export interface FulfilCommand {
 }
 
 /** A charge with its division by the split of the price. */
-export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares'>
+export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
 /**
  * Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has
@@ -153,14 +153,15 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   const { mint } = price
   const fulfilled = { kind: 'RequestFulfilled', attempt: live.attempt, ...delivery } as const
   if (isDepositPrice(price)) return { step: 'payment.fulfil', events: [fulfilled, depositEvent(settlement, deposit)] }
-  const { shares, requiredBaseUnits, burnBaseUnits } = isDebit(settlement) ? (charged ?? price) : price
+  const charge = isDebit(settlement) ? (charged ?? price) : price
+  const { shares, requiredBaseUnits, burnBaseUnits } = charge
   const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
   assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
   return {
     step: isDebit(settlement) ? 'tab_request.capture' : 'payment.fulfil',
     events: [
       fulfilled,
-      ...owedBurnOf(settlement, burnBaseUnits),
+      ...owedBurnOf(settlement, charge),
       { kind: 'DistributionAllocated', mint, parts: shares },
       ...returnedBy(live, requiredBaseUnits),
     ],
@@ -168,8 +169,8 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
 }
 
 /** Returns the burn that a delivery owes: of a price that was sent whole, or in the token of a price in dollars. */
-function owedBurnOf(settlement: Settlement, burnBaseUnits: bigint) {
-  const { mint, endpoint, tokenBurn } = settlement.price
+function owedBurnOf(settlement: Settlement, { burnBaseUnits, tokenBurn }: Charge) {
+  const { mint, endpoint } = settlement.price
   if (tokenBurn !== undefined) {
     const { mint: token, baseUnits: owedBaseUnits } = tokenBurn
     return [{ kind: 'BurnOwed', mint: token, endpoint, owedBaseUnits, source: 'treasury' } as const]

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import type { TabId } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
-import type { SponsoredOffer } from './events/verificationEvents.ts'
+import type { BurnOwed, SponsoredOffer } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
 import { settlementOfDebit } from './tabSettlement.ts'
 
@@ -144,7 +144,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
     }
     case 'BurnOwed':
-      return { ...chargedAs(afterVerification(state), { burnBaseUnits: event.owedBaseUnits }), version }
+      return { ...chargedAs(afterVerification(state), burnOf(event)), version }
     case 'DistributionAllocated':
       return { ...chargedAs(afterVerification(state), { shares: event.parts }), version }
     case 'TokensBurned':
@@ -212,10 +212,15 @@ function afterVerification(state: PaymentState): AfterVerification {
   return state
 }
 
+/** Returns the burn of a charge. That of a price in dollars is in the service token. */
+export function burnOf({ mint, owedBaseUnits, source }: BurnOwed) {
+  return source === undefined ? { burnBaseUnits: owedBaseUnits } : { tokenBurn: { mint, baseUnits: owedBaseUnits } }
+}
+
 /** The price of a debit becomes its charge, which may be less than its hold. Any other payment is charged its price. */
 function chargedAs(
   state: AfterVerification,
-  charge: Partial<Pick<Price, 'burnBaseUnits' | 'shares'>>,
+  charge: Partial<Pick<Price, 'burnBaseUnits' | 'shares' | 'tokenBurn'>>,
 ): AfterVerification {
   const { settlement } = state
   if (settlement.debit === undefined) return state

@@ -1,11 +1,13 @@
+import { divideRoundingUp } from '@tollbook/core/money'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
+import type { Address } from '@tollbook/core/address'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
 import { isTabRefusal, refuseEmptyTab } from '../payment/tabRefusal.ts'
 import { chargeOf, type MeteredPrice, outputWithin, type Usage } from '../pricing/meteredPrice.ts'
-import { smallestSplit, split } from '../pricing/split.ts'
+import { dollarSplit, smallestSplit, split } from '../pricing/split.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { microUsdWithin, requiredBaseUnits } from '../pricing/tokenPrice.ts'
 
@@ -17,28 +19,35 @@ export interface MeteringDeps {
 /** The price by use of a debit, of the price list at which it was held. */
 export interface Metering {
   readonly price: MeteredPrice
+  /** Split of the mint that pays. */
   readonly split: readonly SplitShare[]
 }
 
 /** Undefined for an order with a fixed price, and for every payment that cannot be charged less than it holds. */
 export async function meteringOf(
   deps: MeteringDeps,
-  { debit, price: { endpoint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
+  { debit, price: { endpoint, mint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
 ): Promise<Metering | undefined> {
-  return debit === undefined || priceList === undefined ? undefined : meteringAt(deps, { endpoint, priceList })
+  return debit === undefined || priceList === undefined ? undefined : meteringAt(deps, { endpoint, mint, priceList })
 }
 
 /** Undefined for an endpoint with a fixed price. */
 export async function meteringAt(
   { listNumber }: MeteringDeps,
-  { endpoint, priceList }: Pick<ListedPrice, 'endpoint' | 'priceList'>,
+  { endpoint, mint, priceList }: Pick<ListedPrice, 'endpoint' | 'mint' | 'priceList'>,
 ): Promise<Metering | undefined> {
   const list = await listNumber?.(priceList)
   const price = list?.metered?.find((metered) => metered.endpoint === endpoint)
-  return list === undefined || price === undefined ? undefined : { price, split: list.split }
+  return list === undefined || price === undefined ? undefined : { price, split: splitIn(list, mint) }
 }
 
-type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares'>
+/** The split of a mint. The prices in the service token come first in a list. */
+function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceListPublished, mint: Address) {
+  const own = dollarSplits.find((each) => each.mint === mint)?.split
+  return own ?? (first?.mint === mint ? ofToken : dollarSplit(ofToken))
+}
+
+type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
 /** Returns the cost of a usage: at most the hold, and at least an amount of which the burn leaves something. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
@@ -47,7 +56,16 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   const least = smallestSplit(policy)
   const wanted = used > least ? used : least
   const charged = wanted < hold.requiredBaseUnits ? wanted : hold.requiredBaseUnits
-  return { requiredBaseUnits: charged, ...split(charged, policy) }
+  return partOf(hold, charged, policy)
+}
+
+/** Divides a part of a price. Its burn in the service token is in proportion, rounded up, so at most that of the price. */
+function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
+  const { tokenBurn } = whole
+  const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }
+  if (tokenBurn === undefined) return divided
+  const baseUnits = divideRoundingUp(tokenBurn.baseUnits * requiredBaseUnits, whole.requiredBaseUnits)
+  return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
 /** Returns a listed price with a smaller hold. Undefined if the burn would take all of it. */
@@ -59,7 +77,7 @@ export function priceWithin(
   const { tokenPriceAttoUsd, decimals } = price
   const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
   if (required < smallestSplit(policy)) return undefined
-  return { ...price, priceMicroUsd, requiredBaseUnits: required, ...split(required, policy) }
+  return { ...price, priceMicroUsd, ...partOf(price, required, policy) }
 }
 
 interface RefusedDebit {

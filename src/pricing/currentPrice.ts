@@ -41,7 +41,7 @@ export function priceAll(
 }
 
 /** All of a deposit is prepaid. The name is that of `isDepositPrice` in src/payment. */
-function wholeDeposit(baseUnits: bigint): DividedPrice {
+export function wholeDeposit(baseUnits: bigint): DividedPrice {
   return { burnBaseUnits: 0n, shares: [{ account: 'prepaid', baseUnits }] }
 }
 

@@ -1,6 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
+import { wholeDeposit } from './currentPrice.ts'
 import { dollarSplit, split } from './split.ts'
 import { distributionOf, type SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
@@ -44,16 +45,15 @@ export function dollarPrices(
   { mint, decimals, minimumMicroUsd, burn, split: own }: SoldDollar,
   policy: readonly SplitShare[],
 ): readonly Price[] {
-  return (
-    tokenPrices
-      // A deposit on a tab, of which nothing is burned yet, is sold in the service token only.
-      .filter(({ priceMicroUsd, burnBaseUnits }) => priceMicroUsd >= minimumMicroUsd && burnBaseUnits > 0n)
-      .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
-        assert(token !== mint && burnBaseUnits > 0n, 'a price in dollars is made from one in the service token')
-        const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
-        const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
-        const divided = { ...price, requiredBaseUnits: required, ...split(required, own ?? dollarSplit(policy)) }
-        return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
-      })
-  )
+  return tokenPrices
+    .filter(({ priceMicroUsd }) => priceMicroUsd >= minimumMicroUsd)
+    .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
+      assert(token !== mint, 'a price in dollars is made from one in the service token')
+      const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
+      const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
+      // Only a deposit burns nothing in the token: the requests that spend it owe their burns.
+      if (burnBaseUnits === 0n) return { ...price, requiredBaseUnits: required, ...wholeDeposit(required) }
+      const divided = { ...price, requiredBaseUnits: required, ...split(required, own ?? dollarSplit(policy)) }
+      return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
+    })
 }

@@ -116,7 +116,7 @@ async function readSales(database: Database, token: string): Promise<readonly Do
     select d.mint, d.decimals, coalesce(sum(t.credits - t.debits), 0)::text as amount,
       coalesce(div(-sum(t.value_pico_usd), 1000000), 0)::text as micro_usd
     from dollar d
-    left join reports.daily_totals t on t.mint = d.mint and t.day = '-infinity' and t.kind = 'payment'
+    left join reports.daily_totals t on t.mint = d.mint and t.day = '-infinity' and t.kind in ('payment', 'tab_request')
       and (t.account like 'Liabilities:Share:%' or t.account = ${accounts.reversedPayments})
     group by d.mint, d.decimals
     order by d.mint`.execute(database)

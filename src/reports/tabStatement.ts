@@ -67,7 +67,10 @@ export async function tabStatement(database: Database, question: SumsQuestion): 
   return { columns, rows, totals: undefined, next: last === undefined ? undefined : `${last.seq}.${balanceBaseUnits}` }
 }
 
-/** The debits of a tab are a range of stream ids. The burn of a charge is the event before its shares. */
+/**
+ * The debits of a tab are a range of stream ids. The burn of a charge is the event before its shares. That of a charge
+ * in dollars is in another mint, and is not a part of the charge.
+ */
 async function readMovements(database: Database, { tab, limit }: SumsQuestion, after: number) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
   const past = Buffer.alloc(17, 255)
@@ -101,6 +104,7 @@ async function readMovements(database: Database, { tab, limit }: SumsQuestion, a
       ) t
       left join lateral (
         select b.amounts[1] as owed from ledger.events b where b.seq = e.seq - 1 and b.stream = e.stream and b.kind = 'BurnOwed'
+          and not convert_from(b.body, 'UTF8')::jsonb ? 'source'
       ) b on true
       where e.kind = any(${Object.keys(movements)}::text[])
       order by e.seq

@@ -1,5 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { divideRoundingUp } from '@tollbook/core/money'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import type { DepositLimits } from '@tollbook/core/tab'
 import type { QueryRunner } from '@tollbook/ledger/database'
@@ -54,22 +55,35 @@ function refuseDeposit(what: string): { readonly outcome: 'beyond'; readonly ref
   return { outcome: 'beyond', refusal: refuse('NO_DATA', `${what} would hold more than this service permits`) }
 }
 
-// One statement, so that the balances are those of the number.
+// One statement, so that the balances are those of the number. The mint of the deposit comes first.
 const selectBalances = `
-  select (select k.key from ledger.keys k where k.space = ${numberSpace} order by k.key desc limit 1) as number,
-    coalesce(-sum(balance) filter (where name = $2), 0)::text as tab, coalesce(-sum(balance), 0)::text as every
-  from ledger.accounts
-  where mint = $1 and name like $3`
+  select m.mint, (select k.key from ledger.keys k where k.space = ${numberSpace} order by k.key desc limit 1) as number,
+    coalesce(-sum(a.balance) filter (where a.name = $2), 0)::text as tab, coalesce(-sum(a.balance), 0)::text as every
+  from unnest($1::text[]) with ordinality as m (mint, place)
+  left join ledger.accounts a on a.mint = m.mint and a.name like $3
+  group by m.mint, m.place
+  order by m.place`
 
-async function readBalances({ pool }: DepositStoreDeps, { mint, tab }: LimitedDeposit) {
+async function readBalances({ pool }: DepositStoreDeps, { mint, tab, limits: { prices } }: LimitedDeposit) {
+  const others = prices.filter((price) => price.mint !== mint)
+  const mints = [mint, ...others.map((price) => price.mint)]
   const { rows } = await readOrFault('what tabs hold before a deposit', () =>
-    pool.query<{ number: Buffer | null; tab: string; every: string }>(selectBalances, [
-      mint,
-      prepaidOn(tab),
-      prepaidOn('%'),
-    ]),
+    pool.query<BalanceRow>(selectBalances, [mints, prepaidOn(tab), prepaidOn('%')]),
   )
-  const row = assertPresent(rows[0], 'a sum has a row')
+  const [own, ...rest] = rows
+  const row = assertPresent(own, 'a sum has a row')
   const number = row.number === null ? 0n : row.number.readBigUInt64BE()
-  return { number, tabBaseUnits: BigInt(row.tab), allBaseUnits: BigInt(row.every) }
+  const worth = prices.find((price) => price.mint === mint)?.requiredBaseUnits ?? 0n
+  const allBaseUnits = rest.reduce((sum, { every }, index) => {
+    const its = assertPresent(others[index], 'each mint has a row').requiredBaseUnits
+    return sum + divideRoundingUp(BigInt(every) * worth, its)
+  }, BigInt(row.every))
+  return { number, tabBaseUnits: BigInt(row.tab), allBaseUnits }
+}
+
+interface BalanceRow {
+  readonly mint: string
+  readonly number: Buffer | null
+  readonly tab: string
+  readonly every: string
 }

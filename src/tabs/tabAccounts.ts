@@ -10,7 +10,8 @@ export interface TabAccountsDeps {
   readonly clock: Clock
   readonly tabs: TabLedger
   readonly chain: Pick<ChainReader, 'readBalance'>
-  readonly mint: Address
+  /** Mints of deposits, the service token first. */
+  readonly mints: readonly Address[]
   /** The wallet of new deposits, then those before it. A transfer between them needs no event. */
   readonly tabWallets: () => readonly Address[]
   readonly paymentWallet: Address
@@ -18,8 +19,9 @@ export interface TabAccountsDeps {
   readonly slot: () => number
 }
 
-/** Tokens in the wallets for tabs on the chain, and the debts that they have to cover. */
+/** One mint in the wallets for tabs on the chain, and the debts that it has to cover. */
 export interface Custody {
+  readonly mint: Address
   /** The wallet of new deposits. */
   readonly wallet: Address
   /** In all wallets for tabs. */
@@ -34,11 +36,12 @@ export interface Custody {
  * in the payment wallet, and payouts pay out of all. Balances are read after the debts.
  */
 export async function readCustody(
-  deps: Omit<TabAccountsDeps, 'tabs' | 'clock'> & { readonly tabs: Pick<TabLedger, 'totals'> },
+  deps: Omit<TabAccountsDeps, 'tabs' | 'clock' | 'mints'> & { readonly tabs: Pick<TabLedger, 'totals'> },
+  mint: Address,
 ): Promise<Custody> {
-  const { tabs, chain, mint, tabWallets, paymentWallet, slot } = deps
+  const { tabs, chain, tabWallets, paymentWallet, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
-  const held = async (wallet: Address) => (await chain.readBalance({ wallet, minSlot: slot() })).baseUnits
+  const held = async (wallet: Address) => (await chain.readBalance({ wallet, mint, minSlot: slot() })).baseUnits
   const wallets = tabWallets()
   const heldBaseUnits = (await Promise.all(wallets.map(held))).reduce((sum, baseUnits) => sum + baseUnits, 0n)
   const restBaseUnits = heldBaseUnits - prepaidBaseUnits
@@ -46,6 +49,7 @@ export async function readCustody(
     restBaseUnits >= refundsDueBaseUnits ||
     (restBaseUnits >= 0n && restBaseUnits + (await held(paymentWallet)) >= refundsDueBaseUnits)
   return {
+    mint,
     wallet: assertPresent(wallets[0], 'deposits have a wallet'),
     heldBaseUnits,
     prepaidBaseUnits,
@@ -81,11 +85,18 @@ export function createTabAccounts(deps: TabAccountsDeps) {
       const tab = await tabs.find(id)
       return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())
     },
+    /** That of the service token, with those of the dollars as a member. */
     async custody() {
-      const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, ...rest } = await readCustody(deps)
-      const amounts = { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits }
-      const texts = Object.fromEntries(Object.entries(amounts).map(([name, baseUnits]) => [name, baseUnits.toString()]))
-      return { ...rest, ...texts, mint: deps.mint, asOf: isoTime(clock.nowMs()) }
+      const custodies = await Promise.all(deps.mints.map((mint) => readCustody(deps, mint)))
+      const [ofToken, ...dollars] = custodies.map(shown)
+      const ofDollars = dollars.length === 0 ? {} : { dollars }
+      return { ...ofToken, ...ofDollars, asOf: isoTime(clock.nowMs()) }
     },
   }
+}
+
+function shown({ heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, ...rest }: Custody) {
+  const amounts = { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits }
+  const texts = Object.fromEntries(Object.entries(amounts).map(([name, baseUnits]) => [name, baseUnits.toString()]))
+  return { ...rest, ...texts }
 }

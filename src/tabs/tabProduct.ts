@@ -27,6 +27,8 @@ export interface TabProductDeps {
   readonly clock: Clock
   readonly tabs: () => Pick<TabLedger, 'find' | 'balanceBaseUnits'>
   readonly origin: () => string
+  /** Prices of a deposit in every mint of tabs. */
+  readonly pricesOf: (endpoint: string) => readonly Price[]
   /** Reason why no deposit of this amount is sold now. */
   readonly whyClosed: (microUsd: bigint) => string | undefined
 }
@@ -161,7 +163,7 @@ export function createTabProduct(limits: TabLimits, deps: TabProductDeps): Produ
 
 type PaidJob = Pick<Job, 'payment' | 'payer'> & { readonly price: Price; readonly limits: TabLimits }
 
-function openTab({ clock, origin }: TabProductDeps, order: TabOrder, job: PaidJob): Value {
+function openTab({ clock, origin, pricesOf }: TabProductDeps, order: TabOrder, job: PaidJob): Value {
   const { payment, payer, price } = job
   const { sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days } = order
   const id = streamIdOf(assertPresent(readReference(payment), 'a deposit is a payment')).subarray(1)
@@ -194,7 +196,7 @@ function openTab({ clock, origin }: TabProductDeps, order: TabOrder, job: PaidJo
       bearerPrefix: bearerSha256 === undefined ? null : prefix,
     },
     meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
-    deposit: { tab, terms, limits: limitsAt(job) },
+    deposit: { tab, terms, limits: limitsAt(pricesOf, job) },
   }
 }
 
@@ -214,10 +216,15 @@ function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUs
 }
 
 /** The operator's limits at the token price of the deposit. The append of the deposit keeps them. */
-function limitsAt({ price, limits: { tabMaxMicroUsd, totalMaxMicroUsd } }: PaidJob): DepositLimits {
+function limitsAt(
+  pricesOf: TabProductDeps['pricesOf'],
+  { price, limits: { tabMaxMicroUsd, totalMaxMicroUsd } }: PaidJob,
+): DepositLimits {
+  const others = pricesOf(price.endpoint).filter(({ mint }) => mint !== price.mint)
   return {
     tabBaseUnits: microUsdInBaseUnits(tabMaxMicroUsd, price),
     allBaseUnits: microUsdInBaseUnits(totalMaxMicroUsd, price),
+    prices: [price, ...others],
   }
 }
 
@@ -226,8 +233,10 @@ async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Val
   const tab = await deps.tabs().find(id)
   const nowMs = deps.clock.nowMs()
   const isOpen = tab !== undefined && !tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs
-  if (!isOpen || tab.wallet !== job.payer || tab.mint !== job.price.mint)
-    return { kind: 'failed', code: 'NO_DATA', message: 'this wallet has no open tab with that id', endsPayment: true }
+  const ended = { kind: 'failed', code: 'NO_DATA', endsPayment: true } as const
+  if (!isOpen || tab.wallet !== job.payer) return { ...ended, message: 'this wallet has no open tab with that id' }
+  if (tab.mint !== job.price.mint)
+    return { ...ended, message: `the tab holds the mint ${tab.mint}, and the deposit is in ${job.price.mint}` }
   const balanceBaseUnits = (await deps.tabs().balanceBaseUnits(tab)) + job.price.requiredBaseUnits
   return {
     kind: 'delivered',
@@ -239,6 +248,6 @@ async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Val
       bearerPrefix: null,
     },
     meta: { source: 'tollbook', asOf: isoTime(nowMs), cached: false },
-    deposit: { tab: id, terms: undefined, limits: limitsAt(job) },
+    deposit: { tab: id, terms: undefined, limits: limitsAt(deps.pricesOf, job) },
   }
 }

@@ -88,7 +88,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
     await refundWhole(ledger, refundedWhole)
     await receiveUnmatched(ledger, address)
     await recordTabs(ledger, { payer: wallet, origin: ledgerOrigin })
-    await sellInDollars(ledger, wallet, prices)
+    await sellInDollars(ledger, wallet, { tokenPrices: prices, origin: ledgerOrigin })
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)
       if (isNew) await burnOwed(adminUrl, wallet)

@@ -119,6 +119,76 @@ const tamperedSales: readonly Tampering[] = [
   ),
 ]
 
+/** An event of a tab in dollars, as the nth of its kind: a fixed price, a chat, a chat within a smaller hold. */
+function onTab(name: string, nth: number, edit: Omit<Edit, 'containing'>, code: FindingCode): Tampering {
+  return {
+    name: `${name}, its leaf made again`,
+    run: async (ledger) => {
+      const position = await ledger.value(`select seq as value from ledger.events
+        where kind = '${edit.kind}' and strpos(convert_from(body, 'UTF8'), '"stream":"tab:') > 0
+          and strpos(convert_from(body, 'UTF8'), '${edit.kind === 'BurnOwed' ? ofTreasury : inDollars}') > 0
+        order by seq offset ${nth} limit 1`)
+      await ledger.sql(`${editBody(position, edit.from, edit.to)}; ${forgeLeaf} where seq = ${position}`)
+      return { aspect: 'arithmetic', code, position }
+    },
+  }
+}
+
+const owed = { kind: 'BurnOwed', from: '"owedBaseUnits":"\\d+"', to: '"owedBaseUnits":"1"' }
+const held = (from: string, to: string) => ({ kind: 'TabDebited', from, to })
+
+const tamperedTabs: readonly Tampering[] = [
+  restated(
+    'the mint of a deposit in dollars',
+    { kind: 'TabOpened', from: inDollars, to: `"mint":"${sampleMint}"` },
+    'owner_differs',
+  ),
+  restated(
+    'the value of a dollar in a deposit',
+    {
+      kind: 'PriceListPublished',
+      from: '("/api/tabs#5","mint":"[^"]*".*?"tokenPriceAttoUsd":)"1000000000000000000"',
+      to: '\\1"2000000000000000000"',
+    },
+    'price_wrong',
+  ),
+  onTab('the burn in tokens that a debit owes', 0, owed, 'burn_owed_mismatch'),
+  onTab('the burn in tokens that a chat on a tab owes', 1, owed, 'burn_owed_mismatch'),
+  onTab('the burn in tokens of a chat within a smaller hold', 2, owed, 'burn_owed_mismatch'),
+  onTab(
+    'the side that owes the burn of a debit in dollars',
+    0,
+    { kind: 'BurnOwed', from: `,${ofTreasury}`, to: '' },
+    'burn_owed_mismatch',
+  ),
+  onTab(
+    'the mint of the burn of a debit, so that dollars would be burned',
+    0,
+    { kind: 'BurnOwed', from: '"mint":"[^"]*"', to: inDollars },
+    'burn_owed_mismatch',
+  ),
+  onTab(
+    'the burn in tokens in the price of a debit',
+    0,
+    held('("tokenBurn":\\{"baseUnits":)"\\d+"', '\\1"1"'),
+    'price_not_published',
+  ),
+  onTab(
+    'the burn in tokens in a smaller hold',
+    2,
+    held('("tokenBurn":\\{"baseUnits":)"\\d+"', '\\1"1"'),
+    'price_not_published',
+  ),
+  onTab('the burn in tokens taken out of a smaller hold', 2, held(tokenBurn, ''), 'price_not_published'),
+  onTab('the mint of a debit in dollars', 0, held(inDollars, `"mint":"${sampleMint}"`), 'owner_differs'),
+  onTab(
+    'a share of a chat in dollars',
+    1,
+    { kind: 'DistributionAllocated', from: '("treasury","baseUnits":)"\\d+"', to: '\\1"1"' },
+    'distribution_differs',
+  ),
+]
+
 const tamperedLists: readonly Tampering[] = [
   restated(
     'the value of a dollar in a price list',
@@ -299,6 +369,7 @@ const tamperedSums: readonly Tampering[] = [
 
 export const tamperedDollars: readonly Tampering[] = [
   ...tamperedSales,
+  ...tamperedTabs,
   ...tamperedLists,
   ...tamperedDeliveries,
   ...tamperedSums,

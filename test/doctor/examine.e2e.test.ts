@@ -166,10 +166,7 @@ test('a database that cannot be reached fails, and the chain is still checked', 
 test('the wallet for tabs needs a token account, and limits that fit each other', async () => {
   expect((await verdictOf('tabs'))[0]).toBe('skipped')
   const without = await verdictOf('tabs', { TAB_WALLET: environment['TOKEN_MINT'] ?? '' })
-  expect(without).toEqual([
-    'failed',
-    expect.stringMatching(/has no token account of the mint.*open it with any wallet/),
-  ])
+  expect(without).toEqual(['failed', expect.stringMatching(/has no token account of \w+ open it with any wallet/)])
   expect((await verdictOf('tabs', { TAB_WALLET: tabWallet }))[0]).toBe('ok')
   const narrow = await verdictOf('tabs', { TAB_WALLET: tabWallet, TABS_TOTAL_MAX_USD: '5' })
   expect(narrow).toEqual(['warning', expect.stringContaining('raise TABS_TOTAL_MAX_USD')])

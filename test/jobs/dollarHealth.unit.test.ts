@@ -27,7 +27,7 @@ function scene(
         )
       },
     })),
-    readAccount: () => Promise.resolve(state.account),
+    readAccounts: () => Promise.resolve([state.account]),
   }
   return { state, watched }
 }
@@ -70,7 +70,7 @@ test('a dollar whose payment account is frozen or missing is off', async () => {
   const { state, watched } = scene([dollar])
   const frozen = await verdicts(watched, () => void (state.account = { isFrozen: true }))
   expect(frozen).toEqual([undefined, 'the issuer of USDC has frozen the token account of the payment wallet'])
-  const missing: WatchedDollar = { ...watched, readAccount: () => Promise.resolve(undefined) }
+  const missing: WatchedDollar = { ...watched, readAccounts: () => Promise.resolve([undefined]) }
   expect((await verdicts(missing, () => undefined))[0]).toContain('has no token account for USDC')
 })
 
@@ -99,4 +99,19 @@ test('the token is off only while its payment account is frozen, and may have no
   expect(await verdicts(watched, () => void (isFrozen = true))).toEqual([undefined, frozen])
   expect(await verdicts(watched, () => void (isFrozen = false))).toEqual([frozen, undefined])
   expect(new Set(asked.flat())).toEqual(new Set([otherWallet]))
+})
+
+test('a dollar is sold without deposits while the wallet for tabs cannot receive it', async () => {
+  const { watched } = scene([dollar])
+  const opened = { isFrozen: false }
+  const startWith = async (ofTabs: { isFrozen: boolean } | undefined) => {
+    const readAccounts = () => Promise.resolve([opened, ofTabs])
+    const health = await startDollarHealth([{ ...watched, readAccounts }], { clock: steppedClock(), log: silentLog })
+    await health.stop()
+    return [health.whyOff(mint), health.whyNoDeposit(mint), health.problem()]
+  }
+  const missing = 'the wallet for tabs has no token account for USDC; open it'
+  expect(await startWith(undefined)).toEqual([undefined, missing, missing])
+  expect((await startWith({ isFrozen: true }))[1]).toContain('has frozen the token account of the wallet for tabs')
+  expect(await startWith(opened)).toEqual([undefined, undefined, undefined])
 })

@@ -11,6 +11,7 @@ const product = createTabProduct(limits, {
     throw new Error('no tab is opened here')
   },
   origin: () => 'tollbook/x',
+  pricesOf: () => [],
   whyClosed: () => undefined,
 })
 const endpoint = { ...product, ...product.open(undefined) }

@@ -37,7 +37,7 @@ import { decideFirstSetting, decidePriceList } from '../../src/settings/settings
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
-import { split } from '../../src/pricing/split.ts'
+import { dollarSplit, split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { tabRequestReference } from '../../src/payment/paymentReference.ts'
 import {
@@ -223,8 +223,23 @@ function walkDebits(): Walked {
   }
   // No transaction of the chain belongs to a debit.
   const except = ['submit', 'unmatch', 'deliver'] as const
-  walkFrom(settlement, walked, { except })
-  walkFrom(settlement, walked, { charged: { requiredBaseUnits: 10n, ...split(10n, defaultSplit) }, except })
+  const inDollars = (baseUnits: bigint) => ({
+    requiredBaseUnits: baseUnits,
+    ...split(baseUnits, dollarSplit(defaultSplit)),
+  })
+  const tokenBurn = { mint, baseUnits: 3n }
+  for (const [held, charged] of [
+    [{}, { requiredBaseUnits: 10n, ...split(10n, defaultSplit) }],
+    [inDollars(requiredBaseUnits), inDollars(10n)],
+    [
+      { ...inDollars(requiredBaseUnits), tokenBurn },
+      { ...inDollars(10n), tokenBurn },
+    ],
+  ] as const) {
+    const debit = { ...settlement, price: { ...deposited.price, ...held } }
+    walkFrom(debit, walked, { except })
+    walkFrom(debit, walked, { charged, except })
+  }
   return walked
 }
 

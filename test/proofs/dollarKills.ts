@@ -69,6 +69,7 @@ await topUp(connectLocalChain(witnessUrl), mintAuthority.publicKey)
 await provisionDollar(witnessUrl, {
   mintAuthority,
   paymentWallet: paymentWallet.publicKey,
+  tabWallet: tabWallet.publicKey,
   demoWallet: demoWallet.publicKey,
 })
 const treasury = Keypair.generate()

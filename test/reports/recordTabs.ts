@@ -4,7 +4,7 @@ import type { Address } from '@tollbook/core/address'
 import { toBase64Url, toHex } from '@tollbook/core/bytes'
 import { systemClock } from '@tollbook/core/clock'
 import { newId, randomBytesOf } from '@tollbook/core/id'
-import type { Price } from '@tollbook/core/quote'
+import { plainPrice, type Price } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import { debitMessage, type TabId, tabIdOf, tabTermsHash } from '@tollbook/core/tab'
 import { decideBreak, decideClaim, decideFulfil, decideRelease, decideStart } from '../../src/payment/attempt.ts'
@@ -13,9 +13,9 @@ import { decideExpiry, decideFinality } from '../../src/payment/finality.ts'
 import { type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { type PaymentReference, streamIdOf, tabRequestReference } from '../../src/payment/paymentReference.ts'
 import { depositSplit, type DebitSettlement } from '../../src/payment/tabSettlement.ts'
-import { chargeWithin } from '../../src/paywall/chargeByUse.ts'
+import { chargeWithin, priceWithin } from '../../src/paywall/chargeByUse.ts'
 import { split } from '../../src/pricing/split.ts'
-import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { type PayingWallet, signedSettlement } from '../audit/signedPayment.ts'
 import { mustAppend } from '../store/instance.ts'
@@ -63,6 +63,16 @@ export const tabAmounts = {
 }
 const usage = { input: 1_000, output: 2_000, isEstimated: false }
 
+/** Prices of one mint, and the split of its charges. */
+export interface TabPrices {
+  readonly deposit: Price
+  readonly fixed: Price
+  readonly chat: Price
+  readonly split: readonly SplitShare[]
+}
+
+const inToken: TabPrices = { deposit: depositPrice, fixed: fixedPrice, chat: chatPrice, split: defaultSplit }
+
 export interface TabsQuestion {
   readonly payer: PayingWallet
   /** Name of the ledger, which debits bind. */
@@ -70,6 +80,8 @@ export interface TabsQuestion {
   readonly priceList?: number
   /** Time of all that happens. Default: now. */
   readonly nowMs?: number
+  /** Default: those in the service token. */
+  readonly prices?: TabPrices
 }
 
 interface Deposited {
@@ -94,9 +106,27 @@ export async function recordTabs(ledger: Ledger, question: TabsQuestion): Promis
   }
 }
 
+/** Records a tab in dollars: fixed and metered prices, a smaller hold, and a request that failed. */
+export async function recordDollarTab(ledger: Ledger, question: TabsQuestion): Promise<TabId> {
+  const { prices = inToken, priceList = 1 } = question
+  const recorder = openRecorder(ledger, question)
+  const key = newSessionKey()
+  const { tab } = await recorder.deposit({ key })
+  await recorder.capture(await recorder.hold(tab, { number: 1n, key }))
+  await recorder.capture(await recorder.hold(tab, { number: 2n, key, price: prices.chat }))
+  const listed = { ...prices.chat, priceList }
+  const smaller = assertPresent(priceWithin(listed, { price: metered, split: prices.split }, 12_345n), 'a smaller hold')
+  await recorder.capture(await recorder.hold(tab, { number: 3n, key, price: plainPrice(smaller) }))
+  await recorder.release(await recorder.hold(tab, { number: 4n, key }))
+  return tab
+}
+
 type Recorder = ReturnType<typeof openRecorder>
 
-function openRecorder(ledger: Ledger, { payer, origin, priceList = 1, nowMs = systemClock.nowMs() }: TabsQuestion) {
+function openRecorder(
+  ledger: Ledger,
+  { payer, origin, priceList = 1, nowMs = systemClock.nowMs(), prices = inToken }: TabsQuestion,
+) {
   const add = async (reference: PaymentReference, before: PaymentState, decision: PaymentDecision | undefined) => {
     const decided = assertPresent(decision, 'the stream is in a state for it')
     return (await mustAppend(ledger, { reference, before, ...decided, nowMs })).after
@@ -108,16 +138,16 @@ function openRecorder(ledger: Ledger, { payer, origin, priceList = 1, nowMs = sy
     /** Opens a tab, or tops one up. */
     async deposit(terms: { readonly key?: SessionKey; readonly bearerHash?: string }, tab?: TabId): Promise<Deposited> {
       const settlement = signedSettlement(payer, {
-        price: depositPrice,
+        price: prices.deposit,
         priceList,
         memo: `tollbook:${toBase64Url(randomBytesOf(32))}`,
         burnedBaseUnits: 0n,
-        receivedBaseUnits: depositPrice.requiredBaseUnits,
+        receivedBaseUnits: prices.deposit.requiredBaseUnits,
         blockTimeMs: Math.floor(nowMs / 1000) * 1000,
       })
       const { reference } = settlement
       const attemptId = newId('attempt')
-      const order = { wallet: settlement.wallet, endpoint: depositPrice.endpoint, digest: 'ab'.repeat(32) }
+      const order = { wallet: settlement.wallet, endpoint: prices.deposit.endpoint, digest: 'ab'.repeat(32) }
       const command = { order, settlement, attemptId, leaseMs: 60_000, attemptsMax: 10, nowMs }
       const claimed = await add(reference, unknownPayment, decisionOf(decideClaim(unknownPayment, command)))
       const opened = tab ?? tabIdOf(streamIdOf(reference).subarray(1))
@@ -134,7 +164,7 @@ function openRecorder(ledger: Ledger, { payer, origin, priceList = 1, nowMs = sy
     },
     /** Holds a price. */
     async hold(tab: TabId, debit: Debit): Promise<Held> {
-      const { number, price = fixedPrice, leaseMs = 60_000, before = unknownPayment } = debit
+      const { number, price = prices.fixed, leaseMs = 60_000, before = unknownPayment } = debit
       const known = assertPresent(await ledger.tabs.find(tab), 'a deposit opened the tab')
       const signed =
         debit.key === undefined ? undefined : signedBy(debit.key, { tab, number, origin, mint: known.mint, nowMs })
@@ -163,8 +193,8 @@ function openRecorder(ledger: Ledger, { payer, origin, priceList = 1, nowMs = sy
     async capture({ reference, attemptId, orderDigest, price, state }: Held): Promise<void> {
       const digests = { orderDigest, answerDigest: 'cd'.repeat(32) }
       const byUse =
-        price === chatPrice
-          ? { usage, charged: chargeWithin(price, { price: metered, split: defaultSplit }, usage) }
+        price.endpoint === prices.chat.endpoint
+          ? { usage, charged: chargeWithin(price, { price: metered, split: prices.split }, usage) }
           : {}
       await add(reference, state, decideFulfil(state, { attemptId, ...digests, ...byUse }))
     },

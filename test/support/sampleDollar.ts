@@ -9,9 +9,14 @@ export function sampleDollar() {
   return {
     mints: [sampleDollarMint],
     mintAuthority,
-    async provision({ chain, demoWallet }: TestService, paymentWallet: string): Promise<void> {
+    async provision({ chain, demoWallet, tabWallet }: TestService, paymentWallet: string): Promise<void> {
       chain.placeAccount(sampleDollarAccount(mintAuthority))
-      const wallets = { mintAuthority, paymentWallet: new PublicKey(paymentWallet), demoWallet: demoWallet.publicKey }
+      const wallets = {
+        mintAuthority,
+        paymentWallet: new PublicKey(paymentWallet),
+        tabWallet: tabWallet.publicKey,
+        demoWallet: demoWallet.publicKey,
+      }
       await topUp(connectLocalChain(chain.rpcUrl), mintAuthority.publicKey)
       await provisionDollar(chain.rpcUrl, wallets)
     },

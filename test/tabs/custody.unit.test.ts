@@ -12,17 +12,19 @@ interface Situation {
 }
 
 async function isCovered({ debts: [prepaidBaseUnits, refundsDueBaseUnits], held: [forTabs, forPayments] }: Situation) {
-  const custody = await readCustody({
-    tabs: { totals: () => Promise.resolve({ prepaidBaseUnits, refundsDueBaseUnits }) },
-    chain: {
-      readBalance: ({ wallet }) =>
-        Promise.resolve({ baseUnits: wallet === tabWallet ? forTabs : forPayments, slot: 1, isAgreed: true }),
+  const custody = await readCustody(
+    {
+      tabs: { totals: () => Promise.resolve({ prepaidBaseUnits, refundsDueBaseUnits }) },
+      chain: {
+        readBalance: ({ wallet }) =>
+          Promise.resolve({ baseUnits: wallet === tabWallet ? forTabs : forPayments, slot: 1, isAgreed: true }),
+      },
+      tabWallets: () => [tabWallet],
+      paymentWallet,
+      slot: () => 1,
     },
-    mint: sampleMint,
-    tabWallets: () => [tabWallet],
-    paymentWallet,
-    slot: () => 1,
-  })
+    sampleMint,
+  )
   return custody.isCovered
 }
 

@@ -1,13 +1,20 @@
 import type { AuditState, StateRow } from './auditState.ts'
 import type { AuditedPrice } from './price.ts'
-import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, smallestShared } from './split.ts'
+import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem } from './split.ts'
 
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
+  /** The split of prices in a mint. */
+  readonly splitOf: (mint: string) => AuditedSplit
   readonly prices: readonly AuditedPrice[]
   readonly metered: readonly MeteredEntry[]
   readonly recordedAtMs: number
+}
+
+/** The burn in the service token of a part of a price in dollars: in proportion, rounded up. */
+export function partOfBurn(burnBaseUnits: bigint, partBaseUnits: bigint, wholeBaseUnits: bigint): bigint {
+  return (burnBaseUnits * partBaseUnits + wholeBaseUnits - 1n) / wholeBaseUnits
 }
 
 /** The price by use of an endpoint. */
@@ -40,49 +47,54 @@ export class PublishedPrices {
     state.execute(`
       create table if not exists lists (id integer primary key, number, split, supersededAtMs);
       create index if not exists lists_by_number on lists (number);
-      create table if not exists metered (number, endpoint, input, output, minimum, mint, price, tokenPrice, decimals, primary key (number, endpoint)) without rowid;
+      create table if not exists metered (number, endpoint, mint, input, output, minimum, price, tokenPrice, decimals, required, burnMint, burn, split,
+        primary key (number, endpoint, mint)) without rowid;
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
     // Use the newest list with the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
-    this.#meteredOf = state.prepare(`select metered.*, split from metered
-      join lists on lists.number = metered.number where metered.number = ? and endpoint = ?`)
+    this.#meteredOf = state.prepare('select * from metered where number = ? and endpoint = ? and mint = ?')
     this.#known = state.prepare('select 1 from lists where number = ?')
     this.#has = state.prepare(
       `select 1 from lists join listed on listed.list = lists.id where number = ? and price = ?`,
     )
   }
 
-  publish({ number, split, prices, metered, recordedAtMs }: PublishedList): void {
+  publish({ number, split, splitOf, prices, metered, recordedAtMs }: PublishedList): void {
     this.#state.run('update lists set supersededAtMs = ? where supersededAtMs is null', recordedAtMs)
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
     for (const { endpoint, inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } of metered) {
       const amounts = [inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd].map(String)
-      // A tab pays in the service token, whose price comes first.
-      const { mint, priceMicroUsd, tokenPriceAttoUsd, decimals } =
-        prices.find((price) => price.endpoint === endpoint) ?? {}
-      const limit = [mint, priceMicroUsd, tokenPriceAttoUsd, decimals].map(String)
-      this.#state.run(
-        'insert or ignore into metered values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-        number,
-        endpoint,
-        ...amounts,
-        ...limit,
-      )
+      for (const price of prices.filter((listed) => listed.endpoint === endpoint)) {
+        const { mint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, tokenBurn } = price
+        const limit = [priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits].map(String)
+        const burn = [tokenBurn?.mint ?? '', String(tokenBurn?.baseUnits ?? 0n), JSON.stringify(splitOf(mint))]
+        this.#state.run(
+          'insert or ignore into metered values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          number,
+          endpoint,
+          mint,
+          ...amounts,
+          ...limit,
+          ...burn,
+        )
+      }
     }
     for (const { digest } of prices)
       this.#state.run('insert or ignore into listed select ?, max(id) from lists', digest)
   }
 
-  /** Returns the price by use of an endpoint in the list with this number. */
-  meteredOf(number: number, endpoint: string): (MeteredEntry & { readonly leastBaseUnits: bigint }) | undefined {
-    const row = this.#meteredOf(number, endpoint)
+  /** Returns the price by use of an endpoint in the list with this number, with the split of the mint that pays. */
+  meteredOf(
+    number: number,
+    { endpoint, mint }: AuditedPrice,
+  ): (MeteredEntry & { readonly split: AuditedSplit }) | undefined {
+    const row = this.#meteredOf(number, endpoint, mint)
     if (row === undefined) return undefined
-    const parsed: AuditedSplit = JSON.parse(String(row['split']))
     return {
       endpoint,
-      leastBaseUnits: smallestShared(parsed),
+      split: JSON.parse(String(row['split'])),
       inputPerMillionMicroUsd: BigInt(String(row['input'])),
       outputPerMillionMicroUsd: BigInt(String(row['output'])),
       minimumMicroUsd: BigInt(String(row['minimum'])),
@@ -91,12 +103,16 @@ export class PublishedPrices {
 
   /** Explains a price that the list does not have. Undefined if it is the smaller hold of a price by use of that list. */
   findHoldProblem(number: number, held: AuditedPrice): string | undefined {
-    const row = this.#meteredOf(number, held.endpoint)
+    const { endpoint, mint, tokenPriceAttoUsd, decimals, priceMicroUsd, requiredBaseUnits, tokenBurn } = held
+    const row = this.#meteredOf(number, endpoint, mint)
     if (row === undefined) return 'it has no price by use'
-    const { mint, tokenPriceAttoUsd, decimals, priceMicroUsd } = held
-    if (row['mint'] !== mint || row['tokenPrice'] !== String(tokenPriceAttoUsd) || row['decimals'] !== String(decimals))
+    if (row['tokenPrice'] !== String(tokenPriceAttoUsd) || row['decimals'] !== String(decimals))
       return 'it is held at another token price'
     if (priceMicroUsd > BigInt(String(row['price']))) return 'more is held than its price'
+    const [burn, whole] = [row['burn'], row['required']].map((amount) => BigInt(String(amount)))
+    const right = partOfBurn(burn ?? 0n, requiredBaseUnits, whole ?? 1n)
+    if (row['burnMint'] !== (tokenBurn?.mint ?? '') || right !== (tokenBurn?.baseUnits ?? 0n))
+      return `its burn in tokens is ${tokenBurn?.baseUnits ?? 0n}, not ${right}`
     const parsed: AuditedSplit = JSON.parse(String(row['split']))
     return findShareProblem(held, parsed)
   }

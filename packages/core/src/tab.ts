@@ -4,6 +4,7 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 import { concatBytes, fromBase64Url, toBase64Url, utf8Bytes } from './bytes.ts'
 import { canonicalJson } from './canonicalJson.ts'
 import { sha256 } from './digest.ts'
+import type { Price } from './quote.ts'
 
 /*
  * Tabs: a deposit that pays for many requests. A request carries one signed debit, in fixed bytes that bind the tab,
@@ -40,6 +41,8 @@ export interface TabDeposit {
 export interface DepositLimits {
   readonly tabBaseUnits: bigint
   readonly allBaseUnits: bigint
+  /** Price of the same deposit in every mint of tabs, by which `allBaseUnits` counts the tabs in other mints. */
+  readonly prices: readonly Pick<Price, 'mint' | 'requiredBaseUnits'>[]
 }
 
 /** Returns the id of the tab that a deposit with this signature opens. */

@@ -216,9 +216,10 @@ async function openLocalChain(local: LocalOpening): Promise<LocalChain> {
       facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null },
     }
   onProgress?.('a Solana chain')
-  const [mintAuthority, paymentWallet, demoWallet] = await Promise.all([
+  const [mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('mint-authority'),
     home.keypair('payment-wallet'),
+    home.keypair('tab-wallet'),
     home.keypair('demo-wallet'),
   ])
   const chain = await spawnLocalChain({
@@ -233,6 +234,7 @@ async function openLocalChain(local: LocalOpening): Promise<LocalChain> {
   await provisionDollar(chain.rpcUrl, {
     mintAuthority: mintAuthority.keypair,
     paymentWallet: paymentWallet.keypair.publicKey,
+    tabWallet: tabWallet.keypair.publicKey,
     demoWallet: demoWallet.keypair.publicKey,
   })
   return provisioned

@@ -39,21 +39,23 @@ export function sampleDollarAccount(mintAuthority: Keypair) {
 interface DollarWallets {
   readonly mintAuthority: Keypair
   readonly paymentWallet: PublicKey
+  readonly tabWallet: PublicKey
   readonly demoWallet: PublicKey
 }
 
-/** Opens the payment wallet's account of the sample dollar, and gives dollars to the demo wallet. Does this once. */
+/** Opens the accounts of payments and tabs for the sample dollar, and gives the demo wallet dollars. Does this once. */
 export async function provisionDollar(rpcUrl: string, wallets: DollarWallets): Promise<void> {
-  const { mintAuthority, paymentWallet, demoWallet } = wallets
+  const { mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const connection = connectLocalChain(rpcUrl)
   const mint = new PublicKey(sampleDollarMint)
   const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mint, owner)
-  if ((await connection.getAccountInfo(accountOf(paymentWallet))) !== null) return
+  if ((await connection.getAccountInfo(accountOf(tabWallet))) !== null) return
   const payer = mintAuthority.publicKey
   const open = (owner: PublicKey) =>
     createAssociatedTokenAccountIdempotentInstruction(payer, accountOf(owner), owner, mint)
   const transaction = new Transaction().add(
     open(paymentWallet),
+    open(tabWallet),
     open(demoWallet),
     createMintToCheckedInstruction(mint, accountOf(demoWallet), payer, demoBaseUnits, decimals),
   )

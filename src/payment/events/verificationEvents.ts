@@ -94,4 +94,6 @@ const burnOwed = defineEvent(
   ],
 )
 
+export type BurnOwed = EventOf<typeof burnOwed>
+
 export const verificationEvents = [paymentSubmitted, paymentVerified, tokensBurned, burnOwed] as const

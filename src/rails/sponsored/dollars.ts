@@ -9,7 +9,9 @@ export interface Dollars {
   termsOf(mint: Address): PaymentTerms | undefined
   /** Returns the prices of an endpoint in the dollars that a rail offers now. */
   offers(endpoint: string, rail: string): Promise<readonly DollarOffer[]>
-  /** Returns why no new payment of this price is signed. Undefined for a price in the service token. */
+  /** Returns why nothing is sold in the mint of this price now. Undefined for a price in the service token. */
+  whyOff(price: Price): Promise<string | undefined>
+  /** Returns why no new payment of this price is signed. */
   whyClosed(price: Price): Promise<string | undefined>
 }
 

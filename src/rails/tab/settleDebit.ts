@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { toBase64Url, toHex } from '@tollbook/core/bytes'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -12,6 +13,7 @@ import type { TabLedger } from '../../payment/tabLedger.ts'
 import { isDepositPrice } from '../../payment/tabSettlement.ts'
 import type { MeteringDeps } from '../../paywall/chargeByUse.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
+import type { Dollars } from '../sponsored/dollars.ts'
 import { holdWithin } from './holdDebit.ts'
 import type { TabProof } from './tabProof.ts'
 import type { VerifySignature } from './verifySignature.ts'
@@ -21,7 +23,9 @@ export interface SettleDebitDeps extends MeteringDeps {
   readonly tabs: Pick<TabLedger, 'find' | 'findAgain' | 'spentTodayBaseUnits'>
   /** Name of the ledger, which signatures bind. */
   readonly origin: string
-  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  readonly currentPrice: (endpoint: string, mint?: Address) => ListedPrice | undefined
+  /** Undefined: only the service token is accepted. */
+  readonly dollars?: Pick<Dollars, 'whyOff'> | undefined
   readonly verify: VerifySignature
 }
 
@@ -38,9 +42,8 @@ export async function settleDebit(
   if (isRefusal(held)) return held
   const { tab, signed } = held
   if (tab.lifecycle.isClosed || nowMs >= tab.terms.endsAtMs) return refuseProof('tab_closed')
-  const listed = deps.currentPrice(order.endpoint)
-  if (listed === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
-  if (listed.mint !== tab.mint || isDepositPrice(listed)) return refuseProof('tab_limit', 'a tab does not pay for this')
+  const listed = await findPrice(deps, tab, order.endpoint)
+  if (isRefusal(listed)) return listed
   const bounds = {
     signedBaseUnits: signed?.maxBaseUnits,
     tabBaseUnits: tab.terms.maxPerRequestBaseUnits,
@@ -78,6 +81,24 @@ export async function settleDebit(
     debit,
   }
 }
+
+const offRetrySeconds = 60
+
+/** Returns the price in the mint of the tab. Refuses while nothing is sold in that mint, before anything is held. */
+async function findPrice(
+  { currentPrice, dollars }: SettleDebitDeps,
+  { mint }: Tab,
+  endpoint: string,
+): Promise<ListedPrice | Refusal> {
+  if (currentPrice(endpoint) === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
+  const listed = currentPrice(endpoint, mint)
+  if (listed === undefined) return refuse('ENDPOINT_UNAVAILABLE', unsold, offRetrySeconds)
+  if (isDepositPrice(listed)) return refuseProof('tab_limit', 'a tab does not pay for this')
+  const off = await dollars?.whyOff(listed)
+  return off === undefined ? listed : refuse('ENDPOINT_UNAVAILABLE', `${off}; nothing was charged`, offRetrySeconds)
+}
+
+const unsold = 'nothing is sold in the mint of the tab any more; close the tab to get its rest'
 
 interface HolderQuestion {
   readonly wallet: string

@@ -3,6 +3,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { prepaidOn } from '../../accounting/account.ts'
 import { paymentCodec } from '../../payment/events.ts'
 import type { Settlement } from '../../payment/settlement.ts'
+import { burnOf } from '../../payment/payment.ts'
 import { settlementOfDebit } from '../../payment/tabSettlement.ts'
 import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
@@ -202,8 +203,9 @@ function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
   if (event.kind === 'PaymentVerified') return { settlement: event.settlement, prepaidBaseUnits }
   assert(event.kind === 'TabDebited', 'the column names the kind of the body')
   const { price, evidence, ...debit } = settlementOfDebit(event)
+  const owed = events.find((each) => each.kind === 'BurnOwed')
   const charged = {
-    burnBaseUnits: events.find((each) => each.kind === 'BurnOwed')?.owedBaseUnits ?? price.burnBaseUnits,
+    ...(owed && burnOf(owed)),
     shares: events.find((each) => each.kind === 'DistributionAllocated')?.parts ?? price.shares,
   }
   const settlement = {

@@ -29,6 +29,8 @@ export interface Jobs {
   readonly whyExposed: () => Promise<string | undefined>
   /** Why a dollar is not accepted now. */
   readonly whyDollarOff: DollarHealth['whyOff']
+  /** Why no deposit on a tab in a dollar is accepted now. */
+  readonly whyNoDeposit: DollarHealth['whyNoDeposit']
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
   close(): Promise<void>
@@ -78,6 +80,7 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
     whyExposed,
     slot: health.slot,
     whyDollarOff: dollars.whyOff,
+    whyNoDeposit: dollars.whyNoDeposit,
     close: () => stopAll([...lifecycle.jobs, token, dollars, health]),
   }
 }

@@ -3,6 +3,7 @@ import type { WatchedDollar } from '../../jobs/dollarHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { LedgerSettingsPart } from '../ledger/openSettings.ts'
 
 type Accounts = Pick<Chain, 'readAccounts'>
 
@@ -11,26 +12,34 @@ const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 interface WatchDeps {
   readonly chain: Accounts
+  readonly ledger: { readonly settings: Pick<LedgerSettingsPart, 'depositTerms'> }
   /** Markets of a mint. */
   readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
   readonly limits?: { readonly pegNetwork?: string | undefined } | undefined
 }
 
 /** Returns what the health of a dollar depends on. */
-export function watchedDollar({ symbol, terms }: Dollar, { chain, marketSources, limits }: WatchDeps): WatchedDollar {
+export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedDollar {
+  const { chain, ledger, marketSources, limits } = deps
   const { mint, network } = terms
   const sources = network === (limits?.pegNetwork ?? mainnet) ? marketSources(terms) : []
-  return { symbol, mint, sources, readAccount: () => readPaymentAccount(chain, terms) }
+  const deposits = ledger.settings.depositTerms(mint)
+  const own = deposits === undefined ? [terms] : [terms, deposits]
+  return { symbol, mint, sources, readAccounts: () => readTokenAccounts(chain, own) }
 }
 
 /** Returns the token, whose account an issuer may freeze too. The account may not exist before the first payment. */
 export function watchedToken(chain: Accounts & Pick<Chain, 'terms'>): WatchedDollar {
   const { terms } = chain
-  const readAccount = async () => (await readPaymentAccount(chain, terms)) ?? { isFrozen: false }
-  return { symbol: 'the token', mint: terms.mint, sources: [], readAccount }
+  const readAccounts = async () => {
+    const [account] = await readTokenAccounts(chain, [terms])
+    return [account ?? { isFrozen: false }]
+  }
+  return { symbol: 'the token', mint: terms.mint, sources: [], readAccounts }
 }
 
-async function readPaymentAccount({ readAccounts }: Accounts, { paymentTokenAccount }: PaymentTerms) {
-  const [account] = await readAccounts({ addresses: [paymentTokenAccount], commitment: 'confirmed', minSlot: 0 })
-  return account?.token
+async function readTokenAccounts({ readAccounts }: Accounts, own: readonly PaymentTerms[]) {
+  const addresses = own.map(({ paymentTokenAccount }) => paymentTokenAccount)
+  const accounts = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
+  return accounts.map((account) => account?.token)
 }

@@ -48,10 +48,10 @@ export interface LedgerSettingsPart {
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
   /** Terms of every wallet on record in the ledger, for the service token and then for each dollar. */
   allTerms(): readonly PaymentTerms[]
-  /** Terms of deposits on tabs. Undefined if no tabs are sold. */
-  readonly depositTerms: PaymentTerms | undefined
+  /** Terms of deposits on tabs, in the service token or this mint. Undefined if none are sold in it. */
+  depositTerms(mint?: Address): PaymentTerms | undefined
   /** Terms of the wallets that can receive a deposit of that time, the configured wallet first. */
-  acceptedDepositTerms(landedAtMs: number): readonly PaymentTerms[]
+  acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
   /** Wallets of the deposits on record, the newest first, even if no tabs are sold any more. */
   tabWallets(): readonly Address[]
   close(): Promise<void>
@@ -89,6 +89,7 @@ const refreshMs = 5_000
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
   const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
+  const every = [terms, ...dollars]
   const origin = await findOrigin(config.seal.origin, deps)
   const receiptKey = publicReceiptKey.parse(config.receiptSigningKey)
   const tabWallet = config.tabs.wallet === undefined ? undefined : readAddress(config.tabs.wallet)
@@ -103,6 +104,10 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
   }
   await refresh(opened)
   requireRecorded(opened)
+  const depositTerms = (mint = terms.mint) => {
+    const ofMint = every.find((each) => each.mint === mint)
+    return tabWallet && ofMint && termsOfWallet(ofMint, tabWallet)
+  }
   const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
   const periods = (name: string) => opened.periods.get(name) ?? []
   return {
@@ -120,17 +125,16 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     refresh: () => refresh(opened),
     periods,
     acceptedTerms: (landedAtMs, mint = terms.mint) =>
-      [terms, ...dollars]
+      every
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods('payment-wallet'), landedAtMs)),
     // Deposits are looked up and paid back even after the sale of tabs has ended.
-    allTerms: () => [
-      ...allTerms(terms, [...periods('payment-wallet'), ...periods(tabWalletName)]),
-      ...dollars.flatMap((each) => allTerms(each, periods('payment-wallet'))),
-    ],
-    depositTerms: tabWallet && termsOfWallet(terms, tabWallet),
-    acceptedDepositTerms: (landedAtMs) =>
-      tabWallet === undefined ? [] : acceptedTerms(termsOfWallet(terms, tabWallet), periods(tabWalletName), landedAtMs),
+    allTerms: () => every.flatMap((each) => allTerms(each, [...periods('payment-wallet'), ...periods(tabWalletName)])),
+    depositTerms,
+    acceptedDepositTerms(landedAtMs, mint) {
+      const ofDeposits = depositTerms(mint)
+      return ofDeposits === undefined ? [] : acceptedTerms(ofDeposits, periods(tabWalletName), landedAtMs)
+    },
     tabWallets: () => walletsOf(periods(tabWalletName), tabWallet),
     close: () => job.stop(),
   }

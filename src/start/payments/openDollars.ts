@@ -1,8 +1,12 @@
 import type { Address } from '@tollbook/core/address'
+import { formatDecimal } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import type { CurrencyConfig } from '../../config/currencyConfig.ts'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentLifecycle } from '../../payment/paymentLifecycle.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { isDepositPrice } from '../../payment/tabSettlement.ts'
+import { usdDecimals } from '../../pricing/priceList.ts'
 import type { DollarOffer, Dollars } from '../../rails/sponsored/dollars.ts'
 import { shareReading } from '../../transport/shareReading.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -10,11 +14,13 @@ import type { Prices } from '../products/prices.ts'
 
 export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
   readonly dollars: readonly Dollar[]
-  /** Decimals of the service token. */
-  readonly decimals: number
+  /** The service token. */
+  readonly token: Pick<PaymentTerms, 'mint' | 'decimals'>
   readonly currentPrice: Prices['currentPrice']
   /** Why a dollar is not accepted now: its peg, or its account. */
   readonly whyOff: (mint: Address) => string | undefined
+  /** Why the wallet for tabs cannot receive a dollar now. */
+  readonly whyNoDeposit: (mint: Address) => string | undefined
   readonly lifecycle: Pick<PaymentLifecycle, 'undeliveredBaseUnits'>
 }
 
@@ -26,9 +32,9 @@ const debtAgeMaxMs = 1_000
  * has a price, and the treasury owes no more tokens than the operator allows. Undefined if only the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
-  const { clock, dollars, decimals, currentPrice, whyOff, lifecycle } = deps
+  const { clock, dollars, token, currentPrice, lifecycle } = deps
   if (dollars.length === 0) return undefined
-  const maxBaseUnits = BigInt(burnDebtMaxTokens) * 10n ** BigInt(decimals)
+  const maxBaseUnits = BigInt(burnDebtMaxTokens) * 10n ** BigInt(token.decimals)
   const debts = new Map<Address, () => Promise<bigint>>()
   const debtIn = (mint: Address): Promise<bigint> => {
     const known = debts.get(mint)
@@ -37,15 +43,31 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
     debts.set(mint, reading)
     return reading()
   }
-  const whyClosed = async ({ mint, tokenBurn }: Price): Promise<string | undefined> => {
-    const off = whyOff(mint)
-    if (off !== undefined) return `${off}; pay in the token`
-    if (tokenBurn === undefined) return undefined
-    const owedBaseUnits = (await debtIn(tokenBurn.mint)) + tokenBurn.baseUnits
+  const dollarOf = (mint: Address) => dollars.find(({ terms }) => terms.mint === mint)
+  const whyOff = async (price: Price): Promise<string | undefined> => {
+    const off = deps.whyOff(price.mint)
+    if (off !== undefined) return off
+    // A deposit buys nothing while no burn can be promised.
+    const spends = isDepositPrice(price) && dollarOf(price.mint)?.burn === 'token'
+    const promised = price.tokenBurn ?? (spends ? { mint: token.mint, baseUnits: 1n } : undefined)
+    if (promised === undefined) return undefined
+    const owedBaseUnits = (await debtIn(promised.mint)) + promised.baseUnits
     return owedBaseUnits <= maxBaseUnits ? undefined : undelivered
   }
+  const whyClosed = async (price: Price): Promise<string | undefined> => {
+    const { symbol, minimumMicroUsd } = dollarOf(price.mint) ?? {}
+    const isSmall = minimumMicroUsd !== undefined && price.priceMicroUsd < minimumMicroUsd
+    const off =
+      (isSmall
+        ? `a payment in ${symbol} has a smallest price of ${formatDecimal(minimumMicroUsd, usdDecimals)} USD`
+        : undefined) ??
+      (isDepositPrice(price) ? deps.whyNoDeposit(price.mint) : undefined) ??
+      (await whyOff(price))
+    return off === undefined ? undefined : `${off}; pay in the token`
+  }
   return {
-    termsOf: (mint) => dollars.find(({ terms }) => terms.mint === mint)?.terms,
+    termsOf: (mint) => dollarOf(mint)?.terms,
+    whyOff,
     whyClosed,
     async offers(endpoint, rail) {
       const offered = dollars
@@ -60,5 +82,4 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
   }
 }
 
-const undelivered =
-  'payments in dollars wait until the treasury has delivered the tokens for their burns; pay in the token'
+const undelivered = 'payments in dollars wait until the treasury has delivered the tokens for their burns'

@@ -25,7 +25,7 @@ export interface Payments {
 export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
   readonly chain: Pick<Chain, 'dollars' | 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
-  readonly jobs: Pick<Jobs, 'slot' | 'whyExposed' | 'whyDollarOff'>
+  readonly jobs: Pick<Jobs, 'slot' | 'whyExposed' | 'whyDollarOff' | 'whyNoDeposit'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
@@ -44,9 +44,9 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
   const { terms, dollars: accepted } = deps.chain
   const { currentPrice } = deps.products
   const { lifecycle } = ledger
-  const { decimals } = terms
-  const whyOff = jobs.whyDollarOff
-  const dollars = openDollars(currencies, { clock, dollars: accepted, decimals, currentPrice, whyOff, lifecycle })
+  const { whyDollarOff: whyOff, whyNoDeposit } = jobs
+  const ofDollars = { clock, dollars: accepted, token: terms, currentPrice, whyOff, whyNoDeposit, lifecycle }
+  const dollars = openDollars(currencies, ofDollars)
   const paywall: Paywall = {
     clock,
     log,

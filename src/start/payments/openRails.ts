@@ -50,19 +50,28 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
   const { ledger, chain, clock, products } = deps
   const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
   const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms })
-  if (depositTerms === undefined) return goods
-  // A tab holds the service token only.
-  const deposits = openChainRails(
-    config,
-    { ...deps, dollars: undefined },
-    { terms: depositTerms, acceptedTerms: acceptedDepositTerms },
-  )
+  const terms = depositTerms()
+  if (terms === undefined) return goods
+  const dollars = deps.dollars && ofDeposits(deps.dollars, depositTerms)
+  const deposits = openChainRails(config, { ...deps, dollars }, { terms, acceptedTerms: acceptedDepositTerms })
   const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
   const verify = createSignatureVerifier()
   const { listNumber } = ledger.priceLists
   const { currentPrice } = products
-  const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice, listNumber, verify })
+  const tab = createTabRail({ clock, tabs: ledger.tabs, origin, currentPrice, dollars, listNumber, verify })
   return [tab, ...joined]
+}
+
+/** The same dollars, paid to the wallet for tabs. */
+function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depositTerms']): Dollars {
+  return {
+    ...dollars,
+    termsOf: depositTerms,
+    async offers(endpoint, rail) {
+      const offers = await dollars.offers(endpoint, rail)
+      return offers.map(({ price, terms }) => ({ price, terms: depositTerms(price.mint) ?? terms }))
+    },
+  }
 }
 
 /** Opens the rails of payments on the chain to one wallet. */
@@ -127,8 +136,7 @@ function openSponsoredRails(
     // The offer that a payment repeats may be one for a deposit. The settlement decides by the order.
     acceptedTerms: (landedAtMs: number, mint?: Address) => {
       const { acceptedTerms, acceptedDepositTerms } = ledger.settings
-      const deposits = acceptedDepositTerms(landedAtMs).filter((each) => each.mint === (mint ?? terms.mint))
-      return [...acceptedTerms(landedAtMs, mint), ...deposits]
+      return [...acceptedTerms(landedAtMs, mint), ...acceptedDepositTerms(landedAtMs, mint)]
     },
     describe: (path: string) => describe(products.endpoints().find((endpoint) => endpoint.path === path)),
     authenticate: keys.authenticate,

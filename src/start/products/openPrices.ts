@@ -52,9 +52,12 @@ function pricesAt(
   if (typeof priced === 'string') return priced
   const inToken = priced.map((price): Price => ({ ...price, mint }))
   // The token comes first: readers that know one mint take the first price of an endpoint.
-  const inDollars = dollars.flatMap(({ terms, ...dollar }) =>
-    dollarPrices(inToken, { ...dollar, mint: terms.mint, decimals: terms.decimals }, split),
-  )
+  // The smallest price of a dollar pays for the network fee, which a debit of a tab does not have.
+  const hasTabs = sold.some(({ isDeposit }) => isDeposit === true)
+  const inDollars = dollars.flatMap(({ terms: { mint: dollar, decimals: own }, ...given }) => {
+    const minimumMicroUsd = hasTabs ? 1n : given.minimumMicroUsd
+    return dollarPrices(inToken, { ...given, minimumMicroUsd, mint: dollar, decimals: own }, split)
+  })
   return [...inToken, ...inDollars]
 }
 

@@ -1,6 +1,8 @@
+import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { describeError } from '@tollbook/core/fault'
-import type { ListedPrice } from '@tollbook/core/quote'
+import { divideRoundingUp } from '@tollbook/core/money'
+import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
 import type { TabConfig } from '../../config/tabConfig.ts'
 import { repeat, stopAll } from '../../jobs/repeat.ts'
@@ -10,7 +12,7 @@ import { openEndpoint, type ProductDefinition } from '../../product/productDefin
 import type { ProductFacts } from '../../product/productFacts.ts'
 import { tabRoutes } from '../../routes/tabRoutes.ts'
 import { createTabAccounts, type Custody, readCustody, type TabAccountsDeps } from '../../tabs/tabAccounts.ts'
-import { createTabProduct, tabsPath } from '../../tabs/tabProduct.ts'
+import { createTabProduct, type TabProductDeps, tabsPath } from '../../tabs/tabProduct.ts'
 import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -31,8 +33,8 @@ type TabLedgerPart = Pick<LedgerPart, 'tabs'> & {
 }
 
 export interface TabEndsDeps {
-  readonly chain: Pick<Chain, 'reader' | 'terms'>
-  readonly currentPrice: (endpoint: string) => ListedPrice | undefined
+  readonly chain: Pick<Chain, 'reader' | 'terms' | 'dollars'>
+  readonly currentPrice: (endpoint: string, mint?: Address) => ListedPrice | undefined
   readonly slot: () => number
   readonly readDatabaseClockMs: () => Promise<number>
 }
@@ -43,31 +45,48 @@ export interface TabEnds {
   close(): Promise<void>
 }
 
+/**
+ * Value of all tabs in millionths of a US dollar, by the prices of one deposit in each mint. A mint without a price is
+ * left out. Undefined before it is known.
+ */
+function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigint | undefined {
+  if (custodies.length === 0 || prices.length === 0) return undefined
+  return custodies.reduce((sum, { mint, prepaidBaseUnits }) => {
+    const price = prices.find((each) => each.mint === mint)
+    if (price === undefined) return sum
+    return sum + divideRoundingUp(prepaidBaseUnits * price.priceMicroUsd, price.requiredBaseUnits)
+  }, 0n)
+}
+
 const custodyEveryMs = 10_000
 const full = 'all tabs together hold as much as this service permits'
 
 export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   const { clock, log } = base
   let connected: TabLedgerPart | undefined
-  let custody: Custody | undefined
+  let custodies: readonly Custody[] = []
   let problem: string | undefined = 'the wallet for tabs has not been read yet'
-  let isFullWith = (_depositMicroUsd: bigint) => false
+  let pricesOf: TabProductDeps['pricesOf'] = () => []
   const ledger = () => assertPresent(connected, 'the ledger is open before a product is sold')
   const product = createTabProduct(config, {
     clock,
     tabs: () => ledger().tabs,
     origin: () => ledger().settings.origin,
-    whyClosed: (depositMicroUsd) => problem ?? (isFullWith(depositMicroUsd) ? full : undefined),
+    pricesOf: (endpoint) => pricesOf(endpoint),
+    whyClosed: (microUsd) => problem ?? (isWithin(microUsd) ? undefined : full),
   })
+  const isWithin = (depositMicroUsd: bigint) =>
+    (valueOf(custodies, pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <= config.totalMaxMicroUsd
   const products = config.wallet === undefined ? [] : [product]
 
   /** No deposit is sold while the wallet does not cover what it owes, or cannot be read. */
   async function readAgain(deps: TabAccountsDeps): Promise<void> {
     try {
-      custody = await readCustody(deps)
-      problem = custody.isCovered
-        ? undefined
-        : 'the wallet for tabs holds less than the tabs, or with the payment wallet less than the refunds due'
+      custodies = await Promise.all(deps.mints.map((mint) => readCustody(deps, mint)))
+      const short = custodies.find(({ isCovered }) => !isCovered)
+      problem =
+        short &&
+        `the wallet for tabs holds less of ${short.mint} than the tabs, or with the payment wallet less than the refunds due`
     } catch (error) {
       problem = `the wallet for tabs cannot be read: ${describeError(error)}`
     }
@@ -75,15 +94,11 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
 
   async function startEnds({ chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps): Promise<TabEnds> {
     const { tabs, settings } = ledger()
-    const { mint, paymentWallet } = chain.terms
+    const { terms, dollars, reader } = chain
     const { tabWallets } = settings
-    const deps = { clock, tabs, chain: chain.reader, mint, tabWallets, paymentWallet, slot }
-    isFullWith = (depositMicroUsd) => {
-      const price = currentPrice(tabsPath)
-      if (price === undefined || custody === undefined) return true
-      const { priceMicroUsd, requiredBaseUnits } = price
-      return custody.prepaidBaseUnits * priceMicroUsd > (config.totalMaxMicroUsd - depositMicroUsd) * requiredBaseUnits
-    }
+    const mints = [terms, ...dollars.map((dollar) => dollar.terms)].map(({ mint }) => mint)
+    const deps = { clock, tabs, chain: reader, mints, tabWallets, paymentWallet: terms.paymentWallet, slot }
+    pricesOf = (endpoint) => mints.flatMap((mint) => currentPrice(endpoint, mint) ?? [])
     await readAgain(deps)
     const jobs = [
       startTabEndJob({ clock, log, tabs, readDatabaseClockMs }),

@@ -66,7 +66,7 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
     const problem =
       listed.problem ??
       (isDeposit(listed) ? undefined : findShareProblem(listed, shares)) ??
-      (isDollar ? findDollarProblem(listed, event.prices) : undefined) ??
+      (isDollar || (isDeposit(listed) && !isFirst) ? findDollarProblem(listed, event.prices) : undefined) ??
       noteDecimals(ledger.state, listed.mint, listed.decimals)
     if (problem !== undefined) blame('price_wrong', `${listed.endpoint}: ${problem}`)
   }
@@ -77,6 +77,7 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   ledger.prices.publish({
     number,
     split: event.split,
+    splitOf: (mint) => (mint === event.prices[0]?.mint ? event.split : dollarSplitOf(event, mint)),
     prices: event.prices,
     metered: event.metered ?? [],
     recordedAtMs,
@@ -112,16 +113,16 @@ const oneDollar = 10n ** 18n
  * A price in dollars counts one dollar as one. Its sale owes the burn of the same request in the service token, whose
  * prices come first in the list, or none.
  */
-function findDollarProblem(
-  { endpoint, mint, tokenPriceAttoUsd, tokenBurn, priceMicroUsd }: AuditedPrice,
-  prices: readonly AuditedPrice[],
-): string | undefined {
+function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]): string | undefined {
+  const { endpoint, mint, tokenPriceAttoUsd, tokenBurn, priceMicroUsd } = listed
   if (tokenPriceAttoUsd !== oneDollar) return `a dollar counts as ${tokenPriceAttoUsd} of ${oneDollar}`
-  const inToken = prices.find((listed) => listed.endpoint === endpoint)
+  const inToken = prices.find((each) => each.endpoint === endpoint)
   if (inToken === undefined || inToken.mint === mint) return 'no price in the service token comes before it'
   if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`
+  // The requests that spend a deposit owe their burns.
+  if (isDeposit(listed)) return tokenBurn === undefined ? undefined : 'a deposit owes no burn'
   // A dollar owes the burn of all its sales or of none.
-  const first = prices.find((listed) => listed.mint === mint)
+  const first = prices.find((each) => each.mint === mint && !isDeposit(each))
   if ((first?.tokenBurn === undefined) !== (tokenBurn === undefined)) return 'only some sales in its mint owe a burn'
   if (tokenBurn === undefined) return undefined
   if (tokenBurn.mint !== inToken.mint) return 'its burn is not in the service token'

@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { base58Of } from '../base58Text.ts'
 import { baseUnits, describeShares, usd } from '../body.ts'
-import { declareStep } from '../declaredKind.ts'
+import type { AuditedStream } from '../auditedStream.ts'
+import { declareStep, type DeclaredStep } from '../declaredKind.ts'
 import { price } from '../price.ts'
+import { partOfBurn } from '../publishedPrices.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
 import { isSignedDebit, tabsOf } from './tabs.ts'
-import { chargeOfUse, meteredTextOf } from './usedTab.ts'
+import { chargeOfUse, findChargeProblem, meteredTextOf } from './usedTab.ts'
 
 /* A request that a tab pays: a hold, then a charge of at most the hold, or nothing. */
 
@@ -42,9 +44,17 @@ const debited = bodyOf('TabDebited', {
 const returned = bodyOf('TabReturned', { tab: text, mint: text, baseUnits })
 
 const unearned = 'Liabilities:Unearned'
-const captured = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
-const charge = ['unearned>burn_owed', 'unearned>share']
+const share = 'unearned>share'
 const back = ['unearned>prepaid']
+/** A charge with the burn that it owes out of the price or, for a price in dollars, in the service token; or without. */
+const charges: readonly Required<Pick<DeclaredStep, 'events' | 'moves' | 'when'>>[] = [
+  {
+    events: ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated'],
+    moves: ['unearned>burn_owed', 'to_deliver>burn_owed', share],
+    when: owesBurn,
+  },
+  { events: ['RequestFulfilled', 'DistributionAllocated'], moves: [share], when: (row) => !owesBurn(row) },
+]
 const failures: readonly (readonly [from: string, event: string])[] = [
   ['debited', 'RequestFailed'],
   ['streaming', 'AnswerBroken'],
@@ -78,22 +88,24 @@ export const tabRequest: AuditedKind = {
       takesLease: true,
     }),
     ...['debited', 'streaming'].flatMap((from) => [
-      declareStep({
-        step: stepOf('capture'),
-        from,
-        to: 'captured',
-        events: captured,
-        moves: charge,
-        when: ({ overpaidBaseUnits }) => overpaidBaseUnits === 0n,
-      }),
-      declareStep({
-        step: stepOf('capture'),
-        from,
-        to: 'captured',
-        events: [...captured, 'TabReturned'],
-        moves: [...charge, ...back],
-        when: ({ overpaidBaseUnits }) => overpaidBaseUnits !== 0n,
-      }),
+      ...charges.flatMap(({ events, moves, when }) => [
+        declareStep({
+          step: stepOf('capture'),
+          from,
+          to: 'captured',
+          events,
+          moves,
+          when: (row) => when(row) && row.overpaidBaseUnits === 0n,
+        }),
+        declareStep({
+          step: stepOf('capture'),
+          from,
+          to: 'captured',
+          events: [...events, 'TabReturned'],
+          moves: [...moves, ...back],
+          when: (row) => when(row) && row.overpaidBaseUnits !== 0n,
+        }),
+      ]),
       declareStep({
         step: stepOf('expire'),
         from,
@@ -116,7 +128,9 @@ export const tabRequest: AuditedKind = {
     eventOf(bodies.started, { judge: rules.judgeStarted }),
     eventOf(bodies.fulfilled, { judge: judgeCaptured }),
     eventOf(bodies.burnOwed, {
-      postings: ({ owedBaseUnits }) => [[unearned, 'Liabilities:BurnOwed', owedBaseUnits]],
+      postings: ({ owedBaseUnits, source }) => [
+        [source === undefined ? unearned : 'Assets:TokensToDeliver', 'Liabilities:BurnOwed', owedBaseUnits],
+      ],
       judge: judgeOwed,
     }),
     eventOf(bodies.allocated, {
@@ -173,6 +187,8 @@ function judgeDebited(event: Debited, at: Judged): void {
     requiredBaseUnits: listed.requiredBaseUnits,
     burnBaseUnits: listed.burnBaseUnits,
     burnedBaseUnits: 0n,
+    tokenBurnMint: listed.tokenBurn?.mint ?? '',
+    tokenBurnBaseUnits: listed.tokenBurn?.baseUnits ?? 0n,
     overpaidBaseUnits: 0n,
     metered: meteredTextOf(ledger.prices, event.priceList, listed),
     attempt,
@@ -209,11 +225,19 @@ function judgeCaptured(event: bodies.Body<typeof bodies.fulfilled>, at: Judged):
   if (usage === undefined) return
   if (row.metered === null) return blame('distribution_differs', 'a fixed price is charged by use')
   const used = chargeOfUse(row.metered, usage)
-  if (used < row.dueBaseUnits) row.dueBaseUnits = used
+  if (used >= row.dueBaseUnits) return
+  row.dueBaseUnits = used
+  row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, used, row.requiredBaseUnits)
 }
 
-function judgeOwed(event: bodies.Body<typeof bodies.burnOwed>, { row, blame, ledger }: Judged): void {
-  const { owedBaseUnits, mint, endpoint } = event
+function owesBurn(row: AuditedStream): boolean {
+  return row.burnBaseUnits > 0n || rules.owesToken(row)
+}
+
+function judgeOwed(event: bodies.Body<typeof bodies.burnOwed>, at: Judged): void {
+  const { owedBaseUnits, mint, endpoint, source } = event
+  const { row, blame, ledger } = at
+  if (source !== undefined || rules.owesToken(row)) return rules.judgeBurnOwed(event, at)
   if (mint !== row.mint || endpoint !== row.endpoint) blame('burn_differs', 'another request was debited')
   row.burnedBaseUnits = owedBaseUnits
   noteBurnOwed(ledger.state, { mint, endpoint }, owedBaseUnits)
@@ -233,7 +257,9 @@ function judgeAllocated({ mint, parts, effectiveAt }: bodies.Body<typeof bodies.
     ? sharesText === row.shares && burnBaseUnits === row.burnBaseUnits
       ? undefined
       : `${sharesText} are allocated, and the price divides otherwise`
-    : ledger.prices.findShareProblem({ requiredBaseUnits, burnBaseUnits, sharesText }, effectiveAt)
+    : row.metered === null
+      ? ledger.prices.findShareProblem({ requiredBaseUnits, burnBaseUnits, sharesText }, effectiveAt)
+      : findChargeProblem(row.metered, { requiredBaseUnits, burnBaseUnits, sharesText })
   if (problem !== undefined) blame('distribution_differs', problem)
   row.overpaidBaseUnits = row.requiredBaseUnits - requiredBaseUnits
 }
