@@ -3,8 +3,6 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface OpenWorkDeps extends RepeatDeps {
   readonly lifecycle: Pick<PaymentLifecycle, 'followOpenWork'>
-  /** Called after each round, for the metrics. A late job does not make payments wrong. */
-  readonly onLag?: (lag: { readonly events: number }) => void
 }
 
 const everyMs = 1_000
@@ -17,10 +15,6 @@ export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
 }
 
 /** Catches up with the ledger in bounded steps. The rest after `stepsMax` steps waits for the next run. */
-export async function followOpenWork({ lifecycle, onLag }: OpenWorkDeps): Promise<void> {
-  for (let step = 1; step <= stepsMax; step++) {
-    const events = await lifecycle.followOpenWork()
-    onLag?.({ events })
-    if (events === 0) return
-  }
+export async function followOpenWork({ lifecycle }: Pick<OpenWorkDeps, 'lifecycle'>): Promise<void> {
+  for (let step = 1; step <= stepsMax; step++) if ((await lifecycle.followOpenWork()) === 0) return
 }

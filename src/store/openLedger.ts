@@ -35,8 +35,6 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly log: Log
   /** Every acknowledged commit is also on a standby, so a promotion loses none. */
   readonly requiresStandby?: boolean
-  /** Time after the first sending during which an answer may be sent again. */
-  readonly answerRepeatMs?: number
 }
 
 /** The ledger of the service, as ports for its callers. */
@@ -77,8 +75,9 @@ const connectionsMax = 10
 const strangerConnectionsMax = 4
 // Maximum duration of a failover. After it, callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
-/** A client repeats a request within seconds. A person who was asked to repeat it needs a minute or two. */
-const answerRepeatMsDefault = 120_000
+// Time after the first sending during which an answer may be sent again. A client repeats a request within seconds. A
+// person who was asked to repeat it needs a minute or two.
+const repeatMs = 120_000
 // Longer than the 3 s in which any instance detects that its server has gone plus the 5 s to compare with the new one.
 const promotionWaitMs = 10_000
 
@@ -87,7 +86,7 @@ const promotionWaitMs = 10_000
  * protection.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { clock, log, onFlush, requiresStandby = false, answerRepeatMs: repeatMs = answerRepeatMsDefault } = options
+  const { clock, log, onFlush, requiresStandby = false } = options
   const history = createHistory({
     clock,
     log,

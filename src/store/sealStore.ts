@@ -21,7 +21,6 @@ export type Reader = Kysely<Tables>
 
 export interface StoredCheckpoint extends TreeHead {
   readonly note: string
-  readonly sealedAtMs: number
 }
 
 /** Undefined before the first seal. */
@@ -38,12 +37,11 @@ export async function checkpointAt(database: Reader, size: number): Promise<Stor
   )
 }
 
-function checkpointOf(
-  row: { size: number; root: Buffer; note: string; sealed_at: Date } | undefined,
-): StoredCheckpoint | undefined {
+function checkpointOf(row: StoredCheckpoint | undefined): StoredCheckpoint | undefined {
   if (row === undefined) return undefined
-  assert(row.size > 0 && row.root.length === hashBytes, 'a checkpoint is of events and has a root')
-  return { size: row.size, root: row.root, note: row.note, sealedAtMs: row.sealed_at.getTime() }
+  const { size, root, note } = row
+  assert(size > 0 && root.length === hashBytes, 'a checkpoint is of events and has a root')
+  return { size, root, note }
 }
 
 const hashBytes = 32
