@@ -7,8 +7,3 @@ export class AuditBug extends Error {
 export function invariant(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new AuditBug(`expected that ${expectation}`)
 }
-
-/** Ends a switch over a union. A new member of the union does not compile until it has its own case. */
-export function assertNever(value: never): never {
-  throw new AuditBug(`expected that every case is handled, got ${JSON.stringify(value)}`)
-}
