@@ -62,7 +62,7 @@ describe('a dollar in addition to the token', () => {
 
   test('is what a stock client of x402 without options pays with', async () => {
     const response = await (await fetchOfReadme())(urlOf(`/x402${qrOrder.path}`), qr)
-    expect(response.status).toBe(200)
+    expect(response.status, await response.clone().text()).toBe(200)
     const { receipt } = saleBody.parse(await response.json())
     // 0.005 USD; the same request costs 5 tokens, of which 1.5 are burned.
     expect(receipt).toMatchObject({
@@ -85,7 +85,7 @@ describe('a dollar in addition to the token', () => {
       ...qr,
       headers: { ...qr.headers, 'accept-payment': 'solana/charge' },
     })
-    expect(response.status).toBe(200)
+    expect(response.status, await response.clone().text()).toBe(200)
     expect(saleBody.parse(await response.json()).receipt).toMatchObject({ currency: { mint: sampleDollarMint } })
   })
 

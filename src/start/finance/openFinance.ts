@@ -19,7 +19,7 @@ import type { PartDeps } from '../partDeps.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 
 export interface FinanceOptions {
-  /** Undefined: reports are neither rolled up nor served over HTTP. */
+  /** Undefined: reports are not served over HTTP, and rolled up only where dollars are sold. */
   readonly access: FinanceConfig | undefined
   readonly refunds: RefundConfig
   readonly reportsDatabaseUrl?: string | undefined
@@ -29,7 +29,7 @@ export interface FinanceOptions {
 
 export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports' | 'payments' | 'settings' | 'keys'>
-  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
+  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'dollars'>
 }
 
 export interface Finance {
@@ -46,7 +46,7 @@ const rollUpEveryMs = 1_000
 // People decide one payment at a time.
 const decisionConnectionsMax = 2
 
-/** Opens the finance reports and their access. Without an issuer, reports are neither rolled up nor served. */
+/** Opens the finance reports and their access. Without an issuer, reports are not served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
   const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
@@ -58,6 +58,9 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   // The reports connect at their first use.
   const reports = opened.adopt(ledger.openReports({ token, readDatabaseUrl }), closePart)
   const payerRoutes = createPayerRoutes(deps, reports)
+  // The public statistics read what sales in dollars promised from the rolled-up reports.
+  if (access !== undefined || chain.dollars.length > 0)
+    opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: reports.rollUp }).stop)
   if (access === undefined) return { serving: undefined, routes: payerRoutes, close }
 
   const { databaseUrl, limits } = refunds
@@ -71,14 +74,13 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
           (database) => database.destroy(),
         )
   const walletBaseUnits = (of: string) => totalBaseUnits(deps, of)
-  const { facts, rollUp: run } = reports
+  const { facts } = reports
   // The ledger keeps the figures of a dollar that was removed from CURRENCIES. The service does not read its account.
   const mints = async () => {
     const accepted = new Set<string>(allTerms().map((terms) => terms.mint))
     return (await reports.mints()).map((each) => each.mint).filter((each) => accepted.has(each))
   }
   const readFigures = async (of: string) => (await reports.inMint(of)).money()
-  opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run }).stop)
   opened.defer(
     startMoneyMetrics({ clock, log, mints, readFigures, walletBaseUnits, onMoney: deps.metrics.onMoney }).stop,
   )
