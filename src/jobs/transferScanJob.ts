@@ -1,11 +1,23 @@
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
-import { decideDelivery, decideUnmatched, type DeliverySource, type ReceivedTransfer } from '../payment/finality.ts'
+import {
+  decideArrival,
+  decideDelivery,
+  decideUnmatched,
+  type DeliverySource,
+  mintOf,
+  type ReceivedTransfer,
+} from '../payment/finality.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import { unknownPayment } from '../payment/payment.ts'
-import { solanaReference } from '../payment/paymentReference.ts'
+import {
+  arrivalReference,
+  type PaymentReference,
+  requireSignature,
+  solanaReference,
+} from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
@@ -17,6 +29,8 @@ export interface TransferScanDeps extends StepDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
   /** Token accounts of all recorded payment wallets. Absent: the one in the terms. */
   readonly ownAccounts?: readonly Address[]
+  /** Mints that are accepted. With one, no transaction can move a second. */
+  readonly mints?: number
   /** The treasury's wallet, whose transfers of the token are deliveries. */
   readonly delivery?: DeliverySource | undefined
   /** Age at which a transfer is no longer accepted as a payment. */
@@ -33,7 +47,7 @@ const unreadableMax = 8
 // The position is stored this often, so that an interrupted search repeats little.
 const stepMax = 100
 
-export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts'> {
+export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts' | 'mints'> {
   /** Terms of each recorded payment wallet: tokens may also arrive at an old wallet, or leave it. */
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
@@ -50,9 +64,10 @@ export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
 export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   const all = deps.allTerms()
   const ownAccounts = all.map(({ paymentTokenAccount }) => paymentTokenAccount)
+  const mints = new Set(all.map(({ mint }) => mint)).size
   const failures: unknown[] = []
   for (const terms of all)
-    await scanTransfers({ ...deps, terms, ownAccounts }).catch((error: unknown) => void failures.push(error))
+    await scanTransfers({ ...deps, terms, ownAccounts, mints }).catch((error: unknown) => void failures.push(error))
   if (failures.length > 0) throw failures[0]
 }
 
@@ -74,11 +89,13 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
     const step = ripe.slice(from, from + stepMax)
     const references = step.map(({ signature }) => solanaReference(signature))
     const accounted = await lifecycle.findAccounted(references)
+    const second = await findSecond(deps, [...accounted])
     const open = references.filter((reference) => !accounted.has(reference))
     const presented = await deps.presentations.findPresented(open)
     for (const listed of step) {
       const reference = solanaReference(listed.signature)
-      if (listed.hasFailed || accounted.has(reference)) continue
+      const stream = second.get(reference) ?? reference
+      if (listed.hasFailed || (accounted.has(reference) && stream === reference)) continue
       // A payment that was presented in time and is undecided still buys. It is searched again until the presentation
       // expires.
       if (presented.has(reference)) {
@@ -93,11 +110,31 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
         continue
       }
       // If another writer has moved the payment meanwhile, the next search starts here again.
-      if (!(await account(deps, listed, record))) return
+      if (!(await account(deps, listed, { record, stream }))) return
     }
     const last = step.at(-1)
     if (!isHeld && last !== undefined) await lifecycle.moveScanPlace(terms.paymentTokenAccount, last)
   }
+}
+
+/**
+ * Streams of arrivals in this mint whose transaction is on record in another mint. A stream that is on record already
+ * is left out.
+ */
+async function findSecond(
+  { lifecycle, terms: { mint }, mints = 1 }: TransferScanDeps,
+  accounted: readonly PaymentReference[],
+): Promise<ReadonlyMap<PaymentReference, PaymentReference>> {
+  if (mints === 1) return new Map()
+  const states = await lifecycle.loadPayments(accounted)
+  const others = accounted.flatMap((reference) => {
+    const state = states.get(reference)
+    const known = state === undefined ? undefined : mintOf(state)
+    if (known === undefined || known === mint) return []
+    return [[reference, arrivalReference(requireSignature(reference), mint)] as const]
+  })
+  const recorded = await lifecycle.findAccounted(others.map(([, arrival]) => arrival))
+  return new Map(others.filter(([, arrival]) => !recorded.has(arrival)))
 }
 
 type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
@@ -140,7 +177,7 @@ async function readListed(
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,
-  record: TransactionRecord,
+  { record, stream: reference }: { readonly record: TransactionRecord; readonly stream: PaymentReference },
 ): Promise<boolean> {
   const { mint, paymentTokenAccount } = deps.terms
   const { ownAccounts = [paymentTokenAccount] } = deps
@@ -157,11 +194,12 @@ async function account(
     receivedBaseUnits: change,
     slot,
   }
-  const reference = solanaReference(signature)
   const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
-  const delivery = decideDelivery(before, transfer, deps.delivery)
-  const kind = delivery === undefined ? 'unmatched' : 'delivered'
-  const decision = delivery ?? decideUnmatched(before, transfer)
+  const decision =
+    reference === solanaReference(signature)
+      ? (decideDelivery(before, transfer, deps.delivery) ?? decideUnmatched(before, transfer))
+      : decideArrival(before, transfer, deps.delivery)
+  const kind = decision?.events[0]?.kind === 'TokensDelivered' ? 'delivered' : 'unmatched'
   const isRecorded = await recordStep(deps, { kind, reference, before, decision })
   if (isRecorded) deps.log.warn({ event: `transfer_${kind}`, signature, baseUnits: change.toString() })
   return isRecorded

@@ -158,3 +158,20 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
   if (state.phase !== 'unknown' && state.phase !== 'submitted' && state.phase !== 'reversed') return undefined
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }
+
+/** Records tokens of a second mint of a transaction, in a stream of the signature and the mint. */
+export function decideArrival(
+  state: PaymentState,
+  transfer: ReceivedTransfer,
+  source: DeliverySource | undefined,
+): PaymentDecision | undefined {
+  if (state.phase !== 'unknown') return undefined
+  const decision = decideDelivery(state, transfer, source) ?? decideUnmatched(state, transfer)
+  return decision === undefined ? undefined : { ...decision, step: 'arrival.record' }
+}
+
+/** The mint that the stream of a transaction is about. Undefined for a payout or a burn, and before a verification. */
+export function mintOf(state: PaymentState): Address | undefined {
+  if ('settlement' in state) return state.settlement.price.mint
+  return state.phase === 'unmatched' ? state.mint : undefined
+}

@@ -36,7 +36,13 @@ export type PaymentState =
   | (Verified & { readonly phase: 'verified' | 'released' })
   | LiveAttempt
   | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
-  | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
+  | {
+      readonly phase: 'unmatched'
+      readonly version: number
+      readonly wallet: Address | undefined
+      /** Undefined for a payout or a burn. */
+      readonly mint?: Address
+    }
 
 export interface Submitted {
   readonly phase: 'submitted'
@@ -110,6 +116,7 @@ export type PaymentStep =
   | 'payment.reverse'
   | 'payment.refund'
   | 'payment.unmatch'
+  | 'arrival.record'
   | 'tab_request.debit'
   | 'tab_request.start'
   | 'tab_request.capture'
@@ -190,7 +197,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       return { ...verifiedOf(state), phase: 'refund_due', version }
     case 'TransferReceived':
     case 'TokensDelivered':
-      return { phase: 'unmatched', version, wallet: event.wallet }
+      return { phase: 'unmatched', version, wallet: event.wallet, mint: event.mint }
     default:
       return assertNever(event)
   }

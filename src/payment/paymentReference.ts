@@ -1,5 +1,6 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { decodeBase58 } from '@tollbook/core/base58'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readTabId, type TabId, tabIdBytes, tabIdOf } from '@tollbook/core/tab'
 
@@ -7,7 +8,8 @@ declare const referenceBrand: unique symbol
 
 /**
  * Single-use key of a payment: the space of a rail and the bytes that are unique in it. Text and bytes correspond one
- * to one: `solana:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab.
+ * to one: `solana:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab,
+ * `arrival:<signature>:<mint>` for a second mint of a transaction. Callers cannot present the last one.
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
 
@@ -29,11 +31,14 @@ const messageSpace = 255
 const solanaPrefix = 'solana:'
 const messagePrefix = 'message:'
 const tabRequestSpace = 7
+const arrivalSpace = 8
+const arrivalPrefix = 'arrival:'
 const tabPrefix = 'tab:'
 const tabForm = /^tab:([1-9A-HJ-NP-Za-km-z]{16,22}):([1-9]\d{0,19})$/
 const numberMax = 2n ** 64n
 const digestBytes = 32
 const signatureBytes = 64
+const mintBytes = 32
 
 export function solanaReference(signature: Signature): PaymentReference {
   return brand(solanaPrefix + signature)
@@ -42,6 +47,11 @@ export function solanaReference(signature: Signature): PaymentReference {
 /** The reference of one debit of a tab. */
 export function tabRequestReference(tab: TabId, number: bigint): PaymentReference {
   return brand(`${tabPrefix}${tab}:${number}`)
+}
+
+/** The reference of an arrival in another mint than the one of the transaction's own stream. */
+export function arrivalReference(signature: Signature, mint: Address): PaymentReference {
+  return brand(`${arrivalPrefix}${signature}:${mint}`)
 }
 
 /** The tab of a reference and its number there. Undefined for a payment on the chain. */
@@ -90,6 +100,7 @@ export function requireSignature(reference: PaymentReference): Signature {
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
+  if (reference.startsWith(arrivalPrefix)) return arrivalId(reference)
   assert(reference.startsWith(solanaPrefix), 'a payment reference is a Solana signature or a debit of a tab')
   // The text was validated when it was read. A second check took a seventh of a claim's processor time.
   const key = assertPresent(
@@ -111,6 +122,13 @@ function tabRequestId(tab: TabId, number: bigint): Uint8Array {
   return id
 }
 
+/** Space 8, the bytes of the signature and of the mint. */
+function arrivalId(reference: string): Uint8Array {
+  const [, signature = '', mint = ''] = reference.split(':')
+  const bytes = [decodeBase58(signature, signatureBytes), decodeBase58(mint, mintBytes)]
+  return Uint8Array.of(arrivalSpace, ...bytes.flatMap((part) => [...assertPresent(part, 'an arrival has two keys')]))
+}
+
 /** Returns the id of a presented payment, for tables outside the ledger. */
 export function presentedIdOf(reference: PresentedReference): Uint8Array {
   if (!isMessage(reference)) return streamIdOf(reference)
@@ -123,6 +141,11 @@ export function referenceOfStream(id: Uint8Array): PaymentReference | undefined 
   if (id[0] === tabRequestSpace) {
     const number = new DataView(id.buffer, id.byteOffset).getBigUint64(1 + tabIdBytes)
     return tabRequestReference(tabIdOf(id.subarray(1)), number)
+  }
+  if (id[0] === arrivalSpace) {
+    const signature = signatureOfBytes(id.subarray(1, 1 + signatureBytes))
+    const mint = readAddress(encodeBase58(id.subarray(1 + signatureBytes)))
+    return signature === undefined || mint === undefined ? undefined : arrivalReference(signature, mint)
   }
   if (id[0] !== solanaSpace) return undefined
   const signature = signatureOfBytes(id.subarray(1))

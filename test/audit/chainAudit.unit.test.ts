@@ -126,6 +126,35 @@ test.each([
   expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', signature])
 })
 
+test('a payment in another mint does not explain an arrival in this one, and a stream of the arrival does', async () => {
+  const [signature, other] = [signed(42), sampleAddress()]
+  const chain = {
+    signatures: new Map([[accountOf(present), [signature]]]),
+    transactions: new Map([[signature, landed(signature, accountOf(present), 7)]]),
+  }
+  const received = (of: string) =>
+    ['TransferReceived', { wallet: former, mint: of, receivedBaseUnits: '7', slot: 950 }] as const
+  const missing = ['not_in_the_ledger', signature]
+  const first = () => twoWallets().append(`solana:${signature}`, received(other))
+  expect(await findingsOf(first(), chain)).toContainEqual(missing)
+  const both = first().append(`arrival:${signature}:${mint}`, received(mint))
+  expect(await findingsOf(both, chain)).not.toContainEqual(missing)
+  const codes = both.replay.findings.all().map(({ code }) => code)
+  expect(codes).not.toContain('lifecycle_impossible')
+})
+
+test.each([
+  ['of the same mint', (signature: string) => `arrival:${signature}:${mint}`, mint],
+  ['under another name', (signature: string) => `arrival:${signature}:${former}`, sampleAddress()],
+])('a second arrival %s is found', (_, nameOf, first) => {
+  const signature = signed(43)
+  const fields = { wallet: former, receivedBaseUnits: '7', slot: 950 }
+  const ledger = twoWallets()
+    .append(`solana:${signature}`, ['TransferReceived', { ...fields, mint: first }])
+    .append(nameOf(signature), ['TransferReceived', { ...fields, mint }])
+  expect(ledger.replay.findings.all().map(({ code }) => code)).toContain('lifecycle_impossible')
+})
+
 test('a transfer behind more than one full page of the account is found', async () => {
   const hidden = signed(41)
   const opened = Array.from({ length: 2 * signaturesPerPage }, (_, index) => `filler${index}`)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseCanonical, readMembers, utcTime } from './body.ts'
 import type { AuditedKind, EventHead, ReadEvent } from './kinds/auditedKind.ts'
+import { arrival } from './kinds/arrival.ts'
 import { burn } from './kinds/burn.ts'
 import { holderPayout } from './kinds/holderPayout.ts'
 import { payment } from './kinds/payment.ts'
@@ -15,6 +16,7 @@ import { tabRequest } from './kinds/tabRequest.ts'
 export const kinds: readonly AuditedKind[] = [
   tabLifecycle,
   tabRequest,
+  arrival,
   payment,
   payout,
   burn,
@@ -55,7 +57,9 @@ const unknownHead = z.object({
 export function readEvent(body: Buffer, kindOf?: (stream: string) => string | undefined): ReadEvent | UnknownEvent {
   const value = parseCanonical(body)
   const name = memberOf(value, 'kind')
-  const own = kindsByName.get(kindOf?.(memberOf(value, 'stream')) ?? '')
+  const stream = memberOf(value, 'stream')
+  const prefixed = kinds.find(({ namePrefix }) => namePrefix !== undefined && stream.startsWith(namePrefix))
+  const own = kindsByName.get(kindOf?.(stream) ?? '') ?? prefixed
   const kind = own?.events.has(name) === true ? own : kindsByEvent.get(name)
   const read = kind?.events.get(name)
   if (kind !== undefined && read !== undefined) return read(value, kind)

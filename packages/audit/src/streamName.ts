@@ -31,7 +31,15 @@ export function refundStreamOf(payment: string): string {
   return `refund:${signatureOf(payment)}`
 }
 
+export const arrivalPrefix = 'arrival:'
+
+/** Returns the stream of an arrival in a second mint of a transaction. */
+export function arrivalStream(signature: string, mint: string): string {
+  return `${arrivalPrefix}${signature}:${mint}`
+}
+
 /** Returns the signature in the name, in the form that nodes use. */
 export function signatureOf(stream: string): string {
+  if (stream.startsWith(arrivalPrefix)) return stream.split(':', 2)[1] ?? ''
   return stream.startsWith(solanaPrefix) ? stream.slice(solanaPrefix.length) : stream
 }

@@ -2,7 +2,7 @@ import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { movesOf } from './landedPayment.ts'
 import type { Replay } from './replay.ts'
 import { sumOf } from './storedTransactions.ts'
-import { solanaStream } from './streamName.ts'
+import { arrivalStream, solanaStream } from './streamName.ts'
 import type { TokenMove } from './tokenMoves.ts'
 
 export interface UnrecordedDeps {
@@ -40,7 +40,7 @@ export async function findUnrecordedTransfers(
       if (accounts.length > 1 && seen.has(signature)) continue
       if (accounts.length > 1) seen.add(signature)
       deps.figures.lookedFor++
-      if (!isRecorded(deps, signature)) await judgeUnrecorded(deps, { signature, mint, accounts, ageMs })
+      if (!isRecorded(deps, signature, mint)) await judgeUnrecorded(deps, { signature, mint, accounts, ageMs })
     }
   }
 }
@@ -63,9 +63,12 @@ async function* landedOn(
   }
 }
 
-function isRecorded({ replay }: UnrecordedDeps, signature: string): boolean {
+/** A payment in another mint does not explain a change in this one. */
+function isRecorded({ replay }: UnrecordedDeps, signature: string, mint: string): boolean {
   const row = replay.streams.find(solanaStream(signature))
-  return row !== undefined && row.state !== 'submitted'
+  if (row === undefined || row.state === 'submitted') return false
+  const isOther = row.kind === 'payment' && row.mint !== '' && row.mint !== mint
+  return !isOther || replay.streams.find(arrivalStream(signature, mint)) !== undefined
 }
 
 async function judgeUnrecorded(

@@ -98,6 +98,8 @@ export interface ReadEvent {
 type ReadBody = (body: unknown, kind: AuditedKind) => ReadEvent
 
 export interface AuditedKind extends DeclaredKind {
+  /** Beginning of the streams' names, if another kind begins with the same event. */
+  readonly namePrefix?: string
   /** Returns the stream's name in bodies. `key` is the id without its first byte, the space. */
   readonly nameOf: (key: Buffer) => string
   /** The reader of each event's body, by event name. */

@@ -68,6 +68,20 @@ const delivered = eventOf(bodies.delivered, {
   onChain: arrival,
 })
 
+/** Events of tokens that no request explains, by the rules of a second mint's arrival. */
+export const arrivalEvents = [
+  eventOf(bodies.received, {
+    postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
+    judge: rules.judgeArrival,
+    onChain: arrival,
+  }),
+  eventOf(bodies.delivered, {
+    postings: ({ receivedBaseUnits }) => [[wallet, toDeliver, receivedBaseUnits]],
+    judge: rules.judgeArrival,
+    onChain: arrival,
+  }),
+]
+
 /** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */
 export const payment: AuditedKind = {
   kind: 'payment',

@@ -1,7 +1,7 @@
 import { awaitsFinality, type AuditedStream } from '../auditedStream.ts'
 import { describeShares } from '../body.ts'
 import { dueOf, isPaidWhole } from '../settlement.ts'
-import { isSolanaStream } from '../streamName.ts'
+import { arrivalStream, isSolanaStream, signatureOf, solanaStream } from '../streamName.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
 import type { Judged } from './auditedKind.ts'
 import type * as bodies from './paymentBodies.ts'
@@ -239,9 +239,22 @@ export function judgeRefundDue(event: Of<'refundDue'>, at: Judged): void {
   expectOwner(event, at)
 }
 
-export function judgeReceived({ stream, slot }: Of<'received'> | Of<'delivered'>, { row, blame }: Judged): void {
+export function judgeReceived({ stream, slot, mint }: Of<'received'> | Of<'delivered'>, { row, blame }: Judged): void {
   expectOwnName(stream, blame)
   row.slot = slot
+  row.mint = mint
+}
+
+/** An arrival in a second mint is named by its transaction and its mint, and the transaction is on record in another. */
+export function judgeArrival(event: Of<'received'> | Of<'delivered'>, { row, blame, ledger }: Judged): void {
+  const signature = signatureOf(event.stream)
+  if (event.stream !== arrivalStream(signature, event.mint))
+    blame('lifecycle_impossible', 'an arrival is named by its transaction and its mint')
+  const first = ledger.streams.find(solanaStream(signature))
+  if (first === undefined || first.mint === event.mint)
+    blame('lifecycle_impossible', 'its transaction is not on record in another mint')
+  row.slot = event.slot
+  row.mint = event.mint
 }
 
 function expectOwner({ wallet, mint }: Of<'refundDue'> | Of<'reversed'>, { row, blame }: Judged): void {

@@ -1,0 +1,24 @@
+import { base58Of } from '../base58Text.ts'
+import { declareStep } from '../declaredKind.ts'
+import { arrivalPrefix, arrivalStream } from '../streamName.ts'
+import type { AuditedKind } from './auditedKind.ts'
+import { arrivalEvents } from './payment.ts'
+
+const signatureBytes = 64
+const step = { step: 'arrival.record', to: 'unmatched' } as const
+
+/** Tokens of a second mint in a transaction whose own stream is about another mint. */
+export const arrival: AuditedKind = {
+  kind: 'arrival',
+  space: 8,
+  idBytes: 96,
+  idPrefix: '',
+  isSetting: false,
+  namePrefix: arrivalPrefix,
+  nameOf: (key) => arrivalStream(base58Of(key.subarray(0, signatureBytes)), base58Of(key.subarray(signatureBytes))),
+  steps: [
+    declareStep({ ...step, events: ['TransferReceived'], moves: ['wallet>unmatched'] }),
+    declareStep({ ...step, events: ['TokensDelivered'], moves: ['wallet>to_deliver'] }),
+  ],
+  events: new Map(arrivalEvents),
+}
