@@ -44,6 +44,6 @@ export async function answersPerSecond(load: Load): Promise<number> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...options])
   const found = report.parse(JSON.parse(stdout))
   const others = found['2xx'] + found['4xx'] + found['5xx'] + found.errors - found[expected]
-  assert(others === 0, `every answer is ${expected}; ${others} were not`)
+  assert(others === 0, `every answer is ${expected}, not ${JSON.stringify(found)}`)
   return found.requests.average
 }

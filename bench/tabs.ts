@@ -12,6 +12,7 @@ import { setPageImages, walPosition } from './claims/writes.ts'
 import { openFeePayer } from './peer/feePayer.ts'
 import { expectAnswer, type OurService, openOurService } from './peer/ourService.ts'
 import { measureIdle, measurePaidLoad, type Spent } from './peer/paidLoad.ts'
+import { type Commits, openCommits } from './tabs/commits.ts'
 import { type Debtor, openDebtor } from './tabs/debtor.ts'
 import { type Bench, type BenchOptions, inRounds, median, type Yardstick } from './yardstick.ts'
 
@@ -49,6 +50,7 @@ interface Sides extends Pick<OurService, 'spent'> {
   readonly debtor: Debtor
   readonly buyOverChain: () => Promise<void>
   readonly admin: pg.Client
+  readonly commits: Commits
   /** Calls to the node of the service so far, by method. */
   readonly calls: () => Promise<ReadonlyMap<string, number>>
   readonly idle: Spent
@@ -68,11 +70,12 @@ async function openSides(opened: AsyncDisposableStack): Promise<Sides> {
   await admin.connect()
   opened.defer(() => admin.end())
   const { baseUrl } = server
+  const commits = opened.use(await openCommits(environment.database.adminUrl, Math.max(...callerCounts)))
   const debtor = openDebtor(baseUrl, await openTab({ baseUrl, payer: environment.payer }, { depositUsd: 20 }))
   opened.defer(() => debtor.close())
   const idle = await measureIdle({ spent }, idleSeconds)
   const calls = () => readCalls(serviceNode)
-  return { baseUrl, spent, admin, debtor, calls, idle, buyOverChain: chainBuyer(environment, server) }
+  return { baseUrl, spent, admin, commits, debtor, calls, idle, buyOverChain: chainBuyer(environment, server) }
 }
 
 /** Our client, which pays by an unsent transaction. */
@@ -110,16 +113,18 @@ function buyOnTab({ debtor, spent, idle }: Sides, order: Order, load: { callers:
 
 async function compareWithChain(sides: Sides, callers: number, options: BenchOptions): Promise<readonly Yardstick[]> {
   const load = { callers, seconds: options.roundSeconds }
-  const { buyOverChain: call, spent, idle } = sides
+  const { buyOverChain: call, spent, idle, commits } = sides
   const rounds = await inRounds(options, async () => ({
     tab: await buyOnTab(sides, drawing, load),
     chain: await measurePaidLoad({ ...load, call, spent, idle }),
+    commitsMs: await commits.pairMs(load),
   }))
   const of = (read: (round: (typeof rounds)[number]) => number) => median(rounds.map(read))
   const name = `${callers} caller${callers === 1 ? '' : 's'}`
   const figures = (side: 'tab' | 'chain') =>
     `${of((round) => round[side].perSecond).toFixed(0)}/s, p50 ${of((round) => round[side].p50Ms).toFixed(1)} ms, ${of((round) => costMs(round[side].each)).toFixed(2)} ms of processor`
-  const detail = `tab ${figures('tab')}; chain ${figures('chain')}`
+  const floor = of(({ commitsMs }) => commitsMs).toFixed(1)
+  const detail = `tab ${figures('tab')}; chain ${figures('chain')}; two bare commits ${floor} ms`
   options.progress(`tabs: ${name}: ${detail}`)
   return [
     {
@@ -200,27 +205,44 @@ const [weighedRequests, weighingsMax] = [2_000, 100]
 
 const sizeOfLedger = `select sum(pg_total_relation_size(c.oid))::float8 as bytes from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = 'ledger' and c.relkind = 'r' and c.relname not in ('notes', 'quotes')`
+  where n.nspname = 'ledger' and c.relkind = 'r' and c.relname not in ('notes', 'sent_notes', 'quotes')`
+
+// Counted in the ledger: at the end of a measurement some requests are still on their way.
+const debitsSince = `select count(*) filter (where e.kind = 'TabDebited')::float8 as requests, sum(octet_length(e.body))::float8 as bodies,
+  (select avg(octet_length(n.note)) from ledger.notes n)::float8 as answer
+  from ledger.events e where e.seq > $1`
 
 /** Bytes per debit, without the images of whole pages that follow a checkpoint, and without what is deleted again. */
 async function measureBytes(sides: Sides, options: BenchOptions): Promise<readonly Yardstick[]> {
-  const { admin } = sides
-  const seconds = options.roundSeconds
-  const size = async () => (await admin.query<{ bytes: number }>(sizeOfLedger)).rows[0]?.bytes ?? Number.NaN
-  await setPageImages(admin, 'off')
-  const [logBefore, diskBefore] = [await walPosition(admin), await size()]
-  let requests = 0
-  for (let weighing = 0; weighing < weighingsMax && requests < weighedRequests; weighing++)
-    requests += seconds * (await buyOnTab(sides, drawing, { callers: connections, seconds })).perSecond
-  const [log, disk] = [(await walPosition(admin)) - logBefore, (await size()) - diskBefore]
-  await setPageImages(admin, 'on')
+  const ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
+    assertPresent((await sides.admin.query<Row>(text, values)).rows[0], 'the query has a row')
+  const measure = async () => ({
+    ...(await ask<{ seq: string }>('select seq from ledger.head')),
+    ...(await ask<{ bytes: number }>(sizeOfLedger)),
+    log: await walPosition(sides.admin),
+  })
+  await setPageImages(sides.admin, 'off')
+  const load = { callers: connections, seconds: options.roundSeconds }
+  const before = await measure()
+  let bought = 0
+  for (let weighing = 0; weighing < weighingsMax && bought < weighedRequests; weighing++)
+    bought += load.seconds * (await buyOnTab(sides, drawing, load)).perSecond
+  const after = await measure()
+  await setPageImages(sides.admin, 'on')
+  const found = await ask<{ requests: number; bodies: number; answer: number }>(debitsSince, [before.seq])
+  const { requests, bodies, answer } = found
   options.progress('tabs: bytes')
-  const detail = `${Math.round(requests)} QR codes, with sealing, reports and all other jobs`
+  const detail = `${requests} QR codes, with sealing, reports and all other jobs; bodies of events ${Math.round(bodies / requests)}, a stored answer ${Math.round(answer)}`
   return [
-    { what: 'bytes of write-ahead log per request', value: log / requests, goal: { atMost: 2_200 }, detail },
+    {
+      what: 'bytes of write-ahead log per request',
+      value: (after.log - before.log) / requests,
+      goal: { atMost: 2_200 },
+      detail,
+    },
     {
       what: 'bytes on disk per request, without answers and quotes, which are deleted',
-      value: disk / requests,
+      value: (after.bytes - before.bytes) / requests,
       goal: { atMost: 1_900 },
       detail,
     },

@@ -542,6 +542,7 @@ ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone) returns ledger.judgement search_path=""
+ledger.judge_repeated(ids bytea[], verdicts text[]) returns text[] search_path=""
 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone) returns text[] search_path=""
 ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint security definer search_path="" enable_seqscan=off
 ledger.needed_quotes() returns SETOF text search_path=""

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { openEndpoint } from '../../src/product/productDefinition.ts'
+import { createQrPool } from '../../src/products/qrcode/qrPool.ts'
 import { qrcode } from '../../src/products/qrcode/qrcode.ts'
 import { modulesFor } from '../../src/products/qrcode/qrVersion.ts'
 
@@ -47,6 +48,16 @@ describe('a PNG', () => {
       expect(originalData).toBe(data)
     },
   )
+})
+
+test('a small code is drawn at once, and only a larger one waits for a thread', async () => {
+  const pool = createQrPool()
+  const isGone = AbortSignal.abort()
+  const small = { data: 'x'.repeat(62), size: 256, format: 'png' } as const
+  expect(decodePng(await pool.draw(small, isGone)).text).toBe(small.data)
+  await expect(pool.draw({ ...small, size: 257 }, isGone)).rejects.toThrow('aborted')
+  await expect(pool.draw({ ...small, data: 'é'.repeat(32) }, isGone)).rejects.toThrow('aborted')
+  await pool.close()
 })
 
 test('an SVG has the size that was ordered and nothing of the data as markup', async () => {

@@ -35,7 +35,7 @@ c54fa16a9d50f1f6a80e5160485f08a7134bab96f869fd423b63c6ce071f2f69 file functions/
 7284beb3cffd7c341adc9de61c8f17907579060f7ab586541fe5e613686e47bd file ledger/add_partitions
 f4883dd7682ee3e9eb14f426d6ad65860f7b91b426e7516536ac806c6762f1e3 file ledger/append
 f46c2365b14f326539b04d6594eaf1d789d28b1e01049511774ee684e38578aa file ledger/append_batch
-5537e454559944dd403373a088dec3133131587b662250b3b3621839a9413fdb file ledger/append_judge
+177cc16114ff889cb13c840d1fcdd18680dc53785d2ff6cc7f57be67844f7e03 file ledger/append_judge
 6341462b035885d46827657097fdd4be812a703a2fbf033b2e136da3b954f7f5 file ledger/append_one
 6b288ff854fcb2a332490926f8da33f49b40a9464b6ebfd1f1695d5605a8a13b file ledger/append_post
 90a0b8f0a3e5acc72a52837c2dfc40ff7a9b2566a9bd252dfcb17d18d119e3ce file ledger/append_record
@@ -61,8 +61,9 @@ da6761e0e6b3f90c7e93f514a7a4d9935ff0f314d2cc649e0eff578ef05d52c7 ledger.find_bou
 4bd7468116db8b307a9d8b76e64f46abce06c636d7526f0cafd5bacc640e252b ledger.forget_old_notes()
 4be2e3c1aa9c9f70a1e982a62ab1f404d21f4bbbe2fefd09a3bd45ba5fe36264 ledger.has_event(wanted_seq bigint, wanted_leaf bytea)
 152a07d68decc2e96c91befaf17507473a044f9501d2f682f02eb57dce1bbebe ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
-24792bf9011463914879f439c161d9e3fb4c1df13299a1c6623547ffc98ed288 ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
-7b7e8ce57d463ad62b97974ffa2b58fd3d269504faa652118c4a9fef0cc89556 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
+b1ee5bc89a031a5f5fd60950b43f2d3430afd47b9e7f65cfff61693e680ee74b ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
+3e33099a200302bdaf97bdce791a7e24c4ddc5ce192a9e6cf0a383b1e792680e ledger.judge_repeated(ids bytea[], verdicts text[])
+285769bbb59c56409704e443373ae65497a874fd70fe5a31bb3b8c79c1d4b566 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
 c05d95a6e7b6aad6b39f7fa2f0a13edf4ec43b9c1617b2b4b3b8dd8806d9edff ledger.mark_notes(ids bytea[], repeat_seconds integer)
 1c7b19d8f61343a47ad445dc75e81fc12b80871c31d146723faba201b3c5b406 ledger.needed_quotes()
 b6e3af393df672c26f9885d52c58a086fa850310fc61e8eeb47dca31ae3e4093 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)

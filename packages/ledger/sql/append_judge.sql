@@ -68,16 +68,18 @@ begin
   if (fits and 1 <= all(attached) and cardinality(batch.ids) >= all(attached)) is not true then
     raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
   end if;
-  if cardinality(batch.guard_items || batch.key_items) > 0 or judged.has_settings or not ids_differ
-    or 'no step' = any(judged.verdicts) then
+  if cardinality(batch.guard_items || batch.key_items) > 0 or judged.has_settings or 'no step' = any(judged.verdicts) then
     judged.verdicts := ledger.judge_seldom(batch, judged, stamp);
+  end if;
+  if not ids_differ then
+    judged.verdicts := ledger.judge_repeated(batch.ids, judged.verdicts);
   end if;
   return judged;
 end
 $$;
 
--- The verdicts after the checks that few batches need: no step, guards, keys, settings, and two items of one stream, which
--- the caller's queue keeps apart.
+-- The verdicts after the checks that few batches need: no step, guards, keys and settings. Each statement costs 50 to 150
+-- microseconds although it finds nothing, and every debit of a tab has a guard.
 create or replace function ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamptz) returns text[]
 language plpgsql
 set search_path = ''
@@ -88,64 +90,86 @@ declare
   reason text;
   i integer;
 begin
-  -- A step that does not start in the stream's state is late; one that does has other events.
-  for i, reason in
-    select q.n, case
-      when not exists (select from ledger.steps known where known.step = q.step)
+  if 'no step' = any(verdicts) then
+    -- A step that does not start in the stream's state is late; one that does has other events.
+    for i, reason in
+      select q.n, case
+        when not exists (select from ledger.steps known where known.step = q.step)
+          or exists (
+            select from ledger.steps known
+            left join ledger.streams s on s.id = q.id
+            where known.step = q.step and known.from_state = coalesce(s.state, ''))
+        then 'not_this_step' else 'conflict' end
+      from unnest(batch.ids, batch.steps, judged.verdicts) with ordinality as q (id, step, verdict, n)
+      where q.verdict = 'no step'
+    loop
+      verdicts[i] := reason;
+    end loop;
+  end if;
+  if cardinality(batch.guard_items) > 0 then
+    -- A stream that an item before it in the batch changes is not at its version either.
+    for i in
+      select g.i
+      from unnest(batch.guard_items, batch.guard_ids, batch.guard_versions) as g (i, id, version)
+      left join ledger.streams s on s.id = g.id
+      where coalesce(s.version, 0) is distinct from g.version or array_position(batch.ids[: g.i - 1], g.id) is not null
+    loop
+      verdicts[i] := coalesce(verdicts[i], 'guard');
+    end loop;
+  end if;
+  if cardinality(batch.key_items) > 0 then
+    -- The stream that took a key may use it again with the same digest.
+    for i in
+      select q.i
+      from unnest(batch.key_items, batch.key_spaces, batch.key_values, batch.key_digests) with ordinality as q (i, space, key, digest, n)
+      left join ledger.keys used on used.space = q.space and used.key = q.key and (used.until is null or used.until > stamp)
+      where used.id <> batch.ids[q.i] or used.id is not null and used.digest is distinct from q.digest
         or exists (
-          select from ledger.steps known
-          left join ledger.streams s on s.id = q.id
-          where known.step = q.step and known.from_state = coalesce(s.state, ''))
-      then 'not_this_step' else 'conflict' end
-    from unnest(batch.ids, batch.steps, judged.verdicts) with ordinality as q (id, step, verdict, n)
-    where q.verdict = 'no step'
-  loop
-    verdicts[i] := reason;
-  end loop;
-  -- A stream that an item before it in the batch changes is not at its version either.
-  for i in
-    select g.i
-    from unnest(batch.guard_items, batch.guard_ids, batch.guard_versions) as g (i, id, version)
-    left join ledger.streams s on s.id = g.id
-    where coalesce(s.version, 0) is distinct from g.version or array_position(batch.ids[: g.i - 1], g.id) is not null
-  loop
-    verdicts[i] := coalesce(verdicts[i], 'guard');
-  end loop;
-  -- The stream that took a key may use it again with the same digest.
-  for i in
-    select q.i
-    from unnest(batch.key_items, batch.key_spaces, batch.key_values, batch.key_digests) with ordinality as q (i, space, key, digest, n)
-    left join ledger.keys used on used.space = q.space and used.key = q.key and (used.until is null or used.until > stamp)
-    where used.id <> batch.ids[q.i] or used.id is not null and used.digest is distinct from q.digest
-      or exists (
-        select from unnest(batch.key_items, batch.key_spaces, batch.key_values) with ordinality as b (i, space, key, n)
-        where b.n < q.n and b.i <> q.i and b.space = q.space and b.key = q.key)
-  loop
-    verdicts[i] := coalesce(verdicts[i], 'key_used');
-  end loop;
-  -- Numbers of a setting follow each other.
-  for i, reason in
-    select t.n, case when split.name is null or split.number > s.number_max then 'not_this_id' else 'guard' end
-    from unnest(batch.ids, judged.kinds, batch.steps, judged.to_states) with ordinality as t (id, kind, step, to_state, n)
-    join ledger.kinds k on k.kind = t.kind and k.is_setting
-    join ledger.steps s on s.step = t.step and s.kind = t.kind and s.to_state = t.to_state
-    left join lateral (
-      select m[1] as name, m[2]::integer as number
-      from regexp_match(encode(substring(t.id from 2), 'escape'), '^([a-z0-9-]{1,40}(?:/[1-9A-Za-z]{1,44})?)#([1-9][0-9]{0,8})$') as m
-    ) split on split.name is not null
-    where judged.has_settings and (split.name is null or split.number > s.number_max
-      or split.number > 1 and not exists (
-        select from ledger.settings known where known.name = split.name and known.number = split.number - 1))
-  loop
-    verdicts[i] := coalesce(verdicts[i], reason);
-  end loop;
-  for i in
-    select q.n from unnest(batch.ids) with ordinality as q (id, n)
-    where exists (
-      select from unnest(batch.ids, verdicts) with ordinality as b (id, verdict, n) where b.n < q.n and b.id = q.id and b.verdict is null)
-  loop
-    verdicts[i] := coalesce(verdicts[i], 'conflict');
-  end loop;
+          select from unnest(batch.key_items, batch.key_spaces, batch.key_values) with ordinality as b (i, space, key, n)
+          where b.n < q.n and b.i <> q.i and b.space = q.space and b.key = q.key)
+    loop
+      verdicts[i] := coalesce(verdicts[i], 'key_used');
+    end loop;
+  end if;
+  if judged.has_settings then
+    -- Numbers of a setting follow each other.
+    for i, reason in
+      select t.n, case when split.name is null or split.number > s.number_max then 'not_this_id' else 'guard' end
+      from unnest(batch.ids, judged.kinds, batch.steps, judged.to_states) with ordinality as t (id, kind, step, to_state, n)
+      join ledger.kinds k on k.kind = t.kind and k.is_setting
+      join ledger.steps s on s.step = t.step and s.kind = t.kind and s.to_state = t.to_state
+      left join lateral (
+        select m[1] as name, m[2]::integer as number
+        from regexp_match(encode(substring(t.id from 2), 'escape'), '^([a-z0-9-]{1,40}(?:/[1-9A-Za-z]{1,44})?)#([1-9][0-9]{0,8})$') as m
+      ) split on split.name is not null
+      where split.name is null or split.number > s.number_max
+        or split.number > 1 and not exists (
+          select from ledger.settings known where known.name = split.name and known.number = split.number - 1)
+    loop
+      verdicts[i] := coalesce(verdicts[i], reason);
+    end loop;
+  end if;
   return verdicts;
+end
+$$;
+
+-- The verdicts after the check for two items of one stream, which the caller's queue keeps apart: only the first is taken.
+create or replace function ledger.judge_repeated(ids bytea[], verdicts text[]) returns text[]
+language plpgsql
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  judged text[] := verdicts;
+  i integer;
+begin
+  for i in
+    select q.n from unnest(ids) with ordinality as q (id, n)
+    where exists (
+      select from unnest(ids, judged) with ordinality as b (id, verdict, n) where b.n < q.n and b.id = q.id and b.verdict is null)
+  loop
+    judged[i] := coalesce(judged[i], 'conflict');
+  end loop;
+  return judged;
 end
 $$;

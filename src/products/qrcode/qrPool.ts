@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina'
 import { z } from 'zod'
-import type { QrOrder } from './qrImage.ts'
+import { type QrOrder, qrImage } from './qrImage.ts'
+import { utf8ByteCount } from '../../product/text.ts'
 import { threadArguments } from '../../sourcing/threadArguments.ts'
 
 /** Threads that draw QR codes, so that a large code does not block the event loop. */
@@ -18,9 +19,12 @@ const waitingMax = 200
 // Drawing the largest code takes some 10 MB. The limit stops a runaway thread before it exhausts the process.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
+// 0.2 ms: as long as handing an order to a thread and the picture back.
+const small = { dataBytes: 62, size: 256 }
+
 const dataUri = z.string().startsWith('data:image/')
 
-/** Draws in threads, so that large pictures do not delay other requests. */
+/** Draws all but small pictures in threads, so that large ones do not delay other requests. */
 export function createQrPool(): QrPool {
   const pool = new Piscina<QrOrder, unknown>({
     filename: new URL('./qrWorker.ts', import.meta.url).href,
@@ -31,8 +35,12 @@ export function createQrPool(): QrPool {
     execArgv: [...threadArguments],
   })
   return {
-    draw: async (order, signal) => dataUri.parse(await pool.run(order, { signal })),
+    draw: async (order, signal) => (isSmall(order) ? qrImage(order) : dataUri.parse(await pool.run(order, { signal }))),
     isBusy: () => pool.queueSize >= waitingMax / 2,
     close: () => pool.destroy(),
   }
+}
+
+function isSmall({ data, size }: QrOrder): boolean {
+  return size <= small.size && utf8ByteCount(data) <= small.dataBytes
 }
