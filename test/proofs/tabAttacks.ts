@@ -11,6 +11,7 @@ import { debitProof, openTab } from '../tabs/tabClient.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { type Came, createAttackBoard, cryptoOrder, saidIn } from './tabs/attackBoard.ts'
 import { attackStatements } from './tabs/forgedDebits.ts'
+import { attackFork } from './tabs/forkAttack.ts'
 import { attackLifecycle } from './tabs/lifecycleAttacks.ts'
 import { attackBalance, attackBearer, attackDeposits } from './tabs/moneyAttacks.ts'
 import { auditTabs } from './tabs/auditTabs.ts'
@@ -83,6 +84,7 @@ await attackBearer(board)
 await attackLifecycle(board)
 await attackStreams(board)
 await attackClock()
+await attackFork(board)
 await board.settled()
 
 const sums = await readTabSums(database.adminUrl)
@@ -93,7 +95,7 @@ model.close()
 concludeProof({
   holds: board.wrong.length === 0,
   lines: [
-    `${board.lines.length} attacks; ${sums.deposited} deposited = ${sums.captured} captured + ${sums.owedBack} owed back + ${sums.balance} on tabs`,
+    `${board.lines.length} attacks; ${sums.deposited} deposited = ${sums.captured} captured + ${sums.owedBack} owed back + ${sums.takenBack} taken back + ${sums.balance} on tabs`,
     report.line,
     ...board.wrong,
   ],

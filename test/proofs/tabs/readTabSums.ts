@@ -11,6 +11,8 @@ export interface TabSums {
   readonly captured: bigint
   /** Owed back to wallets at the end of tabs. */
   readonly owedBack: bigint
+  /** Taken back for deposits that the chain dropped. */
+  readonly takenBack: bigint
   readonly balance: bigint
   /** Tabs whose own deposit is not what they spent, returned and have. */
   readonly unequalTabs: number
@@ -33,7 +35,7 @@ const query = `
   with said as materialized (
     select e.seq, s.stream, s.kind as of_kind, s.state, e.kind, convert_from(e.body, 'UTF8')::jsonb as body
     from ledger.events e join ledger.streams s on s.stream = e.stream
-    where s.kind in ('tab_request', 'tab_lifecycle') or e.kind in ('TabOpened', 'TabToppedUp')
+    where s.kind in ('tab_request', 'tab_lifecycle') or e.kind in ('TabOpened', 'TabToppedUp', 'DepositReversed')
   ),
   -- The first event of a debit's stream names its tab.
   tab_of as (select seq as stream, body ->> 'tab' as tab from said where seq = stream and of_kind = 'tab_request'),
@@ -45,13 +47,14 @@ const query = `
       case kind when 'BurnOwed' then (body ->> 'owedBaseUnits')::numeric
         when 'DistributionAllocated' then (select sum((part ->> 'baseUnits')::numeric) from jsonb_array_elements(body -> 'parts') part)
       end as captured,
-      case when kind in ('TabClosed', 'TabRestOwed') then (body ->> 'restBaseUnits')::numeric end as owed_back
+      case when kind in ('TabClosed', 'TabRestOwed') then (body ->> 'restBaseUnits')::numeric end as owed_back,
+      (body ->> 'takenBackBaseUnits')::numeric as taken_back
     from said left join tab_of using (stream)
   ),
   by_tab as (
     select tab, coalesce(sum(deposited), 0) as deposited, coalesce(sum(held), 0) as held,
       coalesce(sum(returned), 0) as returned, coalesce(sum(captured), 0) as captured,
-      coalesce(sum(owed_back), 0) as owed_back
+      coalesce(sum(owed_back), 0) as owed_back, coalesce(sum(taken_back), 0) as taken_back
     from amounts group by tab
   ),
   balances as (
@@ -68,8 +71,9 @@ const query = `
   )
   select coalesce(sum(deposited), 0)::text as deposited, coalesce(sum(held), 0)::text as held,
     coalesce(sum(returned), 0)::text as returned, coalesce(sum(captured), 0)::text as captured,
-    coalesce(sum(owed_back), 0)::text as "owedBack", coalesce(sum(balance), 0)::text as balance,
-    (count(*) filter (where deposited <> captured + owed_back + balance or held <> captured + returned
+    coalesce(sum(owed_back), 0)::text as "owedBack", coalesce(sum(taken_back), 0)::text as "takenBack",
+    coalesce(sum(balance), 0)::text as balance,
+    (count(*) filter (where deposited <> captured + owed_back + taken_back + balance or held <> captured + returned
       or balance is null))::int as "unequalTabs",
     (select count(*)::int from running where balance < 0) as "belowZero",
     (select count(*)::int from deliveries where state in ('debited', 'streaming')) as open,
@@ -88,7 +92,7 @@ export async function readTabSums(adminUrl: string): Promise<TabSums> {
   await client.end()
   const [row] = rows
   if (row === undefined) throw new Error('the sums of the tabs have one row')
-  const { deposited, held, returned, captured, owedBack, balance, ...counts } = row
+  const { deposited, held, returned, captured, owedBack, takenBack, balance, ...counts } = row
   return {
     ...counts,
     deposited: BigInt(deposited),
@@ -96,16 +100,19 @@ export async function readTabSums(adminUrl: string): Promise<TabSums> {
     returned: BigInt(returned),
     captured: BigInt(captured),
     owedBack: BigInt(owedBack),
+    takenBack: BigInt(takenBack),
     balance: BigInt(balance),
   }
 }
 
 /** Returns each statement about the sums that is false. */
 export function findUnequal(sums: TabSums): readonly string[] {
-  const { deposited, held, returned, captured, owedBack, balance } = sums
+  const { deposited, held, returned, captured, owedBack, takenBack, balance } = sums
   const wrong: string[] = []
-  if (captured + owedBack + balance !== deposited)
-    wrong.push(`${captured} captured + ${owedBack} owed back + ${balance} on tabs is not ${deposited} deposited`)
+  if (captured + owedBack + takenBack + balance !== deposited)
+    wrong.push(
+      `${captured} captured + ${owedBack} owed back + ${takenBack} taken back + ${balance} on tabs is not ${deposited} deposited`,
+    )
   if (captured + returned !== held) wrong.push(`${captured} captured + ${returned} returned is not ${held} held`)
   for (const name of ['unequalTabs', 'belowZero', 'open', 'soldTwice', 'unbalanced', 'gaps'] as const)
     if (sums[name] !== 0) wrong.push(`${name}: ${sums[name]}`)
