@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { sha256 } from '@tollbook/core/digest'
 import { describeError } from '@tollbook/core/fault'
@@ -15,7 +16,7 @@ import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { readArguments } from '../transport/readParameters.ts'
 import { pathNotFound } from '../transport/transportError.ts'
 import { collectAnswer } from './collectAnswer.ts'
-import { mcpPath, type ToolCall, type ToolResult } from './tool.ts'
+import { mcpPath, type ToolCall } from './tool.ts'
 import { resultOf } from './toolResult.ts'
 
 export interface PaidCallDeps {
@@ -44,7 +45,7 @@ export async function callPaidTool(
   { sales, log, findSold }: PaidCallDeps,
   endpoint: Endpoint,
   { call, carrier }: { readonly call: ToolCall; readonly carrier: MessageCarrier },
-): Promise<ToolResult> {
+): Promise<CallToolResult> {
   const { meta } = call
   const { path, ordered } = readArguments(endpoint, call.arguments)
   const values = valuesOf(endpoint, call.arguments)

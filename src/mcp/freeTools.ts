@@ -1,14 +1,15 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { toolNameOf } from '@tollbook/core/toolRequest'
 import type { JsonObject } from '../document/jsonSchema.ts'
 import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
-import { jsonResult, type ShownTool, type ToolCall, type ToolResult } from './tool.ts'
+import { jsonResult, type ToolCall } from './tool.ts'
 
 /** A tool that answers with a free route. */
 export interface FreeTool {
-  readonly shown: ShownTool
-  readonly serve: (call: ToolCall, carrier: MessageCarrier) => Promise<ToolResult>
+  readonly shown: Tool
+  readonly serve: (call: ToolCall, carrier: MessageCarrier) => Promise<CallToolResult>
 }
 
 interface FreeToolFacts {

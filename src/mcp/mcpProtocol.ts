@@ -1,4 +1,10 @@
-import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { isWellFormed } from '@tollbook/core/canonicalJson'
 import type { Seller } from '../product/seller.ts'
@@ -11,7 +17,7 @@ import { createRouteTable } from '../transport/routeTable.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { callPaidTool, type PaidCallDeps, railRequestOf } from './callPaidTool.ts'
 import { findForeignName } from './ownAddress.ts'
-import { mcpPath, type ToolCall, type ToolResult } from './tool.ts'
+import { mcpPath, type ToolCall } from './tool.ts'
 import { openTools, type Tools } from './tools.ts'
 
 export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
@@ -122,7 +128,7 @@ function createServer(deps: OpenMcp, tools: Tools, { call, carrier }: ArrivedCal
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...tools.listed] }))
-  server.setRequestHandler('tools/call', async () => wireResult(await callTool(deps, tools, { call, carrier })))
+  server.setRequestHandler('tools/call', () => callTool(deps, tools, { call, carrier }))
   return server
 }
 
@@ -130,7 +136,7 @@ function instructionsFor(url: string): string {
   return `Tools with a price need a payment in \`_meta\`; an unpaid call returns the offer and costs nothing. After an error without an offer repeat the same call with the same payment, and never pay again. Full schemas: ${url}/openapi.json`
 }
 
-async function callTool(deps: OpenMcp, { paid, free }: Tools, { call, carrier }: ArrivedCall): Promise<ToolResult> {
+async function callTool(deps: OpenMcp, { paid, free }: Tools, { call, carrier }: ArrivedCall): Promise<CallToolResult> {
   if (call === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'arguments and _meta must be objects of well-formed texts')
   const endpoint = paid.get(call.name)
@@ -139,15 +145,6 @@ async function callTool(deps: OpenMcp, { paid, free }: Tools, { call, carrier }:
   if (tool === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${call.name.slice(0, 64)}`)
   return tool.serve(call, carrier)
-}
-
-function wireResult({ meta, content, structuredContent, isError }: ToolResult) {
-  return {
-    isError,
-    content: [...content],
-    ...(structuredContent === undefined ? {} : { structuredContent: { ...structuredContent } }),
-    ...(meta === undefined ? {} : { _meta: { ...meta } }),
-  }
 }
 
 function rpcError(status: number, code: number, message: string): Answer {

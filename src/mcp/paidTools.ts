@@ -1,3 +1,4 @@
+import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
@@ -5,7 +6,6 @@ import { type JsonObject, schemaOf } from '../document/jsonSchema.ts'
 import { priceRange } from '../document/variantPrices.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
-import type { ShownTool } from './tool.ts'
 
 /**
  * Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. A
@@ -22,12 +22,12 @@ export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, E
 }
 
 /** Describes the tool of a product. Models read the whole list before the first call, so every byte of it costs them. */
-export function showPaidTool(name: string, endpoint: Endpoint): ShownTool {
+export function showPaidTool(name: string, endpoint: Endpoint): Tool {
   return {
     name,
     description: `${endpoint.summary}. ${shownPrice(endpoint)} a call.`,
-    inputSchema: { type: 'object', ...shortSchema(schemaOf(endpoint.parameters)) },
-    meta: { 'tollbook/priceUSD': displayUsd(endpoint) },
+    inputSchema: { ...shortSchema(schemaOf(endpoint.parameters)), type: 'object' },
+    _meta: { 'tollbook/priceUSD': displayUsd(endpoint) },
   }
 }
 

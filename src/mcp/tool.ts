@@ -1,14 +1,7 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../document/jsonSchema.ts'
 
 export const mcpPath = '/mcp'
-
-/** A tool as clients see it. */
-export interface ShownTool {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: JsonObject
-  readonly meta?: JsonObject
-}
 
 /** One call of a tool. */
 export interface ToolCall {
@@ -18,29 +11,13 @@ export interface ToolCall {
   readonly meta: JsonObject
 }
 
-/** The result of a call. */
-export interface ToolResult {
-  readonly isError: boolean
-  readonly content: readonly ToolContent[]
-  readonly structuredContent?: JsonObject
-  readonly meta?: JsonObject
-}
-
-export type ToolContent =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
-  | {
-      readonly type: 'resource'
-      readonly resource: { readonly uri: string; readonly mimeType: string; readonly blob: string }
-    }
-
 /** Result of one JSON value. Hosts show the text to the model; programs read the structured content. */
-export function jsonResult(content: JsonObject, isError: boolean, meta?: JsonObject): ToolResult {
+export function jsonResult(content: JsonObject, isError: boolean, meta?: JsonObject): CallToolResult {
   const text = JSON.stringify(content)
   return {
     isError,
     content: [{ type: 'text', text }],
-    structuredContent: content,
-    ...(meta === undefined ? {} : { meta }),
+    structuredContent: { ...content },
+    ...(meta === undefined ? {} : { _meta: { ...meta } }),
   }
 }

@@ -1,8 +1,9 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { JsonObject } from '../document/jsonSchema.ts'
 import type { Answer, RawAnswer } from '../paywall/answer.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
-import { jsonResult, type ToolResult } from './tool.ts'
+import { jsonResult } from './tool.ts'
 
 const record = z.record(z.string(), z.json())
 
@@ -16,7 +17,7 @@ export interface AnsweredCall {
  * Converts an answer of the paywall. Only an answer with an offer looks like a demand for payment: a client pays again
  * for everything that does.
  */
-export function resultOf({ body, ...answer }: Answer | RawAnswer, call: AnsweredCall): ToolResult {
+export function resultOf({ body, ...answer }: Answer | RawAnswer, call: AnsweredCall): CallToolResult {
   if (answer.status !== 200) return unpaidResult({ ...answer, body: body.toString() })
   const meta = receiptsOf(answer.headers, call)
   if (typeof body !== 'string') return rawResult(answer.headers, body, meta)
@@ -37,9 +38,9 @@ function receiptsOf(headers: Answer['headers'], { rails, meta }: AnsweredCall): 
 }
 
 /** Converts an answer without an envelope by its content type. */
-function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject): ToolResult {
+function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject): CallToolResult {
   const { 'content-type': mimeType = '', 'receipt-location': location = '' } = headers
-  const done = { isError: false, meta }
+  const done = { isError: false, _meta: { ...meta } }
   if (/^(?:text\/|application\/(?:json|xml|x-ndjson|yaml)\b|[^;]*\+(?:json|xml)\b)/i.test(mimeType))
     return { ...done, content: [{ type: 'text', text: bytes.toString('utf8') }] }
   const data = bytes.toString('base64')
@@ -48,7 +49,7 @@ function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject):
   return { ...done, content: [{ type: 'resource', resource: { uri: `tollbook:${location}`, mimeType, blob: data } }] }
 }
 
-function unpaidResult({ status, headers, body, offer = [] }: Answer): ToolResult {
+function unpaidResult({ status, headers, body, offer = [] }: Answer): CallToolResult {
   const own = record.parse(JSON.parse(body))
   const words = offer.map(({ toolWords }) => toolWords?.() ?? {})
   const meta: JsonObject = Object.assign({}, ...words.map((each) => each.meta ?? {}))

@@ -1,24 +1,18 @@
+import type { Tool } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeRoute } from '../transport/freeRoute.ts'
 import { createFreeTools, type FreeTool } from './freeTools.ts'
 import { nameTools, showPaidTool } from './paidTools.ts'
-import type { ShownTool } from './tool.ts'
 
 export interface Tools {
   readonly paid: ReadonlyMap<string, Endpoint>
   readonly free: ReadonlyMap<string, FreeTool>
-  /** The list in its transmitted form. */
-  readonly listed: readonly ReturnType<typeof wireTool>[]
+  readonly listed: readonly Tool[]
 }
 
 export function openTools(endpoints: readonly Endpoint[], freeRoutes: readonly FreeRoute[]): Tools {
   const paid = nameTools(endpoints)
   const free = new Map(createFreeTools(freeRoutes).map((tool) => [tool.shown.name, tool]))
   const products = [...paid].map(([name, endpoint]) => showPaidTool(name, endpoint))
-  return { paid, free, listed: [...products, ...[...free.values()].map(({ shown }) => shown)].map(wireTool) }
-}
-
-function wireTool({ meta, inputSchema, ...tool }: ShownTool) {
-  const described = { ...tool, inputSchema: { ...inputSchema, type: 'object' as const } }
-  return meta === undefined ? described : { ...described, _meta: { ...meta } }
+  return { paid, free, listed: [...products, ...[...free.values()].map(({ shown }) => shown)] }
 }

@@ -288,15 +288,17 @@ describe('after the signature', () => {
 
   test('a wallet that ends while the service holds the answer makes no second payment', async () => {
     const order = { url: `${url()}&held=1` }
-    const { promise: held, resolve } = Promise.withResolvers<void>()
+    const { promise: held, resolve } = Promise.withResolvers<ServerResponse>()
     const before = proofs().length
     scene.service.reaction = (quote, { headers }) =>
-      'x-payment-proof' in headers ? { write: () => resolve() } : { body: quote }
+      'x-payment-proof' in headers ? { write: resolve } : { body: quote }
     const first = pay(order)
-    await held
+    const response = await held
     await scene.started.close()
     scene.service.reaction = (quote, { headers }) =>
       'x-payment-proof' in headers ? { status: 307, headers: { location: '/' } } : { body: quote }
+    // The end of a process breaks its connections. This one goes on in the process of the test.
+    response.destroy()
     const again = await startWallet({ folder: scene.folder, report: () => undefined })
     afterFile(again.close)
     expect(refusedAs(await first)).toBe('PAYMENT_UNRESOLVED')

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type WalletFolder, walletFolder } from './walletFolder.ts'
+import { walletFolder } from './walletFolder.ts'
 
 export const agentHelp = `Usage: tollbook-agent <command> [options]
 
@@ -40,19 +40,9 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-export interface AgentArguments {
-  readonly words: readonly string[]
-  readonly asksForHelp: boolean
-  readonly folder: WalletFolder
-  readonly port: number
-  readonly service: string | undefined
-  readonly rpcUrl: string | undefined
-  readonly json: string | undefined
-  readonly maxUsd: string | undefined
-  readonly exitsWhenIdle: boolean
-}
+export type AgentArguments = Readonly<ReturnType<typeof readAgentArguments>>
 
-export function readAgentArguments(argv: readonly string[]): AgentArguments {
+export function readAgentArguments(argv: readonly string[]) {
   const { values, positionals: words } = parse(argv)
   const {
     folder = join(homedir(), '.tollbook', 'wallet'),

@@ -3,23 +3,14 @@ import { join } from 'node:path'
 import { makeFolder } from '@tollbook/client/folder'
 import { randomToken } from '@tollbook/core/id'
 
-/** Paths of one wallet: its key, its policy, its payments and the socket of its process. */
-export interface WalletFolder {
-  readonly path: string
-  readonly policy: string
-  readonly key: string
-  readonly payments: string
-  readonly receipts: string
-  readonly socket: string
-  readonly log: string
-  readonly proxyKey: string
-}
-
 // A process of another user must not reach the socket, whatever its mode is.
 const privateFolder = 0o700
 const privateFile = 0o600
 
-export function walletFolder(path: string): WalletFolder {
+export type WalletFolder = Readonly<ReturnType<typeof walletFolder>>
+
+/** Paths of one wallet: its key, its policy, its payments and the socket of its process. */
+export function walletFolder(path: string) {
   const within = (name: string) => join(path, name)
   return {
     path,

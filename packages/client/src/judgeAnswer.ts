@@ -25,13 +25,9 @@ export type AnswerVerdict =
   | { readonly kind: 'unclear'; readonly why: string }
 
 /** The proof that the request carried, as far as the verdict depends on it. */
-export interface PresentedProof {
-  readonly signature: string
+export interface PresentedProof extends Pick<PendingPayment, 'signature' | 'protocol' | 'debit'> {
   /** True if this payer has seen the payment confirmed on chain, which is the case in signature form. */
   readonly confirmed: boolean
-  readonly protocol?: SponsoredProtocol
-  /** Present for a debit of a tab, whose receipt names the deposit. */
-  readonly debit?: PendingPayment['debit'] & {}
 }
 
 /**

@@ -1,5 +1,5 @@
 import { errorBody, errorText } from '@tollbook/core/wire'
-import { docsOf, type ErrorCode } from './errorCode.ts'
+import { docsOf } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /** No transaction was sent. No tokens can move, and the request can be repeated safely. */
@@ -27,7 +27,7 @@ export interface LastAnswer {
  * logged proof can be stolen until it is used, but a proof that is nowhere is lost.
  */
 export abstract class PaymentError extends Error {
-  abstract readonly code: ErrorCode
+  abstract readonly code: 'PAYMENT_REFUSED' | 'PAYMENT_UNRESOLVED' | 'PAYMENT_UNSPENT'
   abstract readonly docs: string
   readonly payment: PendingPayment
   readonly lastAnswer: LastAnswer | undefined

@@ -2,6 +2,7 @@ import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Clock, systemClock } from '@tollbook/core/clock'
+import { parseJson } from '@tollbook/core/json'
 import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 import { makeFolder } from './makeFolder.ts'
@@ -87,8 +88,8 @@ export function openPaymentFolder(
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Writes the whole file or none of it. */
-async function writeFileAtomically(path: string, text: string): Promise<void> {
+/** Writes the whole file or none of it, for its user alone. */
+export async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)
 }
@@ -162,20 +163,11 @@ function openJournal(journal: string): () => Promise<Journal> {
 function countLine(journal: string, line: string, { counted, withdrawn }: Journal): void {
   // A line that a crash cut off has no closing brace, and its payment never left.
   if (!line.endsWith('}')) return
-  const entry = readLine(line)
+  const entry = journalLine.safeParse(parseJson(line)).data
   if (entry === undefined)
     throw new PayerFault('FOLDER_UNUSABLE', `${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
   if ('notSent' in entry) {
     counted.delete(entry.notSent)
     withdrawn.add(entry.notSent)
   } else if (!withdrawn.has(entry.signature)) counted.set(entry.signature, entry)
-}
-
-function readLine(line: string) {
-  try {
-    return journalLine.safeParse(JSON.parse(line)).data
-  } catch {
-    // Not JSON.
-    return undefined
-  }
 }

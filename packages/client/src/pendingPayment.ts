@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readBase64 } from '@tollbook/core/base64'
+import { parseJson } from '@tollbook/core/json'
 import { readSignature } from '@tollbook/core/signature'
 import { proofForms } from './encodeProof.ts'
 import { sponsoredProtocols } from './sponsored/sponsoredOffer.ts'
@@ -62,10 +63,5 @@ export type PendingRequest = PendingPayment['request']
  *   ```
  */
 export function readPendingPayment(text: string): PendingPayment | undefined {
-  try {
-    return pendingPayment.safeParse(JSON.parse(text)).data
-  } catch {
-    // The text is not JSON, so it is not a stored payment.
-    return undefined
-  }
+  return pendingPayment.safeParse(parseJson(text)).data
 }

@@ -1,4 +1,5 @@
 import { concatBytes, utf8Text } from '@tollbook/core/bytes'
+import { parseJson as parseText } from '@tollbook/core/json'
 import { PayerFault } from './errorCode.ts'
 
 /** Reads the whole body, up to a size: an endless answer would fill the payer's memory. */
@@ -22,9 +23,5 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
 
 /** Undefined for text that is not JSON, such as a proxy's error page. */
 export function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(utf8Text(bytes))
-  } catch {
-    return undefined
-  }
+  return parseText(utf8Text(bytes))
 }

@@ -1,6 +1,8 @@
 import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
 import { z } from 'zod'
+import { fromBase64Url } from '@tollbook/core/bytes'
 import { plainData } from './plainData.ts'
+import { parseJson } from './readBody.ts'
 
 /* Public keys of a service as a caller stored them, with their periods, and signatures by them. */
 
@@ -34,8 +36,23 @@ export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs:
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
+/** Returns the header of a compact JWS. Undefined if it is not JSON. */
+export function readHeader(jws: string): unknown {
+  const [header = ''] = jws.split('.', 1)
+  return parseJson(fromBase64Url(header) ?? new Uint8Array())
+}
+
+/** Finds the key that signed the JWS, and the signed bytes. */
+export async function findSigned(jws: string, keys: readonly KeyWithId[]) {
+  for (const key of keys) {
+    const payload = await verifySignature(jws, key)
+    if (payload !== undefined) return { key, payload }
+  }
+  return undefined
+}
+
 /** Returns the signed bytes. Undefined if the signature is invalid. */
-export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
+async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })

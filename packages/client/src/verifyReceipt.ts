@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { fromBase64Url } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { displayNumber, divideRoundingDown, formatDecimal, parseBaseUnits } from '@tollbook/core/money'
 import { readAddress } from '@tollbook/core/address'
@@ -8,7 +7,7 @@ import { receiptBody } from '@tollbook/core/wire'
 import { burnShareOf, perMilleOf, specifiedBurnPercent, wholePerMille } from './burnShare.ts'
 import { plainData } from './plainData.ts'
 import { parseJson } from './readBody.ts'
-import { isInPeriod, type KeyWithId, readKeys, verifySignature } from './serviceKeys.ts'
+import { findSigned, isInPeriod, type KeyWithId, readHeader, readKeys } from './serviceKeys.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
@@ -77,7 +76,7 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   if (read === undefined) return invalid('malformed', 'it is not a receipt of this service')
   const known = await readKeys(keys)
   if (known === undefined) return invalid('keys_malformed', 'the key is not an Ed25519 JWK or a set of them')
-  const header = readHeader(read.jws)
+  const header = jwsHeader.safeParse(readHeader(read.jws)).data
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const ofKid = known.find(({ kid }) => kid === header.kid)
@@ -92,15 +91,6 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
     checkAmounts(read, expected.burnPercent) ??
     checkExpected(read, expected) ?? { valid: true, receipt: read }
   )
-}
-
-/** Finds the key that signed the receipt, and the signed bytes. */
-async function findSigned(jws: string, keys: readonly KeyWithId[]) {
-  for (const key of keys) {
-    const payload = await verifySignature(jws, key)
-    if (payload !== undefined) return { key, payload }
-  }
-  return undefined
 }
 
 /** A key signs receipts of its period only. A receipt of an earlier period is reissued and states the time of that too. */
@@ -125,11 +115,6 @@ function readReceipt(value: unknown): VerifiedReceipt | undefined {
 }
 
 const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.literal('tollbook-receipt') })
-
-function readHeader(jws: string) {
-  const [header = ''] = jws.split('.', 1)
-  return jwsHeader.safeParse(parseJson(fromBase64Url(header) ?? new Uint8Array())).data
-}
 
 const signedReceipt = receiptBody.omit({ jws: true })
 

@@ -32,13 +32,13 @@ export function sendToWallet({ socket, method, path, body, signal }: SocketReque
   })
 }
 
-/** Reads a whole answer. Throws if it is longer than `bytesMax`. */
+/** Reads a whole message. Throws if it is longer than `bytesMax`. */
 export async function readAll(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response) {
     size += chunk.length
-    if (size > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`)
+    if (size > bytesMax) throw new Error(`it is longer than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,7 +1,5 @@
-import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { WalletClient } from '../client/walletClient.ts'
-import type { Deliveries } from './deliveries.ts'
+import type { PaidDeps } from './paidTools.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
 const openPayments = z.object({ open: z.array(z.object({ signature: z.string(), url: z.string() })) })
@@ -9,14 +7,8 @@ const nothing = z.strictObject({})
 // Answers of open payments are as long as those of purchases.
 const retriesMax = 5
 
-export interface MoneyDeps {
-  readonly server: McpServer
-  readonly wallet: WalletClient
-  readonly deliveries: Deliveries
-}
-
 /** Tools that read the wallet, and the one that finishes open payments. None of them signs. */
-export function registerMoneyTools({ server, wallet, deliveries }: MoneyDeps): void {
+export function registerMoneyTools({ server, wallet, deliveries }: Omit<PaidDeps, 'consent'>): void {
   const reader = (name: string, path: '/spending' | '/balance' | '/receipts', description: string) =>
     server.registerTool(name, { description, inputSchema: nothing, annotations: { readOnlyHint: true } }, async () =>
       jsonResult(await wallet.read(path)),

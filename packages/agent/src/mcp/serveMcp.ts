@@ -33,7 +33,7 @@ export function serveMcp(options: McpOptions): StdioServerHandle {
     const deps = { server, wallet, consent, deliveries }
     registerPaidTools(deps)
     registerServiceTools(deps, hostTools)
-    registerMoneyTools({ server, wallet, deliveries })
+    registerMoneyTools(deps)
     return server
   }
   return serveStdio(build, { onerror: (error) => report(error.message), transport })

@@ -10,8 +10,6 @@ export interface AnsweredPayments {
   received(signature: string): Promise<void>
   /** The front end is gone: the next equal request takes the payment. */
   release(signature: string): void
-  /** True while the answer is on its way to the front end. */
-  isWaiting(signature: string): boolean
 }
 
 export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
@@ -40,6 +38,5 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
       waiting.delete(signature)
     },
     release: (signature) => void waiting.delete(signature),
-    isWaiting: (signature) => waiting.has(signature),
   }
 }

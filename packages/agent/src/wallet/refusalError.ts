@@ -1,12 +1,4 @@
-import {
-  InsufficientFunds,
-  PaymentError,
-  PaymentNotSent,
-  PaymentRefused,
-  PaymentUnspent,
-  QuoteRefused,
-  SpendingLimitExceeded,
-} from '@tollbook/client'
+import { InsufficientFunds, PaymentError, PaymentNotSent, QuoteRefused, SpendingLimitExceeded } from '@tollbook/client'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { PolicyProblem } from '../policy/policy.ts'
 import type { QuoteNote, Refusal, RefusalCode } from '../walletWire.ts'
@@ -70,12 +62,7 @@ const paymentMessages = {
 } as const
 
 function paymentRefusal(error: PaymentError): Refusal {
-  const code =
-    error instanceof PaymentRefused
-      ? 'PAYMENT_REFUSED'
-      : error instanceof PaymentUnspent
-        ? 'PAYMENT_UNSPENT'
-        : 'PAYMENT_UNRESOLVED'
+  const { code } = error
   return { code, message: paymentMessages[code], details: error.message, signature: error.payment.signature }
 }
 

@@ -29,9 +29,9 @@ export interface WalletProcessOptions {
   readonly clock?: Clock
 }
 
-// Longer than the 10 s after which a lock without a living holder is broken, whose pid another process may have.
-const lockWaitMs = 15_000
-const attemptsMax = 4
+// A process that started at the same time serves after a moment. The others are longer than the 10 s after which a lock
+// without a living holder is broken, whose pid another process may have.
+const lockWaitsMs = [500, 15_000, 15_000, 15_000]
 const privateSocket = 0o600
 
 /** Serves a wallet folder, unless another process serves it. Throws `PolicyProblem` with all mistakes of its policy. */
@@ -39,7 +39,7 @@ export async function startWallet(options: WalletProcessOptions): Promise<Wallet
   const { folder, clock = systemClock } = options
   await openWalletFolder(folder)
   await readPolicyFile(folder.policy)
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (const lockWaitMs of lockWaitsMs) {
     const running = await askWallet(folder.socket)
     if (running !== undefined)
       return { ...running, server: undefined, replaced: Promise.resolve(), close: () => Promise.resolve() }

@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { PendingPayment } from '@tollbook/client'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { utf8Text } from '@tollbook/core/bytes'
+import { describeError } from '@tollbook/core/fault'
+import { parseJson } from '@tollbook/core/json'
 import { formatUsd } from '../attoUsd.ts'
+import { readAll } from '../client/socketRequest.ts'
 import type { PolicyFile } from '../policy/policyFile.ts'
 import { fetchOrder, received } from '../walletWire.ts'
 import type { AnsweredPayments } from './answeredPayments.ts'
@@ -98,19 +101,11 @@ async function answer(deps: WalletDeps, request: IncomingMessage, response: Serv
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > bodyBytesMax)
-      throw new WalletRefusal('REQUEST_INVALID', `the request is longer than ${bodyBytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(utf8Text(Buffer.concat(chunks)))
-  } catch {
-    throw new WalletRefusal('REQUEST_INVALID', 'the request is not JSON')
-  }
+  const bytes = await readAll(request, bodyBytesMax).catch((error: unknown) => {
+    throw new WalletRefusal('REQUEST_INVALID', describeError(error))
+  })
+  // The schemas refuse undefined.
+  return parseJson(utf8Text(bytes))
 }
 
 async function answerFetch(deps: WalletDeps, response: ServerResponse, body: unknown): Promise<void> {

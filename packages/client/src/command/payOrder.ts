@@ -46,8 +46,7 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   checkAmount(options.maxUsd)
   await checkOutput(options.output)
 
-  // local.json describes only the service that wrote it.
-  const own = local !== undefined && isSameOrigin(local.baseUrl, baseUrl) ? local : undefined
+  const own = ownLocal(local, baseUrl)
   const { receiptKey } = options
   return {
     task: await readTask(baseUrl, resumed, given),
@@ -84,7 +83,7 @@ async function readTask(
   return { kind: 'resume', payment: resumed, instead }
 }
 
-function missing(option: string, what: string): UsageProblem {
+export function missing(option: string, what: string): UsageProblem {
   return new UsageProblem(option, `is missing: ${what} (its default comes from local mode, which is not running here)`)
 }
 
@@ -93,7 +92,7 @@ function requireUrl(option: string, url: string): string {
   return url
 }
 
-function requireServiceUrl(url: string): string {
+export function requireServiceUrl(url: string): string {
   try {
     return requireSecureUrl(requireUrl('--base-url', url)).href
   } catch (error) {
@@ -102,8 +101,10 @@ function requireServiceUrl(url: string): string {
   }
 }
 
-function isSameOrigin(one: string, other: string): boolean {
-  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin
+/** The facts of local mode for the service that wrote them. */
+export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
+  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
+  return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -137,7 +138,10 @@ async function readBody(json: string): Promise<string> {
   }
 }
 
-async function readWallet({ wallet }: PayOptions, local: LocalDefaults | undefined): Promise<PayerWallet> {
+export async function readWallet(
+  { wallet }: Pick<PayOptions, 'wallet'>,
+  local: LocalDefaults | undefined,
+): Promise<PayerWallet> {
   const path = wallet ?? local?.demoWallet?.keypairPath
   if (path === undefined) throw missing('--wallet', 'a keypair file of the Solana CLI')
   return readKeypairFile(path)

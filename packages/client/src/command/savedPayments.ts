@@ -1,6 +1,7 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../makeFolder.ts'
+import { writeFileAtomically } from '../paymentFolder.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 
 /** Payments between signature and answer, one file each, so that a killed process loses none. */
@@ -13,7 +14,6 @@ export interface SavedPayments {
 
 // A proof is worth its price until it is used.
 const privateFolder = 0o700
-const privateFile = 0o600
 
 /** Payments as private files, mode 0600: a proof is worth its price until it is used. */
 export function openSavedPayments(folder: string): SavedPayments {
@@ -24,9 +24,7 @@ export function openSavedPayments(folder: string): SavedPayments {
     async keep(payment) {
       await makeFolder(folder, privateFolder)
       const path = pathOf(payment)
-      // Rename the file into place before the payment leaves.
-      await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
-      await rename(`${path}.tmp`, path)
+      await writeFileAtomically(path, `${JSON.stringify(payment, null, 2)}\n`)
       stored.add(path)
     },
     async forget() {

@@ -1,11 +1,11 @@
-import { openPaymentFolder, readKeypairFile } from '../node.ts'
+import { openPaymentFolder } from '../node.ts'
 import { createPayingFetch, type PayingFetch } from '../payingFetch.ts'
 import type { TabOption } from '../payer.ts'
 import { PaymentError, PaymentRefused } from '../paymentError.ts'
-import { requireSecureUrl } from '../secureUrl.ts'
-import type { LocalDefaults, PayCommandDeps } from './commandDeps.ts'
+import type { PayCommandDeps } from './commandDeps.ts'
 import { DepositUnresolved } from './depositUnresolved.ts'
 import { payExitCodes } from './payExit.ts'
+import { missing, ownLocal, readWallet, requireServiceUrl } from './payOrder.ts'
 import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -78,15 +78,16 @@ type TabValues = ReturnType<typeof parseOptions<typeof options>>['values']
 
 async function openPayer(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
-  const baseUrl = given('--base-url', values['base-url'] ?? local?.baseUrl)
-  const rpcUrl = given('--rpc-url', values['rpc-url'] ?? local?.rpcUrl)
-  const keypair = given('--wallet', values.wallet ?? local?.demoWallet?.keypairPath)
-  const mint = values.mint ?? (isLocal(local, baseUrl) ? local?.tokenMint : undefined)
+  const baseUrl = values['base-url'] ?? local?.baseUrl
+  if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
+  const rpcUrl = values['rpc-url'] ?? local?.rpcUrl
+  if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
+  const mint = values.mint ?? ownLocal(local, baseUrl)?.tokenMint
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
   const expectedWallet = values['tab-wallet']
   const tab: TabOption = { depositUsd, ...(expectedWallet === undefined ? {} : { expectedWallet }) }
   const payingFetch: PayingFetch = createPayingFetch({
-    wallet: await readKeypairFile(keypair),
+    wallet: await readWallet(values, local),
     rpcUrl,
     ...(mint === undefined ? {} : { expectedMint: mint }),
     // The price of a deposit is at most depositUsd. Earlier payments in the folder do not count against it.
@@ -95,26 +96,7 @@ async function openPayer(values: TabValues, deps: PayCommandDeps) {
     tab,
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   })
-  return { payingFetch, service: requireService(baseUrl) }
-}
-
-function given(option: string, value: string | undefined): string {
-  if (value !== undefined) return value
-  throw new UsageProblem(option, 'is missing (its default comes from local mode, which is not running here)')
-}
-
-function isLocal(local: LocalDefaults | undefined, baseUrl: string): boolean {
-  const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
-  return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl)
-}
-
-function requireService(baseUrl: string): string {
-  try {
-    return requireSecureUrl(baseUrl).href
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new UsageProblem('--base-url', error.message)
-  }
+  return { payingFetch, service: requireServiceUrl(baseUrl) }
 }
 
 function readDeposit(usd: string): TabOption['depositUsd'] {

@@ -1,17 +1,11 @@
 import { z } from 'zod'
-import { readAddress } from '@tollbook/core/address'
 import { readBase64 } from '@tollbook/core/base64'
 import { sha256Hex } from '@tollbook/core/digest'
+import { parseJson } from '@tollbook/core/json'
 import type { PayableQuote } from '../checkQuote.ts'
 import { PayerFault } from '../errorCode.ts'
 import type { PaymentStore } from '../paymentStore.ts'
-
-const address = z.string().transform((text, context) => {
-  const read = readAddress(text)
-  if (read !== undefined) return read
-  context.addIssue({ code: 'custom', message: 'must be an address' })
-  return z.NEVER
-})
+import { addressText } from '../sponsored/offerText.ts'
 
 /**
  * A tab of one wallet at one service. It is kept before its deposit is signed, so that a later process repeats the same
@@ -29,7 +23,7 @@ const tabRecord = z.object({
   deposit: z.object({ signature: z.string(), signedAtMs: z.number() }).exactOptional(),
   /** Absent until the deposit has bought the tab. */
   opened: z
-    .object({ tab: z.string(), deposit: z.string(), mint: address, origin: z.string(), endsAtMs: z.number() })
+    .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })
     .exactOptional(),
   /** The service takes no more debits. Until `endsAtMs` no other tab is opened. */
   isClosed: z.boolean(),
@@ -98,9 +92,7 @@ const nameCharacters = 32
 
 /** Error messages never contain the record, which has the key. */
 function parseRecord(text: string): TabRecord {
-  try {
-    return tabRecord.parse(JSON.parse(text))
-  } catch {
-    throw new PayerFault('FOLDER_UNUSABLE', 'the store has a tab that cannot be read', { retryable: false })
-  }
+  const { data } = tabRecord.safeParse(parseJson(text))
+  if (data !== undefined) return data
+  throw new PayerFault('FOLDER_UNUSABLE', 'the store has a tab that cannot be read', { retryable: false })
 }
