@@ -347,11 +347,11 @@ describe('tollbook report', () => {
       run('trial-balance', '--format', 'json'),
       run('payments', '--format', 'csv', '--state', 'fulfilled'),
     ])
-    const burnColumns = 'burned burned USD burnedAtDayPrice USD burnOwed burnOwed USD burnOwedAtDayPrice USD'
+    const burnColumns = 'burned burned USD burnedAtDayPrice USD burnOwed burnOwed USD burnOwedAtDayPrice USD promised'
     expect(table.out.split('\n').map((line) => line.split(/ +/).join(' '))).toEqual([
       `endpoint payments ${burnColumns} burnConfirmed burnConfirmedAtDayPrice USD`,
-      '/api/tools/qrcode 1 1.5 0.0015 0.0015 0 0 0 0 0',
-      'total 1 1.5 0.0015 0.0015 0 0 0 0 0',
+      '/api/tools/qrcode 1 1.5 0.0015 0.0015 0 0 0 0 0 0',
+      'total 1 1.5 0.0015 0.0015 0 0 0 0 0 0',
       '',
     ])
     expect(JSON.parse(json.out)).toMatchObject({
