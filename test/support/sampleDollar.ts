@@ -1,4 +1,9 @@
-import { Keypair, PublicKey } from '@solana/web3.js'
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token'
+import { Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { provisionDollar, sampleDollarAccount, sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import { connectLocalChain, topUp } from '../../src/cli/local/giveFunds.ts'
 import type { TestService } from './testService.ts'
@@ -21,4 +26,18 @@ export function sampleDollar() {
       await provisionDollar(chain.rpcUrl, wallets)
     },
   }
+}
+
+/** A new wallet with dollars of the demo wallet, and without the token and SOL. */
+export async function walletWithDollars({ chain, demoWallet }: TestService, baseUnits: bigint): Promise<Keypair> {
+  const owner = Keypair.generate()
+  const [mint, payer] = [new PublicKey(sampleDollarMint), demoWallet.publicKey]
+  const from = getAssociatedTokenAddressSync(mint, payer)
+  const to = getAssociatedTokenAddressSync(mint, owner.publicKey)
+  const transaction = new Transaction().add(
+    createAssociatedTokenAccountIdempotentInstruction(payer, to, owner.publicKey, mint),
+    createTransferInstruction(from, to, payer, baseUnits),
+  )
+  await sendAndConfirmTransaction(connectLocalChain(chain.rpcUrl), transaction, [demoWallet])
+  return owner
 }

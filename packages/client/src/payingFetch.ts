@@ -139,7 +139,7 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
   const offeredAtMs = payer.clock.monotonicMs()
   const plan = await planSponsored(payer, sponsored)
   if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
-  await payer.onEvent({ kind: 'offered', plan })
+  await payer.onEvent({ kind: 'offered', plan, isDeposit: payer.paysDeposit })
   await requireTokens(payer, plan)
   const { mint, protocol, lifetimeMs } = sponsored
   const { cost } = plan

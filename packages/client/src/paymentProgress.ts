@@ -11,7 +11,7 @@ export type PaymentProgress =
   /** A tab is about to pay at most the cost, after a deposit if there is none. A throw stops both. */
   | { readonly kind: 'debiting'; readonly endpoint: string; readonly mint: string; readonly cost: Cost }
   /** The offer of another protocol. */
-  | { readonly kind: 'offered'; readonly plan: SponsoredPlan }
+  | { readonly kind: 'offered'; readonly plan: SponsoredPlan; readonly isDeposit: boolean }
   /** The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment. */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
   /** An earlier payment is about to be presented, for its current request and under its current key. */

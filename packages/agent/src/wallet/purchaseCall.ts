@@ -40,8 +40,9 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
     if (event.isDeposit) return
     requireNoTab(pathOf(quote.endpoint))
     checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
-  } else if (event.kind === 'offered') checkOffer(call, { ...event.plan.offer, cost: event.plan.cost })
-  else if (event.kind === 'resumed' && call.order.intent === 'quote')
+  } else if (event.kind === 'offered') {
+    if (!event.isDeposit) checkOffer(call, { ...event.plan.offer, cost: event.plan.cost })
+  } else if (event.kind === 'resumed' && call.order.intent === 'quote')
     throw new WalletRefusal('OPEN_PAYMENT', 'this request is paid and unanswered: pay_and_fetch finishes it')
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
 }

@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Cost,
   createPayingFetch,
+  InsufficientFunds,
   type PayerWallet,
   type PayingFetch,
   type PendingPayment,
   QuoteRefused,
+  SpendingLimitExceeded,
   type TabOption,
   type TabState,
 } from '@tollbook/client'
@@ -157,16 +159,21 @@ function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits
   return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
 }
 
-/** Asks the payers in the order of the policy. A payer whose mint is not offered has signed nothing. */
+/** Asks the payers in the order of the policy. A payer whose mint is not offered, held or left has signed nothing. */
 async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: RequestInit): Promise<Response> {
-  for (const payer of payers.slice(0, -1)) {
+  let refused: unknown
+  for (const payer of payers) {
     try {
       return await payer(url, init)
     } catch (error) {
-      if (!(error instanceof QuoteRefused) || error.problem !== 'other_mint') throw error
+      const isOtherMint = error instanceof QuoteRefused && error.problem === 'other_mint'
+      const isSpent = error instanceof SpendingLimitExceeded && error.unit === 'base units'
+      if (!isOtherMint && !isSpent && !(error instanceof InsufficientFunds)) throw error
+      // That tokens are missing says more than that another mint is not offered.
+      if (!isOtherMint || refused === undefined) refused = error
     }
   }
-  return assertPresent(payers.at(-1), 'a policy has a mint')(url, init)
+  throw refused
 }
 
 function requestInit({ method, headers, bodyBase64 }: FetchOrder): RequestInit {

@@ -1,7 +1,10 @@
 import { openPaymentFolder } from '../node.ts'
+import { readDollarMints } from '../dollarMints.ts'
+import { InsufficientFunds } from '../insufficientFunds.ts'
 import { createPayingFetch, type PayingFetch } from '../payingFetch.ts'
-import type { TabOption } from '../payer.ts'
+import type { PayingFetchOptions, TabOption } from '../payer.ts'
 import { PaymentError, PaymentRefused } from '../paymentError.ts'
+import { QuoteRefused } from '../quoteProblem.ts'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { DepositUnresolved } from './depositUnresolved.ts'
 import { payExitCodes } from './payExit.ts'
@@ -25,7 +28,8 @@ Options:
   --wallet <file>        keypair file of the Solana CLI (default: the demo wallet of local mode)
   --base-url <url>       the service (default: the one that runs in local mode)
   --rpc-url <url>        a Solana node (default: the chain of local mode)
-  --mint <address>       refuse to pay in any other token (default: the token of local mode)
+  --mint <address>       refuse to pay in any other token (default: the token that the service sells in, or USDC
+                         if the wallet lacks it)
   -h, --help             print this help
 `
 
@@ -56,8 +60,10 @@ export async function runTabCommand(argv: readonly string[], deps: PayCommandDep
   const action = actions.find((each) => each === word)
   if (action === undefined || others.length > 0)
     throw new UsageProblem('tab', `give one of open, status, close (got ${positionals.join(' ') || 'nothing'})`)
-  const { service, payingFetch } = await openPayer(values, deps)
-  const shown = await payingFetch.tabs[action](service, { signal: deps.interrupted }).catch((error: unknown) => {
+  const { service, payers } = await openPayers(values, deps)
+  const act = ({ tabs }: PayingFetch): Promise<object | undefined> =>
+    tabs[action](service, { signal: deps.interrupted })
+  const shown = await inAnyMint(payers, act).catch((error: unknown) => {
     throw error instanceof PaymentError && !(error instanceof PaymentRefused) ? new DepositUnresolved(error) : error
   })
   if (shown === undefined) {
@@ -76,7 +82,25 @@ function linesOf(shown: object): string {
 
 type TabValues = ReturnType<typeof parseOptions<typeof options>>['values']
 
-async function openPayer(values: TabValues, deps: PayCommandDeps) {
+/** A payer whose mint is not offered or not held has signed nothing. */
+async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingFetch) => Promise<T>) {
+  let refused: unknown
+  for (const payer of payers) {
+    try {
+      return await act(payer)
+    } catch (error) {
+      if (!(error instanceof QuoteRefused) && !(error instanceof InsufficientFunds)) throw error
+      refused ??= error
+    }
+  }
+  throw refused
+}
+
+// The chain of local mode goes by this name, because stock clients of x402 know no other.
+const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+
+/** The payer of the token, then one of dollars; one of them if a mint is given. */
+async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
   const baseUrl = values['base-url'] ?? local?.baseUrl
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
@@ -86,17 +110,21 @@ async function openPayer(values: TabValues, deps: PayCommandDeps) {
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
   const expectedWallet = values['tab-wallet']
   const tab: TabOption = { depositUsd, ...(expectedWallet === undefined ? {} : { expectedWallet }) }
-  const payingFetch: PayingFetch = createPayingFetch({
+  const common: PayingFetchOptions = {
     wallet: await readWallet(values, local),
     rpcUrl,
-    ...(mint === undefined ? {} : { expectedMint: mint }),
     // The price of a deposit is at most depositUsd. Earlier payments in the folder do not count against it.
     spendingLimit: { perRequest: { usd: '0' }, total: { usd: '1000000000' } },
     store: openPaymentFolder(values.folder ?? deps.paymentFolder),
     tab,
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
-  })
-  return { payingFetch, service: requireServiceUrl(baseUrl) }
+  }
+  const inToken = createPayingFetch({ ...common, ...(mint === undefined ? {} : { expectedMint: mint }) })
+  const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: devnet }
+  const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
+  const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)
+  const payers = isDollar ? [inDollars] : values.mint === undefined ? [inToken, inDollars] : [inToken]
+  return { payers, service: requireServiceUrl(baseUrl) }
 }
 
 function readDeposit(usd: string): TabOption['depositUsd'] {

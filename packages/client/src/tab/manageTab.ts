@@ -7,7 +7,9 @@ import { InvalidOption, PayerFault } from '../errorCode.ts'
 import type { Payer } from '../payer.ts'
 import { requireSecureUrl } from '../secureUrl.ts'
 import { readSecretKey } from '../solana/keypair.ts'
-import { askAboutTab, askForChallenge, findTab, type Pay, readTab } from './openTab.ts'
+import type { Pay } from './buyDeposit.ts'
+import { findTab } from './openTab.ts'
+import { askAboutTab, askForChallenge, readTab } from './readTab.ts'
 
 /** A tab at a service. Amounts are base units of its mint. */
 export interface TabState {

@@ -1,38 +1,16 @@
 import { ed25519 } from '@noble/curves/ed25519'
-import { z } from 'zod'
-import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { concatBytes } from '@tollbook/core/bytes'
 import { randomBytesOf, randomToken } from '@tollbook/core/id'
-import { readSignature } from '@tollbook/core/signature'
-import { decodeBase58 } from '@tollbook/core/base58'
-import { tabIdOf } from '@tollbook/core/tab'
-import { attoUsdOf, type PayableQuote } from '../checkQuote.ts'
-import { PayerFault } from '../errorCode.ts'
-import { InsufficientFunds } from '../insufficientFunds.ts'
-import { type PayableRequest, readRequest } from '../payableRequest.ts'
 import type { Payer, TabOption } from '../payer.ts'
 import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
-import { quoteProblem, QuoteRefused } from '../quoteProblem.ts'
 import { parseJson, readBody } from '../readBody.ts'
 import { readSecretKey } from '../solana/keypair.ts'
-import { SpendingLimitExceeded } from '../spendingLimit.ts'
-import { withinTime } from '../timeLimit.ts'
+import { buyDeposit, DepositFound, isUnpaid, type TabQuestion } from './buyDeposit.ts'
+import { answerBytesMax, readFromService, readOpened, readTab } from './readTab.ts'
 import type { OpenedRecord, TabRecord } from './tabRecords.ts'
-
-/** Pays a request as every other request is paid. */
-export type Pay = (payer: Payer, request: PayableRequest) => Promise<Response>
-
-export interface TabQuestion {
-  readonly service: string
-  readonly option: TabOption
-  readonly signal: AbortSignal
-  readonly pay: Pay
-  /** Throws where a limit or the offer does not permit the deposit. Default: the request is paid by itself. */
-  readonly isRequired?: true
-}
 
 /** The open tab at the service. Opens one at the first call. Undefined if the request has to be paid by itself. */
 export async function findTab(payer: Payer, question: TabQuestion): Promise<OpenedRecord | undefined> {
@@ -97,8 +75,6 @@ function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption
   }
 }
 
-const answerBytesMax = 64 * 1024
-
 /** The payment of the deposit stays open until the facts of its tab are kept, so that a crash loses no tab. */
 async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
   const { deposit: _known, ...record } = begun
@@ -116,6 +92,8 @@ interface FailedOpening {
 async function recover(payer: Payer, { record, question, error }: FailedOpening): Promise<OpenedRecord | undefined> {
   // The service no longer repeats its answer. The deposit names the tab.
   if (error instanceof PaymentRefused && error.reason === 'already_used') {
+    // The signature of the fee payer names the tab, and only the service has it. Keep the key of the tab.
+    if (error.payment.protocol !== undefined) throw error
     const opened = await readFromService(payer, question, error.payment.signature)
     return keepOpened(payer, { ...record, opened }, [])
   }
@@ -124,158 +102,6 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   if (isOver || (isUnpaid(error) && record.deposit === undefined)) await payer.tabs.forget(question.service)
   if (isUnpaid(error) && question.isRequired !== true) return undefined
   throw error
-}
-
-interface DepositOrder {
-  readonly record: TabRecord
-  readonly order: Readonly<Record<string, unknown>>
-  /** Receives the payment of the deposit. Undefined: it is closed with its answer. */
-  readonly answered?: PendingPayment[]
-}
-
-/** Buys `POST /api/tabs` on the path of every payment, so that limits and store count the deposit. */
-async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder) {
-  const { service, option, signal, pay } = question
-  const { order, answered, record } = deposit
-  const { expectedPaymentWallet: _other, ...pins } = payer.pins
-  // A top-up has no key, so that it goes on with an earlier one that has no outcome.
-  const key = answered === undefined ? {} : { 'idempotency-key': record.idempotencyKey }
-  const headers = { 'content-type': 'application/json', ...key }
-  const init = { method: 'POST', headers, body: JSON.stringify(order), signal }
-  const wallet = option.expectedWallet === undefined ? {} : { expectedPaymentWallet: option.expectedWallet }
-  const { open } = payer
-  const buyer: Payer = {
-    ...payer,
-    tab: undefined,
-    paysDeposit: true,
-    // A deposit must carry the memo of its quote.
-    form: 'bound',
-    pins: { ...pins, ...wallet },
-    protocols: [],
-    dollarMints: [],
-    open: {
-      ...open,
-      async close(payment, outcome) {
-        if (answered === undefined || outcome !== 'answered') return open.close(payment, outcome)
-        answered.push(payment)
-      },
-    },
-    async onEvent(event) {
-      const signedAtMs = payer.clock.nowMs()
-      if (event.kind === 'quoted') {
-        requirePrice(payer, event.plan.quote, record.depositUsd)
-        await refuseSecondDeposit(payer, question, record)
-      }
-      if (event.kind === 'signed')
-        await payer.tabs.write({ ...record, deposit: { signature: event.payment.signature, signedAtMs } })
-      await payer.onEvent(event)
-    },
-  }
-  return pay(buyer, await readRequest(`${service}/api/tabs`, init))
-}
-
-/** An earlier deposit has opened the tab, so nothing is signed. */
-class DepositFound extends Error {
-  readonly opened: OpenedRecord['opened']
-
-  constructor(opened: OpenedRecord['opened']) {
-    super(`an earlier deposit has opened the tab ${opened.tab}`)
-    this.opened = opened
-  }
-}
-
-/** An earlier deposit may still land. Nothing is signed. */
-class DepositOpen extends PayerFault {
-  constructor() {
-    super('SERVICE_UNAVAILABLE', 'an earlier deposit has no outcome yet; try again in 10 minutes', { retryable: true })
-  }
-}
-
-// Blockhashes expire within two minutes. Clocks differ.
-const landsMostMs = 10 * 60 * 1000
-
-/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
-async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
-  if (deposit === undefined) return
-  const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
-  if (opened !== undefined && !mayLand) return
-  if (opened !== undefined) throw new DepositOpen()
-  try {
-    throw new DepositFound(await readFromService(payer, question, deposit.signature))
-  } catch (error) {
-    // The service has no tab of that deposit.
-    if (!(error instanceof PayerFault) || error.retryable) throw error
-    if (mayLand) throw new DepositOpen()
-  }
-}
-
-/** The limit per request does not bound a deposit, so its size must, by the payer's own worth of the tokens. */
-function requirePrice({ worth }: Payer, quote: PayableQuote, depositUsd: number): void {
-  const { priceAttoUsd, requiredBaseUnits, decimals } = quote
-  const { attoUsd } = worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
-  if (attoUsd <= (attoUsdOf(depositUsd) ?? 0n)) return
-  throw new QuoteRefused(quoteProblem('price_wrong', `a deposit of ${depositUsd} USD has a higher price`), undefined)
-}
-
-const openedBody = z.object({
-  data: z.object({
-    tab: z.string(),
-    deposit: z.string(),
-    mint: z.string(),
-    origin: z.string(),
-    terms: z.object({ endsAt: z.iso.datetime() }),
-  }),
-})
-
-function readOpened(body: unknown): OpenedRecord['opened'] {
-  const { data } = openedBody.parse(body)
-  return openedBy({ ...data, endsAt: data.terms.endsAt })
-}
-
-function openedBy(facts: { tab: string; deposit: string; mint: string; origin: string; endsAt: string }) {
-  const { tab, deposit, mint, origin, endsAt } = facts
-  return { tab, deposit, mint: assertPresent(readAddress(mint), 'a mint'), origin, endsAtMs: Date.parse(endsAt) }
-}
-
-async function readFromService(payer: Payer, question: TabQuestion, signature: string) {
-  const { service } = question
-  const bytes = assertPresent(decodeBase58(assertPresent(readSignature(signature), 'a signature'), 64), '64 bytes')
-  const tab = tabIdOf(bytes)
-  const { mint, endsAt } = await readTab(payer, { service, tab, signal: question.signal })
-  const { challenge } = await askForChallenge(payer, { service, tab, signal: question.signal })
-  const [origin = ''] = challenge.split(' asks: ', 1)
-  return openedBy({ tab, deposit: signature, mint, origin, endsAt })
-}
-
-export interface TabPlace {
-  readonly service: string
-  readonly tab: string
-  readonly signal: AbortSignal
-}
-
-const shownTab = z.object({
-  data: z.object({ mint: z.string(), endsAt: z.iso.datetime(), state: z.string(), balanceBaseUnits: z.string() }),
-})
-const challengeBody = z.object({ challenge: z.string(), expiresAt: z.string() })
-
-/** State and balance of a tab, as the service shows them to everyone. */
-export async function readTab(payer: Payer, place: TabPlace) {
-  return shownTab.parse(await askAboutTab(payer, place, {})).data
-}
-
-export async function askForChallenge(payer: Payer, place: TabPlace) {
-  return challengeBody.parse(await askAboutTab(payer, place, { method: 'DELETE' }))
-}
-
-export function askAboutTab({ fetch, clock, retry }: Payer, place: TabPlace, init: RequestInit): Promise<unknown> {
-  const { service, tab, signal } = place
-  return withinTime({ clock, timeoutMs: retry.attemptTimeoutMs, signal }, async (signal) => {
-    const response = await fetch(`${service}/api/tabs/${tab}`, { ...init, redirect: 'manual', signal })
-    const body = parseJson(await readBody(response, answerBytesMax))
-    if (response.status === 200 || response.status === 401) return body
-    const message = `the service answered ${response.status} about the tab ${tab}`
-    throw new PayerFault('SERVICE_UNAVAILABLE', message, { retryable: response.status >= 500 })
-  })
 }
 
 /** Buys one more deposit if the tab holds less than needed. False if limits or service do not permit it. */
@@ -305,9 +131,4 @@ export async function topUpTab(
       throw error
     }
   })
-}
-
-/** True if nothing was signed: the request is paid by itself, within what the limits leave. */
-function isUnpaid(error: unknown): boolean {
-  return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

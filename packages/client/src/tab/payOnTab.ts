@@ -1,4 +1,4 @@
-import { checkQuote, type PayableQuote } from '../checkQuote.ts'
+import { checkQuote, type PayableQuote, type QuotePins } from '../checkQuote.ts'
 import { deliverPayment } from '../deliverPayment.ts'
 import { pathOf } from '@tollbook/core/endpointName'
 import { mayHeal } from '../judgeAnswer.ts'
@@ -7,7 +7,9 @@ import type { Payer } from '../payer.ts'
 import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import type { Offer } from '../readOffer.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
-import { findTab, type Pay, topUpTab } from './openTab.ts'
+import type { Pay } from './buyDeposit.ts'
+import { findTab, topUpTab } from './openTab.ts'
+import { type DebitTerms, termsIn } from './debitTerms.ts'
 import { signDebit, type SignedRequest, signedRequestOf } from './tabDebit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
@@ -19,19 +21,26 @@ export interface TabOrder {
 /** Pays by a debit of the tab at the service. Undefined if the offer has to be paid by itself. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
-  if (payer.tab === undefined || offer.sponsored !== undefined) return undefined
-  const url = new URL(request.content.url)
-  const quote = checkQuote({ offer, request, pins: payer.pins })
+  if (payer.tab === undefined) return undefined
+  const quote = checkQuote({ offer, request, pins: pinsOf(payer) })
   // The payment by itself reports the problem.
   if ('problem' in quote) return undefined
-  const excess = findExcess(payer, url, quote)
+  const terms = await expectedTerms(payer, request, quote)
+  if (terms === undefined) return undefined
+  const excess = findExcess(payer, request, terms)
   if (excess !== undefined) throw new SpendingLimitExceeded(excess)
-  const answer = await debit(payer, { order, quote, pay })
+  const answer = await debit(payer, { order, quote, terms, pay })
   if (answer instanceof Error) throw answer
   const { prices } = payer.tabs
   if (prices.size >= pricesMax) prices.clear()
   if (answer !== undefined) prices.set(priceName(request), { quote, atMs: payer.clock.monotonicMs() })
   return answer
+}
+
+/** A tab in dollars pays the dollars of a quote, whatever token it is in. The deposit was checked on its network. */
+function pinsOf({ pins, protocols }: Payer): QuotePins {
+  const { expectedMint: _mint, expectedNetwork: _network, ...others } = pins
+  return protocols.length === 0 ? pins : others
 }
 
 // A route of a file may have any number of paths.
@@ -48,9 +57,10 @@ export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): 
   const known = payer.tabs.prices.get(name)
   if (known === undefined) return undefined
   const { quote, atMs } = known
-  const url = new URL(order.request.content.url)
-  if (payer.clock.monotonicMs() < atMs + knownMs && findExcess(payer, url, quote) === undefined) {
-    const answer = await debit(payer, { order, quote, pay })
+  const terms = await expectedTerms(payer, order.request, quote)
+  const isKnown = payer.clock.monotonicMs() < atMs + knownMs && terms !== undefined
+  if (isKnown && findExcess(payer, order.request, terms) === undefined) {
+    const answer = await debit(payer, { order, quote, terms, pay })
     if (answer instanceof Response) return answer
     if (answer !== undefined) await payer.open.close(answer.payment, 'not_sent')
   }
@@ -64,35 +74,35 @@ function priceName({ content: { method, url }, tool }: PayableRequest): string {
 }
 
 /** The deposit is counted already, so only the price itself is compared with the limits. */
-function findExcess(payer: Payer, { host }: URL, quote: PayableQuote) {
-  return payer.budget.findExcess({ ...costOf(payer, quote), host, atMs: payer.clock.nowMs() }, [])
-}
-
-function costOf({ worth }: Payer, { priceAttoUsd: attoUsd, requiredBaseUnits: baseUnits, decimals }: PayableQuote) {
-  return worth({ attoUsd, baseUnits }, decimals)
+function findExcess(payer: Payer, { content: { url } }: PayableRequest, { cost }: DebitTerms) {
+  return payer.budget.findExcess({ ...cost, host: new URL(url).host, atMs: payer.clock.nowMs() }, [])
 }
 
 interface DebitQuestion {
   readonly order: TabOrder
   readonly quote: PayableQuote
+  readonly terms: DebitTerms
   readonly pay: Pay
 }
 
 /** Undefined if the tab cannot pay. An error says that the service refuses the request itself, and charged nothing. */
-async function debit(payer: Payer, { order, quote, pay }: DebitQuestion) {
+async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
   if (option === undefined) return undefined
-  const { endpoint, mint } = quote
-  await payer.onEvent({ kind: 'debiting', endpoint, mint, cost: costOf(payer, quote) })
+  const { mint, cost } = terms
+  await payer.onEvent({ kind: 'debiting', endpoint: quote.endpoint, mint, cost })
   const service = serviceOf(request, quote)
   const signed = signedRequestOf(request, { service, quote })
   if (signed === undefined) return undefined
   const question = { service, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
-  if (record === undefined || record.opened.mint !== mint) return undefined
+  if (record === undefined) return undefined
+  // The deposit may have been made in another mint than the first that was possible.
+  const actual = mint === record.opened.mint ? terms : await termsIn(payer, quote, record.opened.mint)
+  if (actual === undefined) return undefined
 
-  const maxBaseUnits = quote.requiredBaseUnits
+  const { maxBaseUnits } = actual
   const first = await presentDebit(payer, { record, order, maxBaseUnits, signed })
   if (typeof first !== 'string') return first
   if (first === 'INSUFFICIENT_BALANCE' && option.topUp === true) {
@@ -104,11 +114,27 @@ async function debit(payer: Payer, { order, quote, pay }: DebitQuestion) {
   return undefined
 }
 
+/** Terms in the mint of the tab or, without one, in the first possible mint of a deposit. Undefined if there is none. */
+async function expectedTerms(payer: Payer, request: PayableRequest, quote: PayableQuote) {
+  const record = await payer.tabs.read(serviceOf(request, quote))
+  const opened = record?.opened?.mint
+  const { expectedMint } = payer.pins
+  const own = [...(expectedMint === undefined ? [] : [expectedMint]), ...payer.dollarMints]
+  // A payer may name the dollars of several networks.
+  for (const mint of opened === undefined ? own : [opened]) {
+    const terms = await termsIn(payer, quote, mint)
+    if (terms !== undefined) return terms
+  }
+  return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
+}
+
 /** The base URL of the service, whose path may be that of a gateway. */
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath
-  return pathname.endsWith(path) ? origin + pathname.slice(0, pathname.length - path.length) : origin
+  if (!pathname.endsWith(path)) return origin
+  // The mark of x402 is a part of the path, and not of the service.
+  return origin + pathname.slice(0, pathname.length - path.length).replace(/\/x402$/, '')
 }
 
 const mcpPath = '/mcp'

@@ -19,8 +19,10 @@ const tabRecord = z.object({
   secretKey: z.string().refine((text) => readBase64(text)?.length === 64),
   depositUsd: z.number(),
   idempotencyKey: z.string(),
-  /** A signed deposit without a known outcome. The signature of the first one names the tab. */
-  deposit: z.object({ signature: z.string(), signedAtMs: z.number() }).exactOptional(),
+  /** A signed deposit without a known outcome. Without a protocol, the signature of the first one names the tab. */
+  deposit: z
+    .object({ signature: z.string(), signedAtMs: z.number(), protocol: z.enum(['x402', 'mpp']).exactOptional() })
+    .exactOptional(),
   /** Absent until the deposit has bought the tab. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })

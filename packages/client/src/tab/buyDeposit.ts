@@ -1,0 +1,183 @@
+import { attoUsdOf, type PayableQuote } from '../checkQuote.ts'
+import { PayerFault } from '../errorCode.ts'
+import { InsufficientFunds } from '../insufficientFunds.ts'
+import { type PayableRequest, readRequest } from '../payableRequest.ts'
+import type { Payer, TabOption } from '../payer.ts'
+import type { PaymentProgress } from '../paymentProgress.ts'
+import type { PendingPayment } from '../pendingPayment.ts'
+import { quoteProblem, QuoteRefused } from '../quoteProblem.ts'
+import { SpendingLimitExceeded } from '../spendingLimit.ts'
+import type { SponsoredProtocol } from '../sponsored/sponsoredOffer.ts'
+import { readFromService } from './readTab.ts'
+import type { OpenedRecord, TabRecord } from './tabRecords.ts'
+
+/** Pays a request as every other request is paid. */
+export type Pay = (payer: Payer, request: PayableRequest) => Promise<Response>
+
+export interface TabQuestion {
+  readonly service: string
+  readonly option: TabOption
+  readonly signal: AbortSignal
+  readonly pay: Pay
+  /** Throws where a limit or the offer does not permit the deposit. Default: the request is paid by itself. */
+  readonly isRequired?: true
+}
+
+export interface DepositOrder {
+  readonly record: TabRecord
+  readonly order: Readonly<Record<string, unknown>>
+  /** Receives the payment of the deposit. Undefined: it is closed with its answer. */
+  readonly answered?: PendingPayment[]
+}
+
+/** The quote of Tollbook, or the offer of a protocol, by which a deposit is paid. */
+type Way = 'tollbook' | SponsoredProtocol
+
+/**
+ * Buys `POST /api/tabs` in the first mint that the limits, the wallet and the service permit: the token of the quote,
+ * then the dollars of other protocols. A deposit without an outcome is paid in no other way.
+ */
+export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder): Promise<Response> {
+  const { opened } = deposit.record
+  const own = opened === undefined ? payer : inMint(payer, opened.mint)
+  let answer: Response | undefined
+  let refused: unknown
+  for (const way of waysOf(own, deposit.record)) {
+    try {
+      answer = await buyBy(own, question, { ...deposit, way })
+      if (answer.status === 200) return answer
+    } catch (error) {
+      if (!isUnpaid(error) || error instanceof DepositOpen) throw error
+      // A shortage or a limit says more than that a mint is not offered.
+      if (refused === undefined || isOtherMint(refused)) refused = error
+    }
+  }
+  if (refused === undefined && answer !== undefined) return answer
+  throw refused
+}
+
+/** A payer of this mint alone: a top-up is in the mint of its tab. */
+function inMint(payer: Payer, mint: string): Payer {
+  const { expectedMint: _any, ...pins } = payer.pins
+  return payer.dollarMints.includes(mint)
+    ? { ...payer, pins, dollarMints: [mint] }
+    : { ...payer, pins: { ...pins, expectedMint: mint }, dollarMints: [] }
+}
+
+function waysOf({ pins, dollarMints, protocols }: Payer, { deposit }: TabRecord): readonly Way[] {
+  if (deposit !== undefined) return [deposit.protocol ?? 'tollbook']
+  if (pins.expectedMint === undefined) return dollarMints.length === 0 ? ['tollbook'] : protocols
+  return ['tollbook', ...protocols]
+}
+
+/** Pays on the path of every payment, so that limits and store count the deposit. */
+async function buyBy(payer: Payer, question: TabQuestion, deposit: DepositOrder & { readonly way: Way }) {
+  const { order, answered, record, way } = deposit
+  const { service, option, signal, pay } = question
+  const { expectedPaymentWallet: _other, expectedMint, ...pins } = payer.pins
+  // A top-up has no key, so that it goes on with an earlier one that has no outcome.
+  const key = answered === undefined ? {} : { 'idempotency-key': record.idempotencyKey }
+  const marker = way === 'mpp' ? { 'accept-payment': 'solana/charge' } : {}
+  const headers = { 'content-type': 'application/json', ...marker, ...key }
+  const init = { method: 'POST', headers, body: JSON.stringify(order), signal }
+  const wallet = option.expectedWallet === undefined ? {} : { expectedPaymentWallet: option.expectedWallet }
+  const isInDollars = way !== 'tollbook' && payer.dollarMints.length > 0
+  const mint = expectedMint === undefined || isInDollars ? {} : { expectedMint }
+  const { open } = payer
+  const buyer: Payer = {
+    ...payer,
+    tab: undefined,
+    paysDeposit: true,
+    // A deposit must carry the memo of its quote.
+    form: 'bound',
+    pins: { ...pins, ...wallet, ...mint },
+    protocols: way === 'tollbook' ? [] : [way],
+    dollarMints: way === 'tollbook' ? [] : payer.dollarMints,
+    open: {
+      ...open,
+      async close(payment, outcome) {
+        if (answered === undefined || outcome !== 'answered') return open.close(payment, outcome)
+        answered.push(payment)
+      },
+    },
+    async onEvent(event) {
+      const signedAtMs = payer.clock.nowMs()
+      if (event.kind === 'quoted' || event.kind === 'offered') {
+        requireWorth(payer, event, record.depositUsd)
+        await refuseSecondDeposit(payer, question, record)
+      }
+      if (event.kind === 'signed') {
+        const { signature, protocol } = event.payment
+        const by = protocol === undefined ? {} : { protocol }
+        await payer.tabs.write({ ...record, deposit: { signature, signedAtMs, ...by } })
+      }
+      await payer.onEvent(event)
+    },
+  }
+  return pay(buyer, await readRequest(`${service}${way === 'x402' ? '/x402' : ''}/api/tabs`, init))
+}
+
+/** An earlier deposit has opened the tab, so nothing is signed. */
+export class DepositFound extends Error {
+  readonly opened: OpenedRecord['opened']
+
+  constructor(opened: OpenedRecord['opened']) {
+    super(`an earlier deposit has opened the tab ${opened.tab}`)
+    this.opened = opened
+  }
+}
+
+/** An earlier deposit may have bought a tab. Nothing is signed. */
+class DepositOpen extends PayerFault {
+  constructor(why = 'an earlier deposit has no outcome yet; try again in 10 minutes') {
+    super('SERVICE_UNAVAILABLE', why, { retryable: true })
+  }
+}
+
+// Blockhashes expire within two minutes. Clocks differ.
+const landsMostMs = 10 * 60 * 1000
+
+/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
+async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
+  if (deposit === undefined) return
+  const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
+  if (opened !== undefined && !mayLand) return
+  if (opened !== undefined) throw new DepositOpen()
+  // The signature of the fee payer names the tab, and only the service has it.
+  if (deposit.protocol !== undefined) throw new DepositOpen(mayLand ? undefined : unknownTab)
+  try {
+    throw new DepositFound(await readFromService(payer, question, deposit.signature))
+  } catch (error) {
+    // The service has no tab of that deposit.
+    if (!(error instanceof PayerFault) || error.retryable) throw error
+    if (mayLand) throw new DepositOpen()
+  }
+}
+
+const unknownTab = 'an earlier deposit may have opened a tab that is not known here; ask the service for it'
+
+/** The limit per request does not bound a deposit, so its size must, by the payer's own worth of the tokens. */
+function requireWorth(
+  { worth }: Payer,
+  event: Extract<PaymentProgress, { readonly kind: 'quoted' | 'offered' }>,
+  depositUsd: number,
+): void {
+  const { attoUsd } = event.kind === 'offered' ? event.plan.cost : quotedCost(worth, event.plan.quote)
+  // An offer of a protocol states no dollars, so the payer's worth is the only bound.
+  const isKnown = event.kind === 'quoted' || attoUsd > 0n
+  if (isKnown && attoUsd <= (attoUsdOf(depositUsd) ?? 0n)) return
+  throw new QuoteRefused(quoteProblem('price_wrong', `a deposit of ${depositUsd} USD has a higher price`), undefined)
+}
+
+function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, decimals }: PayableQuote) {
+  return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
+}
+
+/** True if nothing was signed: the request is paid by itself, within what the limits leave. */
+export function isUnpaid(error: unknown): boolean {
+  return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
+}
+
+function isOtherMint(error: unknown): boolean {
+  return error instanceof QuoteRefused && error.problem === 'other_mint'
+}

@@ -1,0 +1,38 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import { divideRoundingUp } from '@tollbook/core/money'
+import type { PayableQuote } from '../checkQuote.ts'
+import type { Payer } from '../payer.ts'
+import { attoUsdScale, type Cost } from '../spendingLimit.ts'
+
+/** The most that a debit for a quote costs, in the mint of its tab. */
+export interface DebitTerms {
+  readonly mint: Address
+  readonly maxBaseUnits: bigint
+  readonly cost: Cost
+}
+
+const oneDollar = 10n ** BigInt(attoUsdScale)
+
+/**
+ * A tab in the token of the quote pays its tokens, and a tab in dollars pays its dollars. Undefined for a mint that the
+ * payer does not permit, or whose worth it does not state as one dollar.
+ */
+export async function termsIn(payer: Payer, quote: PayableQuote, text: string): Promise<DebitTerms | undefined> {
+  const { pins, dollarMints, worth, chain } = payer
+  const { priceAttoUsd: attoUsd, requiredBaseUnits, decimals } = quote
+  const mint = readAddress(text)
+  const isListed = mint !== undefined && dollarMints.includes(mint)
+  const isPermitted =
+    isListed || pins.expectedMint === mint || (pins.expectedMint === undefined && dollarMints.length === 0)
+  if (mint === undefined || !isPermitted) return undefined
+  if (mint === quote.mint)
+    return { mint, maxBaseUnits: requiredBaseUnits, cost: worth({ attoUsd, baseUnits: requiredBaseUnits }, decimals) }
+  // Decimals of a mint never change, so the chain is asked once.
+  const facts = await chain.readToken({ mint, paymentTokenAccount: quote.paymentTokenAccount })
+  if (facts.mint === undefined) return undefined
+  const { decimals: own } = facts.mint
+  const maxBaseUnits = divideRoundingUp(attoUsd * 10n ** BigInt(own), oneDollar)
+  if (isListed) return { mint, maxBaseUnits, cost: { attoUsd, baseUnits: 0n } }
+  const isDollar = worth({ attoUsd: 0n, baseUnits: 10n ** BigInt(own) }, own).attoUsd === oneDollar
+  return isDollar ? { mint, maxBaseUnits, cost: worth({ attoUsd, baseUnits: maxBaseUnits }, own) } : undefined
+}
