@@ -29,6 +29,7 @@ export function payCommand(deps: CommandDeps): Command {
       deps.setExitCode(code)
     })
   // Show the help of the package's command, which has its own options.
-  command.helpInformation = () => `${payHelp}\n${tabHelp}`.replaceAll('tollbook-pay', 'tollbook pay')
+  command.helpInformation = () =>
+    (command.args[0] === 'tab' ? tabHelp : `${payHelp}\n${tabHelp}`).replaceAll('tollbook-pay', 'tollbook pay')
   return command
 }

@@ -74,7 +74,13 @@ export function openPaymentFolder(
     refused: () => readPayments(folder, refusedFile),
     spending: async () => [...(await readJournal()).counted.values()],
     takeTurn: turns.take,
-    readTab: (name) => unlessCode('ENOENT', readFile(join(folder, `tab-${name}.json`), 'utf8')),
+    async readTab(name) {
+      try {
+        return await unlessCode('ENOENT', readFile(join(folder, `tab-${name}.json`), 'utf8'))
+      } catch (cause) {
+        throw new PayerFault('FOLDER_UNUSABLE', `${folder} cannot be read as a folder`, { cause, retryable: false })
+      }
+    },
     async keepTab(name, text) {
       await makeFolder(folder, privateFolder)
       const path = join(folder, `tab-${name}.json`)

@@ -60,7 +60,7 @@ export async function runTabCommand(argv: readonly string[], deps: PayCommandDep
   const action = actions.find((each) => each === word)
   if (action === undefined || others.length > 0)
     throw new UsageProblem('tab', `give one of open, status, close (got ${positionals.join(' ') || 'nothing'})`)
-  const { service, payers } = await openPayers(values, deps)
+  const { service, payers, wallet } = await openPayers(values, deps)
   const act = ({ tabs }: PayingFetch): Promise<object | undefined> =>
     tabs[action](service, { signal: deps.interrupted })
   const shown = await inAnyMint(payers, act).catch((error: unknown) => {
@@ -68,8 +68,10 @@ export async function runTabCommand(argv: readonly string[], deps: PayCommandDep
   })
   if (shown === undefined) {
     const folder = values.folder ?? deps.paymentFolder
-    throw new UsageProblem('tab', `${folder} has no tab of this wallet at ${service}; open one, or give --folder`)
+    const ways = 'open one, or give the --folder, --wallet and --base-url with which it was opened'
+    throw new UsageProblem('tab', `${folder} has no open tab of the wallet ${wallet} at ${service}; ${ways}`)
   }
+  if (action === 'close') deps.stderr.write(`the rest is owed to ${wallet}; the next payout of the service sends it\n`)
   deps.stdout.write(deps.stdout.isTTY === true ? linesOf(shown) : `${JSON.stringify(shown)}\n`)
   return payExitCodes.answered
 }
@@ -110,8 +112,9 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
   const expectedWallet = values['tab-wallet']
   const tab: TabOption = { depositUsd, ...(expectedWallet === undefined ? {} : { expectedWallet }) }
+  const wallet = await readWallet(values, local)
   const common: PayingFetchOptions = {
-    wallet: await readWallet(values, local),
+    wallet,
     rpcUrl,
     // The price of a deposit is at most depositUsd. Earlier payments in the folder do not count against it.
     spendingLimit: { perRequest: { usd: '0' }, total: { usd: '1000000000' } },
@@ -124,7 +127,7 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
   const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)
   const payers = isDollar ? [inDollars] : values.mint === undefined ? [inToken, inDollars] : [inToken]
-  return { payers, service: requireServiceUrl(baseUrl) }
+  return { payers, service: requireServiceUrl(baseUrl), wallet: wallet.address }
 }
 
 function readDeposit(usd: string): TabOption['depositUsd'] {

@@ -72,7 +72,10 @@ export function askAboutTab({ fetch, clock, retry }: Payer, place: TabPlace, ini
     const response = await fetch(`${service}/api/tabs/${tab}`, { ...init, redirect: 'manual', signal })
     const body = parseJson(await readBody(response, answerBytesMax))
     if (response.status === 200 || response.status === 401) return body
-    const message = `the service answered ${response.status} about the tab ${tab}`
+    const message =
+      response.status === 404
+        ? `${service} does not know the tab ${tab}: another service or ledger sold it. Give its URL, or use another store`
+        : `the service answered ${response.status} about the tab ${tab}`
     throw new PayerFault('SERVICE_UNAVAILABLE', message, { retryable: response.status >= 500 })
   })
 }

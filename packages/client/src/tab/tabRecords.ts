@@ -68,7 +68,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     async read(service) {
       const name = nameOf(service)
       const text = store?.readTab === undefined ? memory.get(name) : await store.readTab(name)
-      return text === undefined ? undefined : parseRecord(text)
+      return text === undefined ? undefined : parseRecord(name, text)
     },
     write: (record) => keep(nameOf(record.service), JSON.stringify(record)),
     forget: (service) => keep(nameOf(service), undefined),
@@ -93,8 +93,9 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
 const nameCharacters = 32
 
 /** Error messages never contain the record, which has the key. */
-function parseRecord(text: string): TabRecord {
+function parseRecord(name: string, text: string): TabRecord {
   const { data } = tabRecord.safeParse(parseJson(text))
   if (data !== undefined) return data
-  throw new PayerFault('FOLDER_UNUSABLE', 'the store has a tab that cannot be read', { retryable: false })
+  const way = 'restore it, or close the tab by its wallet and use another store'
+  throw new PayerFault('FOLDER_UNUSABLE', `the record tab-${name} of a tab is damaged; ${way}`, { retryable: false })
 }
