@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createPayingFetch, keypairWallet } from '@tollbook/client'
 import { quoteBody } from '@tollbook/core/wire'
+import { toolRequest } from '../proofs/callTool.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
 import { ledgerFindings } from '../support/ledgerFindings.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
+import { toolResult } from '../support/toolResult.ts'
 
 /* Products of a file, sold over real HTTP, with a real server behind them. */
 
@@ -78,7 +82,10 @@ let service: TestService
 
 beforeAll(async () => {
   process.env['ACME_KEY'] = 's3cret'
-  service = await openTestService({ env: { PRODUCTS_FILE: await writeProducts(), HANDLER_TIMEOUT_MS: '5000' } })
+  service = await openTestService({
+    sellsTabs: true,
+    env: { PRODUCTS_FILE: await writeProducts(), HANDLER_TIMEOUT_MS: '5000' },
+  })
 })
 
 beforeEach(() => {
@@ -116,6 +123,23 @@ const chat = (body: object, headers = {}): Init => ({
 })
 
 describe('a route of the file', () => {
+  test('with a value in its path is paid by the client, by itself, by a tab and as a tool', async () => {
+    const rpcUrl = service.chain.rpcUrl
+    const limit = { perRequest: { usd: '0.1' }, total: { usd: '2' } }
+    const payer = { wallet: keypairWallet(service.demoWallet), rpcUrl, spendingLimit: limit }
+    const remove = (id: number) => [`${service.baseUrl}/acme/items/${id}?reason=old`, { method: 'DELETE' }] as const
+    expect((await createPayingFetch(payer)(...remove(1))).status).toBe(200)
+    const payingFetch = createPayingFetch({ ...payer, tab: { depositUsd: 1 } })
+    expect([(await payingFetch(...remove(2))).status, (await payingFetch(...remove(3))).status]).toEqual([200, 200])
+    const { path, ...call } = toolRequest({ name: 'acme_items_id', arguments: { id: 4, reason: 'old' }, meta: {} })
+    const { result } = z
+      .object({ result: toolResult })
+      .parse(await (await payingFetch(service.baseUrl + path, call)).json())
+    expect(result).toMatchObject({ isError: false, structuredContent: { data: { ok: true, name: 'a' } } })
+    expect(api.asked.map((each) => each.path)).toEqual([1, 2, 3, 4].map((id) => `/v1/items/${id}?reason=old`))
+    expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '940000000' })
+  })
+
   test('is sold as the API wrote it, with a receipt, and asks the API once with the key of the operator', async () => {
     const proof = await payFor('/acme/item?id=a%201&limit=2')
     expect(api.asked).toEqual([])

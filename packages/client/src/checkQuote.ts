@@ -2,6 +2,7 @@ import { displayNumber, divideRoundingUp, parseBaseUnits, parseDecimal } from '@
 import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
 import { pathOf } from '@tollbook/core/endpointName'
+import { basePathOf } from '@tollbook/core/pathTemplate'
 import { tokenPrograms } from '@tollbook/core/programs'
 import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
@@ -212,7 +213,9 @@ function checkUse(quote: PayableQuote, { content, tool }: RequestedOrder): Quote
   const asked = tool === undefined ? new URL(content.url).pathname : `the tool ${tool.name}`
   // A service may have its own base path, so the endpoint is the end of the requested path. Its variant is in the body.
   const isAsked =
-    tool === undefined ? asked.endsWith(path) : [toolNameOf(path), methodToolName(path, method)].includes(tool.name)
+    tool === undefined
+      ? basePathOf(asked, path) !== undefined
+      : [toolNameOf(path), methodToolName(path, method)].includes(tool.name)
   return endpoint.startsWith('/') && isAsked
     ? undefined
     : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${asked} was asked for`)

@@ -14,3 +14,19 @@ export function fillTemplate(path: string, values: Readonly<Record<string, unkno
     return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", '%27')
   })
 }
+
+/**
+ * Returns the base path of a requested path that ends with a path of the template, such as `/gateway`. Undefined if it
+ * does not. A segment without a value is none.
+ */
+export function basePathOf(requested: string, template: string): string | undefined {
+  const [asked, wanted] = [requested.split('/'), template.split('/')]
+  const base = asked.length - wanted.length
+  const isWanted = (part: string, at: number) => {
+    const value = asked[base + at] ?? ''
+    return at === 0 || value === part || (value !== '' && segmentNames(part).length > 0)
+  }
+  return base >= 0 && template.startsWith('/') && wanted.every(isWanted)
+    ? asked.slice(0, base + 1).join('/')
+    : undefined
+}

@@ -1,6 +1,7 @@
 import { checkQuote, type PayableQuote, type QuotePins } from '../checkQuote.ts'
 import { deliverPayment } from '../deliverPayment.ts'
 import { pathOf } from '@tollbook/core/endpointName'
+import { basePathOf } from '@tollbook/core/pathTemplate'
 import { mayHeal } from '../judgeAnswer.ts'
 import type { PayableRequest } from '../payableRequest.ts'
 import type { Payer } from '../payer.ts'
@@ -132,9 +133,8 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath
-  if (!pathname.endsWith(path)) return origin
   // The mark of x402 is a part of the path, and not of the service.
-  return origin + pathname.slice(0, pathname.length - path.length).replace(/\/x402$/, '')
+  return origin + (basePathOf(pathname, path) ?? '').replace(/\/x402$/, '')
 }
 
 const mcpPath = '/mcp'
