@@ -338,7 +338,10 @@ test('tollbook pay tab opens, shows and closes a tab, and names what is missing'
   const wallet = await terminal.writeFile('key.json', [...service.demoWallet.secretKey])
   const flags = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--wallet', wallet]
   const tab = (...words: string[]) => terminal.run(payCommand, 'tab', ...words)
-  expect(await tab('status', ...flags)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has no tab') })
+  expect(await tab('status', ...flags)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('has no open tab'),
+  })
   expect(await tab('open', ...flags, '--deposit-usd', '3')).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('must be 1, 5, 10 or 20 (got 3)'),
