@@ -46,7 +46,7 @@ export const proofs: Readonly<Record<string, Proof>> = {
   },
   dollars: {
     about:
-      'stock clients with no option set buy all products in dollars; two mints, four servers and three rails keep exact sums through kills, forks, price jumps and a peg that leaves',
+      'stock clients with no option set buy all products in dollars; two mints, four servers and three rails keep exact sums through kills, forks, price jumps, the limit of promised burns and a peg that leaves',
     programs: { clients: 'dollars.ts', mints: 'dollarKills.ts' },
   },
   mcp: {

@@ -129,9 +129,13 @@ export function findUnserved(sales: readonly Sale[], { events, states }: ProofLe
   const bought = sales.map(({ receipt }) => receipt.ledger.position)
   const ofDeposits = new Set(events.filter(({ kind }) => kind === 'TabOpened').map(({ stream }) => stream))
   const delivered = events.filter(({ kind, stream }) => kind === 'RequestFulfilled' && !ofDeposits.has(stream))
-  const twice = bought.length - new Set(bought).size
+  const buyersOf = Map.groupBy(sales, ({ receipt }) => receipt.ledger.position)
+  const shared = [...buyersOf.values()].filter((each) => each.length > 1)
   const unbought = delivered.filter(({ seq }) => !bought.includes(seq))
-  if (twice > 0) wrong.push(`${twice} answers were sold to two buyers`)
+  for (const each of shared) {
+    const buyers = each.map(({ buyer, receipt }) => `${buyer} (${receipt.signature})`)
+    wrong.push(`one answer of ${each[0]?.receipt.endpoint} went to ${buyers.join(' and ')}`)
+  }
   if (delivered.length !== bought.length) wrong.push(`${delivered.length} deliveries for ${bought.length} sales`)
   for (const { seq, stream } of unbought.slice(0, 5)) wrong.push(`event ${seq} of ${stream} was delivered to no buyer`)
   const ends = new Set(['fulfilled.final', 'reversed', 'submitted', 'unmatched'])

@@ -13,8 +13,10 @@ export interface TroubleDeps {
   readonly markets: MarketServers
   readonly dollarMint: string
   readonly deliver: (baseUnits: bigint) => Promise<void>
-  /** Called while the peg must be known to be away. */
-  readonly probe: () => Promise<void>
+  /** True while the promised burns leave no room for another sale in dollars. */
+  readonly isAtLimit: () => Promise<boolean>
+  /** Called while no instance may offer dollars, with the reason. */
+  readonly probe: (reason: string) => Promise<void>
 }
 
 export interface Trouble {
@@ -27,15 +29,25 @@ export interface Trouble {
 
 export const firstTokenPrice = '0.001'
 const laterTokenPrices = ['0.0013', '0.0009', '0.0016', '0.0007']
+const limitMsMax = 180_000
+const limitProbes = 5
+/** Offers share a reading of one second. */
+const limitKnownMs = 2_000
 const priceEveryMs = 40_000
 const deliverEveryMs = 35_000
 const deliveredBaseUnits = 150_000_000n
+/** Servers of each lane are killed one after another, each as soon as the one before it is replaced. */
+const killLanes = 2
 const forkMs = 3_000
 /** Dollars are checked every 30 s. */
 export const pegKnownMs = 40_000
+const pegProbedMs = 10_000
 const pegged: [string, string, string] = ['1', '1.001', '0.999']
 
-/** Kills, forks, price jumps, deliveries, and a peg that leaves by one market, then by two, and returns. */
+/**
+ * Kills and forks. Meanwhile sales in dollars reach the limit of promised burns and the treasury delivers; then prices
+ * jump, and the peg leaves by one market, then by two, and returns.
+ */
 export async function makeTrouble(totalMs: number, deps: TroubleDeps): Promise<Trouble> {
   const startedAtMs = systemClock.monotonicMs()
   const elapsedMs = () => systemClock.monotonicMs() - startedAtMs
@@ -48,13 +60,14 @@ export async function makeTrouble(totalMs: number, deps: TroubleDeps): Promise<T
     }
   }
   const tokenPrices = [firstTokenPrice]
-  const [away] = await Promise.all([
-    movePeg(totalMs, deps),
-    every(4_000, async (index) => {
-      kills.servers++
-      await deps.instances.kill(index)
-    }),
-    every(16_000, async () => {
+  const killing = Promise.all([
+    ...Array.from({ length: killLanes }, (_, lane) =>
+      every(2_000, async (index) => {
+        kills.servers++
+        await deps.instances.kill(index * killLanes + lane)
+      }),
+    ),
+    every(30_000, async () => {
       kills.postgres++
       await killPostgres(deps.postgresPid())
     }),
@@ -64,6 +77,10 @@ export async function makeTrouble(totalMs: number, deps: TroubleDeps): Promise<T
       await systemClock.sleep(forkMs)
       await deps.chain.setNode(0, {})
     }),
+  ])
+  await reachLimit(deps)
+  const [away] = await Promise.all([
+    movePeg(Math.max(0, totalMs - elapsedMs()), deps),
     every(priceEveryMs, async (index) => {
       const price = laterTokenPrices[index % laterTokenPrices.length] ?? firstTokenPrice
       tokenPrices.push(price)
@@ -71,12 +88,24 @@ export async function makeTrouble(totalMs: number, deps: TroubleDeps): Promise<T
     }),
     every(deliverEveryMs, () => deps.deliver(deliveredBaseUnits)),
   ])
+  await killing
   return { tokenPrices, away, kills }
 }
 
 /** From another process, so that the callers of this one are at work. */
 async function killPostgres(pid: number): Promise<void> {
   await once(spawn('/bin/sh', ['-c', `kill -9 ${pid}`]), 'exit')
+}
+
+/** Waits until the treasury owes as much as it may, checks that dollars are off, and delivers. */
+async function reachLimit({ isAtLimit, probe, deliver }: TroubleDeps): Promise<void> {
+  const untilMs = systemClock.monotonicMs() + limitMsMax
+  while (!(await isAtLimit()) && systemClock.monotonicMs() < untilMs) await systemClock.sleep(500)
+  await systemClock.sleep(limitKnownMs)
+  for (let probes = 0; probes < limitProbes; probes++) await probe('at the limit')
+  const isReached = await isAtLimit()
+  say(`the promised burns ${isReached ? 'reached' : 'did not reach'} their limit, and the treasury delivers`)
+  await deliver(2n * deliveredBaseUnits)
 }
 
 async function movePeg(totalMs: number, { markets, dollarMint, probe }: TroubleDeps): Promise<[number, number]> {
@@ -88,9 +117,9 @@ async function movePeg(totalMs: number, { markets, dollarMint, probe }: TroubleD
   const leftAtMs = systemClock.nowMs()
   say('two markets price the dollar more than 2 % off')
   await systemClock.sleep(pegKnownMs)
-  const backAtMs = leftAtMs + totalMs * 0.35
+  const backAtMs = leftAtMs + Math.max(totalMs * 0.35, pegKnownMs + pegProbedMs)
   while (systemClock.nowMs() < backAtMs) {
-    await probe()
+    await probe('away from the peg')
     await systemClock.sleep(500)
   }
   const away: [number, number] = [leftAtMs, systemClock.nowMs()]
