@@ -1,9 +1,12 @@
 import { openDatabase } from '@tollbook/ledger/database'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 
 const { serviceUrl } = await createTestDatabase()
 const log = { warn: () => undefined, error: () => undefined }
+
+// Nothing waits for it: the tests move the clock.
+const connectTimeoutMs = 60_000
 
 /** A pool of one connection, whose second new connection is compared until the gate opens. */
 function openGatedPool() {
@@ -14,8 +17,7 @@ function openGatedPool() {
     databaseUrl: serviceUrl,
     applicationName: 'connections test',
     connectionsMax: 1,
-    // The first connection has to be there within it, on a slow machine too.
-    connectTimeoutMs: 1_500,
+    connectTimeoutMs,
     log,
     async onConnect() {
       opened += 1
@@ -28,6 +30,7 @@ function openGatedPool() {
 }
 
 let close = async (): Promise<void> => undefined
+afterEach(() => vi.useRealTimers())
 afterEach(() => close())
 
 test.each(['a connection', 'a query'] as const)(
@@ -35,11 +38,14 @@ test.each(['a connection', 'a query'] as const)(
   async (what) => {
     const { pool, comparing, openGate } = openGatedPool()
     const first = await pool.connect()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const waiting = what === 'a query' ? pool.query('create temporary table late (id int)') : pool.connect()
     const refused = expect(waiting).rejects.toThrow('timeout exceeded')
     first.release(true)
     await comparing
+    vi.advanceTimersByTime(connectTimeoutMs)
     await refused
+    vi.useRealTimers()
     openGate()
     const { rows } = await pool.query("select to_regclass('pg_temp.late') is not null as late")
     expect(rows).toEqual([{ late: false }])
