@@ -171,7 +171,7 @@ const before = {
   payer: { token: await held(token, demoWallet), dollar: await held(sampleDollarMint, demoWallet) },
   treasury: await held(token, treasury),
 }
-const { buyers, depositBaseUnits } = await openBuyers(environment, instances)
+const { buyers, deposits } = await openBuyers(environment, instances)
 const stopping = new AbortController()
 let serial = 0
 
@@ -289,8 +289,8 @@ async function conclude(): Promise<void> {
     if (!quoted.has(price)) wrong.push(`price list ${list} has a price that no market said: ${price}`)
   const balance = (mint: string, account: string) => ledger.balances.get(`${mint} ${account}`) ?? 0n
   const spent = {
-    token: before.payer.token - (await held(token, demoWallet)) - depositBaseUnits,
-    dollar: before.payer.dollar - (await held(sampleDollarMint, demoWallet)),
+    token: before.payer.token - (await held(token, demoWallet)) - deposits.token,
+    dollar: before.payer.dollar - (await held(sampleDollarMint, demoWallet)) - deposits.dollar,
   }
   const rounds = sumOf(ledger, 'BurnConfirmed', 'burnedBaseUnits')
   const delivered = before.treasury - (await held(token, treasury))
@@ -298,7 +298,7 @@ async function conclude(): Promise<void> {
   equal('tokens on chain', await held(token, paymentWallet, tabWallet), balance(token, 'Assets:PaymentWallet'))
   equal(
     'dollars on chain',
-    await held(sampleDollarMint, paymentWallet),
+    await held(sampleDollarMint, paymentWallet, tabWallet),
     balance(sampleDollarMint, 'Assets:PaymentWallet'),
   )
   equal('tokens spent by the payers', spent.token, paid.get(token) ?? 0n)

@@ -18,7 +18,7 @@ const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, 
 
 /** A funded fee payer and its signer, with its own login and its journal in the ledger's database. */
 export async function openProofSigner(
-  { chain, database, directory, env }: ProofEnvironment,
+  { chain, database, directory, env, tabWallet }: ProofEnvironment,
   otherMints: readonly string[] = [],
 ): Promise<ProofSigner> {
   await using opened = new AsyncDisposableStack()
@@ -32,6 +32,7 @@ export async function openProofSigner(
     mint: addressOf(env['TOKEN_MINT'] ?? ''),
     paymentWallet: addressOf(env['PAYMENT_WALLET'] ?? ''),
     otherMints: otherMints.map(addressOf),
+    otherWallets: [addressOf(tabWallet.publicKey.toBase58())],
   }
   const base = { clock: systemClock, log: silentLog, address: { socketPath }, journal, limits, terms }
   const signer = await openSigner({ ...base, key: signerKey(feePayer) })

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { readReceiptHeader } from '@tollbook/client/receiptHeader'
 import { quoteBody, receiptBody, saleBody } from '@tollbook/core/wire'
+import { sampleDollarMint } from '../../../src/cli/local/provisionDollar.ts'
 import { debitProof, newSessionKey, type OpenedTab, readOpenedTab } from '../../tabs/tabClient.ts'
 import { mppFetch } from '../../support/mppClient.ts'
 import { stockFetch } from '../../support/x402Service.ts'
@@ -31,11 +32,11 @@ export interface ProofOrder {
 const host = 'http://instance'
 const marked = { headers: { 'accept-payment': 'solana/charge' } }
 
-/** Callers of three rails, in the token and in dollars, and of a tab. */
+/** Callers of three rails, in the token and in dollars, and of a tab in each. */
 export async function openBuyers(
   environment: ProofEnvironment,
   instances: Instances,
-): Promise<{ readonly buyers: readonly Buyer[]; readonly depositBaseUnits: bigint }> {
+): Promise<{ readonly buyers: readonly Buyer[]; readonly deposits: Readonly<Record<'token' | 'dollar', bigint>> }> {
   const { chain, demoWallet, env } = environment
   const rpcUrl = chain.rpcUrls.at(-1) ?? chain.rpcUrl
   const inner = instances.persistentFetch
@@ -46,7 +47,14 @@ export async function openBuyers(
   )
   const inToken = await stockFetch(demoWallet, { rpcUrl, asset: env['TOKEN_MINT'] ?? '', inner })
   const byMpp = await mppFetch(demoWallet, { rpcUrl, inner })
-  const { depositBaseUnits, tab } = await openTabBuyer(environment, instances)
+  const inTokens = await openTab('tab', instances, ({ post, headers }) =>
+    payNatively(environment, instances, { post, headers }),
+  )
+  // By default the client pays at most one dollar.
+  const forDeposit = await stockFetch(demoWallet, { rpcUrl, asset: sampleDollarMint, inner })
+  const byDollars = await openTab('tab in dollars', instances, ({ post, headers }) =>
+    forDeposit(`${host}/x402/api/tabs`, { ...post, headers }),
+  )
   const buyers: readonly Buyer[] = [
     // Only one: two clients of a wallet sign the same transaction for the same price at once.
     stockBuyer('x402 in dollars', instances, ({ path }) => inDollars(`${host}/x402${path}`)),
@@ -54,9 +62,10 @@ export async function openBuyers(
     stockBuyer('mpp in what comes first', instances, ({ path }) => byMpp(`${host}${path}`, marked)),
     stockBuyer('mpp in what comes first, second', instances, ({ path }) => byMpp(`${host}${path}`, marked)),
     { name: 'native', buy: (order) => buyNatively(environment, instances, order) },
-    tab,
+    inTokens.buyer,
+    byDollars.buyer,
   ]
-  return { buyers, depositBaseUnits }
+  return { buyers, deposits: { token: inTokens.depositBaseUnits, dollar: byDollars.depositBaseUnits } }
 }
 
 /** A stock client pays once; the fetch below it repeats the paid request. */
@@ -115,28 +124,37 @@ const depositUsd = 20
 /** Longer than an outage. */
 const debitMs = 240_000
 
-async function openTabBuyer({ payer }: ProofEnvironment, instances: Instances) {
-  const { persistentFetch } = instances
+interface DepositOrder {
+  readonly post: { readonly method: string; readonly body: string }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+async function payNatively(
+  { payer }: ProofEnvironment,
+  { persistentFetch }: Instances,
+  { post, headers }: DepositOrder,
+): Promise<Response> {
+  const withPayer = { ...headers, 'x-wallet-address': payer.address }
+  const offer = await persistentFetch(`${host}/api/tabs`, { ...post, headers: withPayer })
+  const proof = await payer.pay(quoteBody.parse(await offer.json()), 'boundSignature')
+  return persistentFetch(`${host}/api/tabs`, { ...post, headers: { ...withPayer, 'x-payment-proof': proof } })
+}
+
+/** The names of buyers on a tab begin with `tab`. */
+async function openTab(name: string, instances: Instances, pay: (order: DepositOrder) => Promise<Response>) {
   const key = newSessionKey()
   const body = JSON.stringify({ depositUsd, sessionKey: key.address })
-  const headers = { 'x-wallet-address': payer.address, 'content-type': 'application/json' }
-  const post = { method: 'POST', body }
-  const offer = await persistentFetch(`${host}/api/tabs`, { ...post, headers })
-  const proof = await payer.pay(quoteBody.parse(await offer.json()), 'boundSignature')
-  const opened = await persistentFetch(`${host}/api/tabs`, {
-    ...post,
-    headers: { ...headers, 'x-payment-proof': proof },
-  })
+  const opened = await pay({ post: { method: 'POST', body }, headers: { 'content-type': 'application/json' } })
   const tab: OpenedTab = { ...readOpenedTab(await opened.json()), key }
   let number = 0
   const buyer: Buyer = {
-    name: 'tab',
+    name,
     async buy({ path }) {
       const validUntilMs = systemClock.nowMs() + debitMs
       const debit = debitProof(tab, { path }, { number: ++number, validUntilMs })
       const paid = { 'x-wallet-address': tab.wallet, 'x-payment-proof': debit }
-      return saleOf('tab', await instances.persistentFetch(`${host}${path}`, { headers: paid }), instances)
+      return saleOf(name, await instances.persistentFetch(`${host}${path}`, { headers: paid }), instances)
     },
   }
-  return { tab: buyer, depositBaseUnits: BigInt(tab.depositBaseUnits) }
+  return { buyer, depositBaseUnits: BigInt(tab.depositBaseUnits) }
 }

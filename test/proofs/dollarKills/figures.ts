@@ -101,7 +101,7 @@ export function expectedOf(
     const attoUsd = ledger.tokenPrices.get(receipt.priceList ?? 0) ?? 1n
     const tokens = tokensFor(microUsd, attoUsd)
     const isDollar = receipt.currency !== undefined
-    const isOnTab = buyer === 'tab'
+    const isOnTab = buyer.startsWith('tab')
     const required = isDollar ? microUsd : tokens
     const burn = burnOf(tokens)
     const stated = isDollar ? receipt.tokenBurn?.baseUnits : (receipt.burnOwed ?? receipt.burned)
@@ -163,7 +163,7 @@ export function findForbidden(
     const acceptedAtMs = submittedAt.get(stream) ?? atMs
     const before = debts.at(-1)?.baseUnits ?? 0n
     const owed = BigInt(body.owedBaseUnits ?? 0)
-    if (kind === 'PaymentSubmitted' && JSON.stringify(body).includes(dollar)) {
+    if ((kind === 'PaymentSubmitted' || kind === 'TabDebited') && JSON.stringify(body).includes(dollar)) {
       if (atMs > away[0] + pegKnownMs && atMs < away[1])
         wrong.push(`event ${seq}: dollars were accepted while the peg was away`)
     }
