@@ -311,7 +311,7 @@ async function conclude(): Promise<void> {
   equal('tokens to deliver', balance(token, 'Assets:TokensToDeliver'), promised - delivered)
   for (const [key, amount] of ledger.balances)
     if (key.startsWith(sampleDollarMint) && key.includes('Burn') && amount !== 0n) wrong.push(`${key} is ${amount}`)
-  await checkStats({ total: fell, inRounds: rounds, promised, delivered, sold: paid.get(sampleDollarMint) ?? 0n })
+  await checkStats({ total: fell, inRounds: rounds, promised, delivered, sold: expected.dollarsBaseUnits })
   const findings = await auditAll()
   const { servers, postgres, forks } = trouble.kills
   const { broken, refused } = instances.repeats

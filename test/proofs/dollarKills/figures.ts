@@ -13,6 +13,8 @@ export interface Expected {
   /** Owed in the token: by sales in dollars, and by payments of the whole price. */
   readonly owedBaseUnits: bigint
   readonly owedForDollarsBaseUnits: bigint
+  /** Prices in dollars, of payments and of tabs. */
+  readonly dollarsBaseUnits: bigint
   readonly wrong: readonly string[]
 }
 
@@ -94,7 +96,7 @@ export function expectedOf(
 ): Expected {
   const wrong: string[] = []
   const paid = new Map<string, bigint>()
-  let [inside, owed, owedForDollars] = [0n, 0n, 0n]
+  let [inside, owed, owedForDollars, dollars] = [0n, 0n, 0n, 0n]
   const dropped = new Set(ledger.events.filter(({ kind }) => kind === 'PaymentReversed').map(({ stream }) => stream))
   for (const { buyer, receipt } of sales) {
     const microUsd = prices.get(receipt.endpoint) ?? 0n
@@ -118,9 +120,11 @@ export function expectedOf(
     owed += BigInt(receipt.tokenBurn?.baseUnits ?? receipt.burnOwed ?? 0)
     owedForDollars += BigInt(receipt.tokenBurn?.baseUnits ?? 0)
     const mint = isDollar ? dollar : token
+    if (isDollar) dollars += required
     if (!isOnTab) paid.set(mint, (paid.get(mint) ?? 0n) + required)
   }
-  return { paid, insideBaseUnits: inside, owedBaseUnits: owed, owedForDollarsBaseUnits: owedForDollars, wrong }
+  const burns = { insideBaseUnits: inside, owedBaseUnits: owed, owedForDollarsBaseUnits: owedForDollars }
+  return { paid, ...burns, dollarsBaseUnits: dollars, wrong }
 }
 
 /** Every delivery has exactly one buyer, and every payment that stayed on the chain has a delivery. */
