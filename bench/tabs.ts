@@ -22,8 +22,9 @@ const idleSeconds = 5
 const drawing: Order = { path: '/api/tools/qrcode', body: { data: 'hello' } }
 /** Its handler does nothing, so that its debit and its price differ in the till only. */
 const counted: Order = { path: '/api/data/crypto?symbol=BTC' }
-// One deposit pays for 200,000 requests, and the payer's tokens last.
-const prices = {
+// One deposit pays for 200,000 requests, and the payer's tokens last. Strangers have another address.
+const settings = {
+  TRUSTED_PROXY_HOPS: '1',
   TOKEN_PRICE_USD: '0.01',
   PRICES_USD: '/api/data/crypto=0.0001,/api/tools/qrcode=0.0001',
   TABS_TOTAL_MAX_USD: '1000000',
@@ -62,7 +63,7 @@ async function openSides(opened: AsyncDisposableStack): Promise<Sides> {
   const [serviceNode = ''] = environment.chain.rpcUrls
   const feePayer = opened.use(await openFeePayer(environment))
   const TAB_WALLET = environment.tabWallet.publicKey.toBase58()
-  const env = { ...environment.env, ...feePayer.env, ...prices, TAB_WALLET, SOLANA_RPC_URLS: serviceNode }
+  const env = { ...environment.env, ...feePayer.env, ...settings, TAB_WALLET, SOLANA_RPC_URLS: serviceNode }
   const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
   opened.defer(() => server.stop())
   const { spent } = opened.use(await openOurService(environment, server))
@@ -163,10 +164,13 @@ async function compareWithOffer(sides: Sides, order: Order, options: BenchOption
 
 // Thousands of open quotes of the payer would slow the lookup of the cheapest.
 const strangersWallet = Keypair.generate().publicKey.toBase58()
+// Work that the payments of an address have earned is soon used up, and more prices are then refused.
+const strangersAddress = '192.0.2.1'
 
 async function measureOffers({ baseUrl, spent }: Sides, order: Order, seconds: number): Promise<Cost> {
   const before = await spent()
-  const load = { url: `${baseUrl}${order.path}`, headers: { 'x-wallet-address': strangersWallet }, body: order.body }
+  const headers = { 'x-wallet-address': strangersWallet, 'x-forwarded-for': strangersAddress }
+  const load = { url: `${baseUrl}${order.path}`, headers, body: order.body }
   const answers = seconds * (await answersPerSecond({ ...load, connections, seconds, expected: '4xx' }))
   const after = await spent()
   const each = (name: keyof Cost) => (after[name] - before[name]) / answers
