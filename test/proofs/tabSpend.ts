@@ -29,8 +29,8 @@ const { debits, everyMs, callers } = proofCommand('spend', 'Debits on tabs survi
 const rounds = [1, 10, 1_000]
 // Every tenth number is asked for again at once, and each number whose first answer was lost.
 const repeatedEvery = 10
-// 64 callers lose at most one answer each to a kill.
-const triesMax = 400
+// At least 200 s: what a killed server had claimed waits for the end of its lease of a minute.
+const triesMax = 2_000
 
 await using fleet = await openTabFleet({
   // A token for a dollar, and 100 base units a debit: one tab of 20 dollars pays for 200,000.
