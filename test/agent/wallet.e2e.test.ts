@@ -2,6 +2,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
 import { readHostTools } from '@tollbook/agent/mcp/serviceTools'
@@ -9,6 +10,7 @@ import { payOnce } from '@tollbook/agent/payOnce'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
 import { setUp } from '@tollbook/agent/setUp/setUp'
 import { type WalletFolder, walletFolder } from '@tollbook/agent/walletFolder'
+import type { FetchOrder } from '@tollbook/agent/walletWire'
 import { startWallet, type WalletProcess } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -50,6 +52,18 @@ test('a window asks the price, pays it, and reads what was spent', async () => {
   expect(spending).toMatchObject({ spentTodayUsd: '0.005', leftTodayUsd: '0.055', payments: 1, openPayments: 0 })
   expect(JSON.parse((await call('receipts')).texts[0] ?? '').receipts).toHaveLength(1)
   expect(JSON.parse((await call('balance')).texts[0] ?? '').tokens).toMatchObject([{ name: 'TOLL', tokens: '99995' }])
+})
+
+test('a front end that ends before it confirms an answer gets the answer again, and pays once', async () => {
+  const bodyBase64 = Buffer.from('{"data":"lost"}').toString('base64')
+  const headers: FetchOrder['headers'] = [['content-type', 'application/json']]
+  const order: FetchOrder = { intent: 'pay', url: qrcode().url, method: 'POST', headers, bodyBase64 }
+  const first = await wallet.request(order)
+  const again = await wallet.request(order)
+  expect([again.status, again.payment?.signature]).toEqual([200, first.payment?.signature])
+  expect(await wallet.read('/open')).toMatchObject({ open: [{ signature: first.payment?.signature }] })
+  await wallet.received(assertPresent(first.payment, 'the answer was paid'))
+  expect(await wallet.read('/open')).toEqual({ open: [] })
 })
 
 test('the products of a listed service are typed tools, which the wallet pays', async () => {

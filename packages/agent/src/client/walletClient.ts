@@ -60,20 +60,30 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
       }
     }
   }
-  const received = async ({ signature }: PaymentNote) => {
+  // A call waits for the confirmations before it: the same request after an answer is another purchase.
+  let confirming: Promise<unknown> = Promise.resolve()
+  const confirm = async (signature: string) => {
     await withWallet(async () =>
       readAll(await send({ method: 'POST', path: '/received', body: { signature } }), answerBytesMax),
     )
   }
+  const call = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    await confirming
+    return withWallet(work, signal)
+  }
   const whole = (request: Omit<SocketRequest, 'socket'>) =>
-    withWallet(async () => readWhole(await send(request)), request.signal)
+    call(async () => readWhole(await send(request)), request.signal)
   const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal })
   return {
     request: (order, signal) => whole({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }),
     open: (order, signal) =>
-      withWallet(() => send({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }), signal),
+      call(() => send({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }), signal),
     retry: (signature) => whole({ method: 'POST', path: '/retry', body: { signature } }),
-    received,
+    received({ signature }) {
+      const confirmed = confirm(signature)
+      confirming = Promise.allSettled([confirming, confirmed])
+      return confirmed
+    },
     async read(path) {
       const { kind, bytes } = await whole({ method: 'GET', path })
       const body: unknown = JSON.parse(utf8Text(bytes))

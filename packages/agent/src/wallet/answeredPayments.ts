@@ -8,7 +8,7 @@ export interface AnsweredPayments {
   readonly store: PaymentStore
   /** The front end has the whole answer. */
   received(signature: string): Promise<void>
-  /** The front end is gone: the next equal request takes the payment. */
+  /** The wallet has sent the answer, or cannot: the next equal request takes the payment until it is received. */
   release(signature: string): void
 }
 

@@ -29,8 +29,6 @@ export interface WalletDeps {
 // Calls of all front ends together.
 const connectionsMax = 256
 const bodyBytesMax = 4 * 1024 * 1024
-// A front end confirms an answer at once. One that does not has ended.
-const receivedMaxMs = 10_000
 const receiptsMax = 100
 
 type Handler = (deps: WalletDeps, response: ServerResponse, body: unknown) => Promise<void>
@@ -132,17 +130,18 @@ async function answerRetry(deps: WalletDeps, response: ServerResponse, body: unk
   await deliver(deps, response, await deps.purchases.retry(payment))
 }
 
-/** Sends the answer. Its payment stays open until the front end confirms the answer, or is gone. */
+/**
+ * Sends the answer. Its payment stays open until the front end confirms the answer: it may be killed between, and its
+ * next equal request must not be paid again.
+ */
 async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Purchase): Promise<void> {
   const { payment } = purchase
   try {
     if (payment !== undefined) await record(deps, payment, purchase)
     await sendPurchase(response, purchase)
-  } catch (error) {
+  } finally {
     if (payment !== undefined) deps.answered.release(payment.signature)
-    throw error
   }
-  if (payment !== undefined) setTimeout(() => deps.answered.release(payment.signature), receivedMaxMs).unref()
 }
 
 /** The service repeats its receipts, so a full disk must not withhold a paid answer. */
