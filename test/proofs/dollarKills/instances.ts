@@ -15,7 +15,8 @@ export interface Instances extends AsyncDisposable {
 // A start needs Postgres, which may have been killed too.
 const startsMax = 30
 const startPauseMs = 1_000
-const triesMax = 600
+// Longer than a dollar is away from its peg, and shorter than a debit is valid.
+const triesMax = 1_100
 const tryEveryMs = 200
 const answerMsMax = 15_000
 
