@@ -20,6 +20,7 @@ import type { Ledger } from '../../src/store/openLedger.ts'
 import { type PayingWallet, signedSettlement } from '../audit/signedPayment.ts'
 import { mustAppend } from '../store/instance.ts'
 import { samplePrice } from '../store/samplePayment.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { newSessionKey, type SessionKey } from '../tabs/tabClient.ts'
 
 /* Tabs with every outcome of a deposit and of a debit, recorded as the rails and the jobs record them. */
@@ -236,6 +237,7 @@ async function recordBusyTab(recorder: Recorder): Promise<TabId> {
   const broken = { attemptId, bytes: 12, digest: 'ef'.repeat(32), attemptsMax: 10 }
   await add(streamed.reference, started, decideBreak(started, broken))
   const dead = await recorder.hold(tab, { number: 7n, key, leaseMs: 1 })
+  await awaitThat('the lease of a millisecond has ended', () => hasEnded(dead.state))
   const expiry = decideExpiry(dead.state, { nowMs: systemClock.nowMs() + 60_000, attemptsMax: 10 })
   await add(dead.reference, dead.state, expiry)
   await recorder.deposit({}, tab)
@@ -245,6 +247,12 @@ async function recordBusyTab(recorder: Recorder): Promise<TabId> {
   await recorder.capture(await recorder.hold(tab, { number: 8n, key: fresh }))
   await recorder.hold(tab, { number: 9n, key: fresh })
   return tab
+}
+
+// The clock of the database is the one of this machine.
+function hasEnded(state: PaymentState): boolean {
+  assert('leaseUntilMs' in state, 'an attempt is live')
+  return systemClock.nowMs() > state.leaseUntilMs + 1
 }
 
 /** Closed by its wallet while a request is served, whose hold is returned afterwards. */

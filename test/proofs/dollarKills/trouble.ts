@@ -36,8 +36,8 @@ const limitKnownMs = 2_000
 const priceEveryMs = 40_000
 const deliverEveryMs = 35_000
 const deliveredBaseUnits = 150_000_000n
-/** Servers of each lane are killed one after another, each as soon as the one before it is replaced. */
-const killLanes = 2
+/** Servers of each lane are killed one after another. Between two kills their jobs have time to end what was killed. */
+const [killLanes, killEveryMs] = [2, 6_000]
 const forkMs = 3_000
 /** Dollars are checked every 30 s. */
 export const pegKnownMs = 40_000
@@ -62,7 +62,7 @@ export async function makeTrouble(totalMs: number, deps: TroubleDeps): Promise<T
   const tokenPrices = [firstTokenPrice]
   const killing = Promise.all([
     ...Array.from({ length: killLanes }, (_, lane) =>
-      every(2_000, async (index) => {
+      every(killEveryMs, async (index) => {
         kills.servers++
         await deps.instances.kill(index * killLanes + lane)
       }),
