@@ -3,15 +3,14 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm/exact/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
 import { keypairWallet } from '@tollbook/client/payerWallet'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { saleBody } from '@tollbook/core/wire'
-import { systemClock } from '@tollbook/core/clock'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import { openPool } from '../kernel/openKernel.ts'
+import { auditLedger } from '../support/ledgerFindings.ts'
 import { ask, qrOrder } from '../support/ask.ts'
 import { mppFetch } from '../support/mppClient.ts'
 import { sampleDollar } from '../support/sampleDollar.ts'
@@ -191,14 +190,9 @@ test('dollars are offered only while the treasury owes fewer tokens than is perm
 test('the audit reads sales in dollars and finds nothing', async () => {
   const { service } = x402
   service.chain.advanceSlots(finalSlots)
-  const { findings, verdicts } = await audit({
-    source: { kind: 'database', url: service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet: x402.paymentWallet, recordedWithinMs: 0 },
-    resumeFile: undefined,
-    clock: systemClock,
+  const { findings, verdicts } = await auditLedger(service.database.adminUrl, {
+    rpcUrl: service.chain.rpcUrl,
+    paymentWallet: x402.paymentWallet,
   })
   expect(findings).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')

@@ -4,14 +4,18 @@ import { systemClock } from '@tollbook/core/clock'
 
 /** Findings of an audit that asks no node. */
 export async function ledgerFindings(databaseUrl: string): Promise<AuditReport['findings']> {
-  const { findings } = await audit({
+  return (await auditLedger(databaseUrl)).findings
+}
+
+/** An audit of the ledger, and of the chain of a service if there is one. */
+export function auditLedger(databaseUrl: string, chain?: { readonly rpcUrl: string; readonly paymentWallet: string }) {
+  return audit({
     source: { kind: 'database', url: databaseUrl },
     verifierKeys: [],
     ownCheckpoints: [],
     transactions: true,
-    chain: undefined,
+    chain: chain && { ...chain, fetch, recordedWithinMs: 0 },
     resumeFile: undefined,
     clock: systemClock,
   })
-  return findings
 }

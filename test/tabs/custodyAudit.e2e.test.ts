@@ -1,10 +1,9 @@
 import { createTransferInstruction } from '@solana/spl-token'
 import { PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { audit } from '@tollbook/audit/audit'
 import { assertPresent } from '@tollbook/core/assert'
-import { systemClock } from '@tollbook/core/clock'
 import { connectLocalChain } from '../../src/cli/local/giveFunds.ts'
+import { auditLedger } from '../support/ledgerFindings.ts'
 import { askForQuote, type Order } from '../support/ask.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { newSessionKey, openFinalTab } from './tabClient.ts'
@@ -42,18 +41,8 @@ async function moveDeposits(service: TestService, baseUnits: bigint): Promise<bi
 }
 
 function auditWithChain({ chain, database, paymentWallet }: TestService) {
-  return audit({
-    source: { kind: 'database', url: database.serviceUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: {
-      rpcUrl: chain.rpcUrl,
-      paymentWallet: paymentWallet.publicKey.toBase58(),
-      recordedWithinMs: 0,
-      fetch: globalThis.fetch,
-    },
-    resumeFile: undefined,
-    clock: systemClock,
+  return auditLedger(database.serviceUrl, {
+    rpcUrl: chain.rpcUrl,
+    paymentWallet: paymentWallet.publicKey.toBase58(),
   })
 }

@@ -3,7 +3,6 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm/exact/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
 import { systemClock } from '@tollbook/core/clock'
 import { verifyReceipt } from '@tollbook/client'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
@@ -11,6 +10,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { openPool } from '../kernel/openKernel.ts'
+import { auditLedger } from '../support/ledgerFindings.ts'
 import { qrOrder, type Reply } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { mppFetch } from '../support/mppClient.ts'
@@ -198,14 +198,9 @@ test('the statistics of burns count the debits as sales in dollars', async () =>
 test('the audit recomputes the burn of each debit in dollars and finds nothing', async () => {
   const { service, paymentWallet } = x402
   service.chain.advanceSlots(finalSlots)
-  const { findings, verdicts } = await audit({
-    source: { kind: 'database', url: service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet, recordedWithinMs: 0 },
-    resumeFile: undefined,
-    clock: systemClock,
+  const { findings, verdicts } = await auditLedger(service.database.adminUrl, {
+    rpcUrl: service.chain.rpcUrl,
+    paymentWallet,
   })
   expect(findings).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')

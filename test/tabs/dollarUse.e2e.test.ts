@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
-import { systemClock } from '@tollbook/core/clock'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import { openPool } from '../kernel/openKernel.ts'
+import { auditLedger } from '../support/ledgerFindings.ts'
 import { ask, type Order, qrOrder } from '../support/ask.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { sampleDollar } from '../support/sampleDollar.ts'
@@ -116,14 +115,6 @@ test('the limit over all tabs counts tokens and dollars together', async () => {
 test('the audit recomputes each charge and each burn', async () => {
   const { service, paymentWallet } = x402
   service.chain.advanceSlots(40)
-  const { findings } = await audit({
-    source: { kind: 'database', url: service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet, recordedWithinMs: 0 },
-    resumeFile: undefined,
-    clock: systemClock,
-  })
+  const { findings } = await auditLedger(service.database.adminUrl, { rpcUrl: service.chain.rpcUrl, paymentWallet })
   expect(findings).toEqual([])
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit/audit'
-import { systemClock } from '@tollbook/core/clock'
+import { auditLedger } from '../support/ledgerFindings.ts'
 import { ask, askForQuote, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { changeSettings, openWallet } from '../support/changeSettings.ts'
@@ -48,19 +47,9 @@ test('the wallet for tabs changes while tabs are open: either instance serves de
   const { wallet, heldBaseUnits, isCovered } = await custodyOf(incoming)
   expect([wallet, BigInt(heldBaseUnits), isCovered]).toEqual([newWallet, 3n * BigInt(tab.depositBaseUnits), true])
   outgoing.chain.advanceSlots(40)
-  const { findings } = await audit({
-    source: { kind: 'database', url: outgoing.database.serviceUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: {
-      rpcUrl: outgoing.chain.rpcUrl,
-      paymentWallet: outgoing.paymentWallet.publicKey.toBase58(),
-      recordedWithinMs: 0,
-      fetch: globalThis.fetch,
-    },
-    resumeFile: undefined,
-    clock: systemClock,
+  const { findings } = await auditLedger(outgoing.database.serviceUrl, {
+    rpcUrl: outgoing.chain.rpcUrl,
+    paymentWallet: outgoing.paymentWallet.publicKey.toBase58(),
   })
   expect(findings.map(({ code, subject, message }) => `${code} ${subject}: ${message}`)).toEqual([])
 })

@@ -54,15 +54,14 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
     const owedBaseUnits = (await debtIn(promised.mint)) + promised.baseUnits
     return owedBaseUnits <= maxBaseUnits ? undefined : undelivered
   }
+  const whyTooSmall = ({ mint, priceMicroUsd }: Price): string | undefined => {
+    const { symbol, minimumMicroUsd = 0n } = dollarOf(mint) ?? {}
+    if (priceMicroUsd >= minimumMicroUsd) return undefined
+    return `a payment in ${symbol} has a smallest price of ${formatDecimal(minimumMicroUsd, usdDecimals)} USD`
+  }
   const whyClosed = async (price: Price): Promise<string | undefined> => {
-    const { symbol, minimumMicroUsd } = dollarOf(price.mint) ?? {}
-    const isSmall = minimumMicroUsd !== undefined && price.priceMicroUsd < minimumMicroUsd
-    const off =
-      (isSmall
-        ? `a payment in ${symbol} has a smallest price of ${formatDecimal(minimumMicroUsd, usdDecimals)} USD`
-        : undefined) ??
-      (isDepositPrice(price) ? deps.whyNoDeposit(price.mint) : undefined) ??
-      (await whyOff(price))
+    const noDeposit = isDepositPrice(price) ? deps.whyNoDeposit(price.mint) : undefined
+    const off = whyTooSmall(price) ?? noDeposit ?? (await whyOff(price))
     return off === undefined ? undefined : `${off}; pay in the token`
   }
   return {

@@ -69,7 +69,10 @@ function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depo
     termsOf: depositTerms,
     async offers(endpoint, rail) {
       const offers = await dollars.offers(endpoint, rail)
-      return offers.map(({ price, terms }) => ({ price, terms: depositTerms(price.mint) ?? terms }))
+      return offers.flatMap(({ price }) => {
+        const terms = depositTerms(price.mint)
+        return terms === undefined ? [] : [{ price, terms }]
+      })
     },
   }
 }

@@ -16,10 +16,9 @@ import {
 } from '@x402/extensions/offer-receipt'
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { systemClock } from '@tollbook/core/clock'
 import { quoteBody, saleBody } from '@tollbook/core/wire'
+import { auditLedger } from '../../support/ledgerFindings.ts'
 import { ask, qrOrder } from '../../support/ask.ts'
 import { openDroppingProxy } from '../../proofs/droppingProxy.ts'
 import { readProofLedger } from '../../proofs/proofLedger.ts'
@@ -365,14 +364,9 @@ test('the ledger owes the burns, calls none of them confirmed, and the audit agr
   )
   expect(owed).toBeGreaterThan(0n)
   service.chain.advanceSlots(finalSlots)
-  const { findings, verdicts } = await audit({
-    source: { kind: 'database', url: service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: { rpcUrl: service.chain.rpcUrl, fetch, paymentWallet, recordedWithinMs: 0 },
-    resumeFile: undefined,
-    clock: systemClock,
+  const { findings, verdicts } = await auditLedger(service.database.adminUrl, {
+    rpcUrl: service.chain.rpcUrl,
+    paymentWallet,
   })
   expect(findings).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
