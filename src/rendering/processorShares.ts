@@ -5,7 +5,7 @@ import type { Browser, CDPSession } from 'puppeteer'
 /*
  * A page that computes without end keeps a processor busy until its deadline, and ten of them starve all other pages.
  * With 12 attackers, 65 % of honest pages were not ready in time. So a process that has computed for a while gets the
- * lowest priority (decision 0038).
+ * lowest priority (decision 0008).
  */
 
 const watchEveryMs = 250

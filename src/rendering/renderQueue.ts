@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { type BrowserUser, createRenderRecord, type RenderRecord, type Standing } from './renderRecord.ts'
 
-/** Places for simultaneous jobs, with a bounded, fair queue in front (decision 0038). */
+/** Places for simultaneous jobs, with a bounded, fair queue in front (decision 0008). */
 export interface RenderQueue {
   waitingCount(): number
   /**
