@@ -23,7 +23,7 @@ function answer(offers: { readonly x402?: string }): Response {
 }
 
 async function protocolFor(expectedMint: string | undefined, offered = dollars): Promise<string> {
-  const reader = { clock: systemClock, protocols: ['x402'] as const, mint: expectedMint }
+  const reader = { clock: systemClock, isTool: false, protocols: ['x402'] as const, mint: expectedMint }
   const offer = await readOffer(answer({ x402: offered }), reader)
   return offer instanceof Response ? 'none' : (offer.sponsored?.protocol ?? 'tollbook')
 }

@@ -1,10 +1,12 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { parseJson } from '@tollbook/core/json'
 import { InvalidOption } from './errorCode.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
+import { addToMeta, record } from './tool/callBody.ts'
 
 /** A call of a tool of MCP. */
 export interface ToolCall {
@@ -73,7 +75,13 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** The request with its payer, proof and idempotency key. Every retry sends the same bytes. */
-export function paidRequestInit({ request, wallet, idempotencyKey, proof, protocol }: PendingPayment): RequestInit {
+export function paidRequestInit({ request, wallet, idempotencyKey, ...payment }: PendingPayment): RequestInit {
+  const { proof, protocol, inMeta } = payment
+  if (inMeta === true) {
+    const bodyBase64 = addToMeta(request.bodyBase64 ?? '', record.parse(parseJson(proof)))
+    const call = assertPresent(bodyBase64, 'a payment in _meta belongs to a call of a tool')
+    return quoteRequestInit({ ...request, bodyBase64: call }, wallet, idempotencyKey)
+  }
   const init = quoteRequestInit(request, wallet, idempotencyKey)
   const headers = new Headers(init.headers)
   headers.set(protocol === undefined ? proofHeader : protocolHeaders[protocol].payment, proof)

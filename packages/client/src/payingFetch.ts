@@ -77,7 +77,8 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
 /** A refused debit of an earlier call charged nothing, so the request is bought again. */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
   try {
-    return await resumePayment(payer, earlier, { signal: request.signal })
+    // The requests are equal, except for the session of MCP, which may have ended since.
+    return await resumePayment(payer, { ...earlier, request: request.content }, { signal: request.signal })
   } catch (error) {
     const reason = error instanceof PaymentRefused && earlier.debit !== undefined ? error.reason : ''
     if (reason !== 'tab_debit_expired' && reason !== 'tab_number_exhausted') throw error
@@ -141,11 +142,12 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
   if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
   await payer.onEvent({ kind: 'offered', plan, isDeposit: payer.paysDeposit })
   await requireTokens(payer, plan)
-  const { mint, protocol, lifetimeMs } = sponsored
+  const { mint, protocol, lifetimeMs, inMeta } = sponsored
   const { cost } = plan
+  const way = { form: 'transaction', protocol, ...(inMeta === undefined ? {} : { inMeta }) } as const
   const sign = async (): Promise<PresentablePayment> => {
     const signed = await signSponsored(payer, plan)
-    return { ...signed, form: 'transaction', protocol, proof: sponsored.encode(signed.transaction) }
+    return { ...signed, ...way, proof: sponsored.encode(signed.transaction) }
   }
   const signByMs = offeredAtMs + lifetimeMs
   const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
@@ -159,6 +161,7 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
   return withinTime(limit, async (signal) =>
     readOffer(await payer.fetch(content.url, { ...init, signal }), {
       clock: payer.clock,
+      isTool: request.tool !== undefined,
       protocols: payer.protocols,
       mint: payer.pins.expectedMint,
       dollarMints: payer.dollarMints,

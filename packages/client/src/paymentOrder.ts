@@ -25,6 +25,8 @@ export function isPaymentFor(
   )
 }
 
+/** A repeated call of a tool may come in another session of MCP, for example after a crash. */
 function fingerprint({ method, url, headers, bodyBase64 = '' }: PendingRequest): string {
-  return JSON.stringify([method, url, headers, bodyBase64])
+  const lasting = headers.filter(([name]) => name !== 'mcp-session-id')
+  return JSON.stringify([method, url, lasting, bodyBase64])
 }

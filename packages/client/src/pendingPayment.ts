@@ -23,10 +23,12 @@ export const pendingPayment = z.object({
   form: z.enum(proofForms),
   /** Base58. Identifies the payment on chain once it has landed. */
   signature: z.string().refine((text) => readSignature(text) !== undefined),
-  /** The value of `x-payment-proof`, or of the header of `protocol`. */
+  /** The value of `x-payment-proof`, or of the header of `protocol`. With `inMeta`, members of `_meta` as JSON. */
   proof: z.string(),
   /** Protocol of another service. `signature` is then the wallet's; on chain the fee payer's comes first. */
   protocol: z.enum(sponsoredProtocols).exactOptional(),
+  /** The request is a call of a tool, and its payment by `protocol` travels in `_meta`. */
+  inMeta: z.literal(true).exactOptional(),
   /** Present for a debit of a tab: the deposit, which its receipt names, and its own reference. */
   debit: z.object({ deposit: z.string(), reference: z.string() }).exactOptional(),
   /** The payment opens or tops up a tab of this wallet. */

@@ -3,6 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { parseJson, readBody } from './readBody.ts'
 import { readSponsoredOffer } from './sponsored/readSponsoredOffer.ts'
 import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.ts'
+import { readToolOffers } from './sponsored/toolOffer.ts'
 
 /** The offer of a 402, not checked yet. */
 export interface Offer {
@@ -19,6 +20,8 @@ const offerBytesMax = 64 * 1024
 /** Choices of the payer among the offers of a 402. */
 export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 'dollarMints'> {
   readonly clock: Clock
+  /** The request is a call of a tool, whose offers are in its message. */
+  readonly isTool: boolean
 }
 
 /** Reads the offer of a 402. Returns the answer as it came if it has none. */
@@ -33,7 +36,8 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   const { mint, dollarMints = [] } = reader
   const takesNative = mint === undefined ? dollarMints.length === 0 : native?.tokenMint === mint
   if (native !== undefined && takesNative) return { body, answeredAtMs }
-  const sponsored = readSponsoredOffer({ ...reader, headers, answeredAtMs })
+  const tool = reader.isTool ? readToolOffers(body) : undefined
+  const sponsored = readSponsoredOffer({ ...reader, tool, headers, answeredAtMs })
   // A service may be paid in dollars by other protocols only.
   const isOfReader = sponsored !== undefined && (sponsored.mint === mint || dollarMints.includes(sponsored.mint))
   if (native !== undefined && !isOfReader) return { body, answeredAtMs }

@@ -9,7 +9,8 @@ import { type Cost, SpendingLimitExceeded } from './spendingLimit.ts'
 import { withinTime } from './timeLimit.ts'
 
 /** A signed payment with its proof, ready to be presented. */
-export interface PresentablePayment extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol'> {}
+export interface PresentablePayment
+  extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol' | 'inMeta'> {}
 
 /** A checked quote that the payer is about to reserve and sign. */
 export interface Purchase {
@@ -93,7 +94,7 @@ const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment): PendingPayment {
   const { cost, mint, request, idempotencyKey } = purchase
-  const { signature, transaction, lastValidBlockHeight, form, proof, protocol } = signed
+  const { signature, transaction, lastValidBlockHeight, form, proof, protocol, inMeta } = signed
   return {
     format: 'tollbook-payment-1',
     request: request.content,
@@ -102,6 +103,7 @@ function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment)
     signature,
     proof,
     ...(protocol === undefined ? {} : { protocol }),
+    ...(inMeta === undefined ? {} : { inMeta }),
     ...(payer.paysDeposit ? { isDeposit: true as const } : {}),
     idempotencyKey,
     transaction: encodeBase64(transaction),

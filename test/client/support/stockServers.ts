@@ -12,8 +12,8 @@ import { openLoopbackServer } from '../../support/loopbackServer.ts'
 import { devnet } from './sponsoredServer.ts'
 import type { TokenChain } from './tokenChain.ts'
 
-/** Stock x402 as its documentation shows it: express, the exact scheme, and the facilitator in the same process. */
-export async function openStockX402(token: TokenChain, feePayer: Keypair, amount: string): Promise<{ url: string }> {
+/** The exact scheme, and the facilitator in the same process. */
+export async function stockX402(token: TokenChain, feePayer: Keypair, amount: string) {
   const signer = await createKeyPairSignerFromBytes(feePayer.secretKey)
   const { rpcUrl } = token.chain
   const facilitator = new x402Facilitator().register(
@@ -32,7 +32,12 @@ export async function openStockX402(token: TokenChain, feePayer: Keypair, amount
   const server = new x402ResourceServer(client).register(devnet, new ServerScheme({ rpcUrl }))
   const price = { asset: token.mint.toBase58(), amount }
   const payTo = token.paymentWallet.toBase58()
-  const accepts = { scheme: 'exact', price, network: devnet, payTo, maxTimeoutSeconds: 60 } as const
+  return { server, accepts: { scheme: 'exact', price, network: devnet, payTo, maxTimeoutSeconds: 60 } as const }
+}
+
+/** Stock x402 as its documentation shows it, with express. */
+export async function openStockX402(token: TokenChain, feePayer: Keypair, amount: string): Promise<{ url: string }> {
+  const { server, accepts } = await stockX402(token, feePayer, amount)
   const app = express()
   app.use(paymentMiddleware({ 'GET /': { accepts, description: 'a price' } }, server))
   app.get('/', (_request, response) => void response.json({ bought: true }))
@@ -47,9 +52,8 @@ export async function openStockX402(token: TokenChain, feePayer: Keypair, amount
   return { url: `http://127.0.0.1:${address.port}/` }
 }
 
-/** Stock MPP: mppx with the charge of @solana/mpp, which co-signs as the fee payer. */
-export async function openStockMpp(token: TokenChain, feePayer: Keypair, amount: string): Promise<{ url: string }> {
-  const method = charge({
+export async function stockMppMethod(token: TokenChain, feePayer: Keypair) {
+  return charge({
     recipient: token.paymentWallet.toBase58(),
     currency: token.mint.toBase58(),
     decimals: 6,
@@ -58,7 +62,14 @@ export async function openStockMpp(token: TokenChain, feePayer: Keypair, amount:
     tokenProgram: token.program.toBase58(),
     signer: await createKeyPairSignerFromBytes(feePayer.secretKey),
   })
-  const mppx = Mppx.create({ methods: [method], secretKey: 'a secret of the test with enough length' })
+}
+
+/** Stock MPP: mppx with the charge of @solana/mpp, which co-signs as the fee payer. */
+export async function openStockMpp(token: TokenChain, feePayer: Keypair, amount: string): Promise<{ url: string }> {
+  const mppx = Mppx.create({
+    methods: [await stockMppMethod(token, feePayer)],
+    secretKey: 'a secret of the test with enough length',
+  })
   const sell = mppx.charge({ amount, currency: token.mint.toBase58() })
   return openLoopbackServer(({ headers }, response) => {
     const sent = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))

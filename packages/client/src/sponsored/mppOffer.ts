@@ -5,7 +5,10 @@ import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
-/* The challenge of MPP in WWW-Authenticate: the scheme "Payment" with parameters, one of them the charge as base64url of JSON. */
+/*
+ * The challenge of MPP in WWW-Authenticate: the scheme "Payment" with parameters, one of them the charge as base64url
+ * of JSON. A tool has its challenges in JSON, where the charge is an object.
+ */
 
 const charge = z.object({
   amount: amountText,
@@ -24,7 +27,7 @@ const parameters = z.looseObject({
   id: z.string(),
   method: z.literal('solana'),
   intent: z.literal('charge'),
-  request: z.string(),
+  request: z.union([z.string(), z.record(z.string(), z.unknown())]),
   expires: z.iso.datetime({ offset: true }).optional(),
 })
 
@@ -36,23 +39,26 @@ const networks: Readonly<Record<string, string>> = {
 // Lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
-/**
- * The offer in `WWW-Authenticate`, of the preferred mint if there is one. Undefined without a charge on Solana that can
- * be paid.
- */
+/** The offer of the preferred mint if there is one. Undefined without a charge on Solana that can be paid. */
 export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefined {
-  const { headers, answeredAtMs } = question
-  const offers = readChallenges(headers.get('www-authenticate') ?? '').flatMap((challenge) => {
+  const { headers, tool } = question
+  const challenges =
+    tool === undefined ? readChallenges(headers.get('www-authenticate') ?? '') : (tool.challenges ?? [])
+  const offers = challenges.flatMap((challenge) => {
     const { data } = parameters.safeParse(challenge)
-    const offer = data && readCharge(data, answeredAtMs)
+    const offer = data && readCharge(data, question)
     return offer === undefined ? [] : [offer]
   })
   return preferred(offers, ({ mint }) => mint, question)
 }
 
-function readCharge(challenge: z.infer<typeof parameters>, answeredAtMs: number): SponsoredOffer | undefined {
-  const bytes = fromBase64Url(challenge.request)
-  const asked = bytes && charge.safeParse(parseJson(bytes)).data
+function readCharge(
+  challenge: z.infer<typeof parameters>,
+  { tool, answeredAtMs }: OfferQuestion,
+): SponsoredOffer | undefined {
+  const { request } = challenge
+  const bytes = typeof request === 'string' ? fromBase64Url(request) : undefined
+  const asked = charge.safeParse(bytes === undefined ? request : parseJson(bytes)).data
   if (asked === undefined) return undefined
   const { amount, currency, recipient, externalId, methodDetails } = asked
   return {
@@ -64,9 +70,11 @@ function readCharge(challenge: z.infer<typeof parameters>, answeredAtMs: number)
     amountBaseUnits: amount,
     memo: externalId,
     lifetimeMs: challenge.expires === undefined ? lifetimeMsDefault : Date.parse(challenge.expires) - answeredAtMs,
+    ...(tool === undefined ? {} : { inMeta: true }),
     encode: (transaction) => {
-      const payload = { type: 'transaction', transaction: encodeBase64(transaction) }
-      return `Payment ${toBase64Url(utf8Bytes(JSON.stringify({ challenge, payload })))}`
+      const credential = { challenge, payload: { type: 'transaction', transaction: encodeBase64(transaction) } }
+      if (tool !== undefined) return JSON.stringify({ 'org.paymentauth/credential': credential })
+      return `Payment ${toBase64Url(utf8Bytes(JSON.stringify(credential)))}`
     },
   }
 }

@@ -16,12 +16,24 @@ export interface SponsoredOffer {
   /** Undefined if the transaction must have no memo. */
   readonly memo: string | undefined
   readonly lifetimeMs: number
-  /** Encodes the value of the header that carries the payment. */
+  /** Present if the payment travels in `_meta` of a call of a tool, and not in a header. */
+  readonly inMeta?: true
+  /** Encodes the value of the header that carries the payment, or the members of `_meta` as JSON. */
   encode(transaction: Uint8Array): string
+}
+
+/** Offers in the message of an unpaid call of a tool. */
+export interface ToolOffers {
+  readonly x402?: unknown
+  /** Cloudflare's servers state the offer in `_meta`, and read the payment as text in base64. */
+  readonly isX402Text?: boolean
+  readonly challenges?: readonly unknown[]
 }
 
 export interface OfferQuestion {
   readonly headers: Headers
+  /** Offers of a tool, which are read instead of the headers. */
+  readonly tool?: ToolOffers | undefined
   readonly protocols: readonly SponsoredProtocol[]
   /** Mint to prefer among several offers. */
   readonly mint: string | undefined

@@ -6,7 +6,10 @@ import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
-/* The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (page "HTTP transport" of its specification). */
+/*
+ * The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (page "HTTP transport" of its
+ * specification), or in the result of a tool (page "MCP transport").
+ */
 
 const exactOnSolana = z.looseObject({
   scheme: z.literal('exact'),
@@ -24,15 +27,10 @@ const paymentRequired = z.object({
   extensions: z.unknown().optional(),
 })
 
-/**
- * The offer in `Payment-Required`, of the preferred mint if there is one. Undefined when it is malformed, too long or
- * not on Solana.
- */
+/** The offer of the preferred mint if there is one. Undefined when it is malformed, too long or not on Solana. */
 export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefined {
-  const { headers } = question
-  const text = headers.get('payment-required') ?? ''
-  const bytes = text.length <= headerCharactersMax ? readBase64(text) : undefined
-  const required = bytes && paymentRequired.safeParse(parseJson(bytes)).data
+  const { headers, tool } = question
+  const required = paymentRequired.safeParse(tool === undefined ? readHeader(headers) : tool.x402).data
   if (required === undefined) return undefined
   const { resource, extensions, accepts } = required
   // Return an entry as it came, including unknown members.
@@ -53,17 +51,19 @@ export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefin
     // Distinguishes two equal payments with one blockhash.
     memo: entry.extra.memo ?? randomToken(),
     lifetimeMs: entry.maxTimeoutSeconds * 1000,
-    encode: (transaction) =>
-      encodeBase64(
-        utf8Bytes(
-          JSON.stringify({
-            x402Version: 2,
-            resource,
-            accepted,
-            payload: { transaction: encodeBase64(transaction) },
-            extensions,
-          }),
-        ),
-      ),
+    ...(tool === undefined ? {} : { inMeta: true }),
+    encode(transaction) {
+      const payload = { transaction: encodeBase64(transaction) }
+      const payment = { x402Version: 2, resource, accepted, payload, extensions }
+      const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
+      if (tool === undefined) return text
+      return JSON.stringify({ 'x402/payment': tool.isX402Text === true ? text : payment })
+    },
   }
+}
+
+function readHeader(headers: Headers): unknown {
+  const text = headers.get('payment-required') ?? ''
+  const bytes = text.length <= headerCharactersMax ? readBase64(text) : undefined
+  return bytes && parseJson(bytes)
 }

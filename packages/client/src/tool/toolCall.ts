@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
-import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
-import { isWellFormed } from '@tollbook/core/canonicalJson'
+import { utf8Text } from '@tollbook/core/bytes'
 import { parseJson } from '@tollbook/core/json'
 import type { PayableRequest } from '../payableRequest.ts'
 import { plainHeaders } from '../presentPayment.ts'
 import { isEventStream } from '../judgeAnswer.ts'
 import { readBody } from '../readBody.ts'
 import type { Fetch } from '../solanaRpc.ts'
+import { readToolOffers, settledHeaders } from '../sponsored/toolOffer.ts'
+import { readCall, readWrittenCall, record, writeCall } from './callBody.ts'
 
 /*
  * Calls of tools of MCP. The client pays them as it pays requests by HTTP: the headers of a payment travel in `_meta`,
@@ -16,32 +17,21 @@ import type { Fetch } from '../solanaRpc.ts'
 
 type Pay = (request: PayableRequest) => Promise<Response>
 
-const record = z.record(z.string(), z.json()).refine(isWellFormed)
-const toolCall = z.object({
-  jsonrpc: z.literal('2.0'),
-  id: z.union([z.string(), z.number()]),
-  method: z.literal('tools/call'),
-  params: z.looseObject({ name: z.string(), arguments: record.default({}), _meta: record.default({}) }),
-})
-
-// Every call has this id on the wire, so that a repeated call is the same request.
-const start = '{"jsonrpc":"2.0","id":0,"method":"tools/call","params":'
 const keyMember = 'tollbook/idempotency-key'
 
 /** Pays a request. The answer to a call of a tool is its result, whatever the status would be over HTTP. */
 export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
   const { method, bodyBase64 = '', headers } = request.content
   const text = method === 'POST' ? utf8Text(readBase64(bodyBase64) ?? new Uint8Array()) : ''
-  const call = text.includes('"tools/call"') ? toolCall.safeParse(parseJson(text)).data : undefined
+  const call = readCall(text)
   if (call === undefined) return pay(request)
   const { _meta, ...params } = call.params
   const { progressToken: _ignored, [keyMember]: key, ...meta } = _meta
-  const body = `${start}${JSON.stringify({ ...params, _meta: meta })}}`
   const accept: [string, string] = ['accept', 'application/json, text/event-stream']
   const content = {
     ...request.content,
     headers: headers.some(([name]) => name === 'accept') ? headers : [...headers, accept],
-    bodyBase64: encodeBase64(utf8Bytes(body)),
+    bodyBase64: encodeBase64(writeCall({ ...params, _meta: meta })),
   }
   const idempotencyKey = request.idempotencyKey ?? (typeof key === 'string' ? key : undefined)
   const tool = { name: params.name, arguments: params.arguments }
@@ -62,7 +52,9 @@ async function resultFor(answer: Response, id: string | number): Promise<Respons
   const { jsonrpc, result, error } = data
   const isResult = result !== undefined
   const restored = { jsonrpc, id, ...(isResult ? { result } : { error }) }
-  return new Response(JSON.stringify(restored), { status: isResult ? 200 : status, headers: plainHeaders(headers) })
+  // A client of MCP reads no error of JSON-RPC in a 402.
+  const given = isResult || status === 402 ? 200 : status
+  return new Response(JSON.stringify(restored), { status: given, headers: plainHeaders(headers) })
 }
 
 const words = {
@@ -74,9 +66,9 @@ const words = {
 /** Carries calls of tools by `fetch`, in both directions. Other requests pass unchanged. */
 export function carryToolCalls(fetch: Fetch): Fetch {
   return async (input, init) => {
-    const bytes = init?.body instanceof Uint8Array ? init.body : new Uint8Array()
-    if (utf8Text(bytes.subarray(0, start.length)) !== start) return fetch(input, init)
-    const { params, ...call } = toolCall.parse(parseJson(utf8Text(bytes)))
+    const call = init?.body instanceof Uint8Array ? readWrittenCall(init.body) : undefined
+    if (call === undefined) return fetch(input, init)
+    const { params } = call
     const headers = new Headers(init?.headers)
     const paid = Object.entries(words).flatMap(([header, member]) => {
       const value = headers.get(header)
@@ -84,15 +76,15 @@ export function carryToolCalls(fetch: Fetch): Fetch {
       return value === null ? [] : [[member, value] as const]
     })
     const _meta = { ...params._meta, ...Object.fromEntries(paid) }
-    const body = utf8Bytes(JSON.stringify({ ...call, params: { ...params, _meta } }))
-    return answerOf(await fetch(input, { ...init, headers, body: Uint8Array.from(body) }))
+    const body = Uint8Array.from(writeCall({ ...params, _meta }))
+    return answerOf(await fetch(input, { ...init, headers, body }))
   }
 }
 
 const resultMessage = z.looseObject({
   result: z.looseObject({
-    isError: z.boolean().default(false),
-    structuredContent: record.default({}),
+    isError: z.boolean().optional(),
+    structuredContent: record.optional(),
     _meta: z
       .looseObject({
         'tollbook/offer': record.exactOptional(),
@@ -100,12 +92,15 @@ const resultMessage = z.looseObject({
         'tollbook/receipt-location': z.string().exactOptional(),
         'tollbook/retry-after-seconds': z.int().exactOptional(),
       })
-      .default({}),
+      .optional(),
   }),
 })
 
 // A result is one message, of which the text alone may have 1 MiB.
 const resultBytesMax = 16 * 1024 * 1024
+
+// The payer treats this refusal apart from others.
+const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
 /** The answer by HTTP, whose body also has the members of the message. */
 async function answerOf(response: Response): Promise<Response> {
@@ -114,20 +109,24 @@ async function answerOf(response: Response): Promise<Response> {
   const headers = plainHeaders(response.headers)
   const text = utf8Text(bytes)
   const texts = isEventStream(headers) ? [...text.matchAll(/^data:(.*)$/gm)].map(([, line = '']) => line) : [text]
-  const results = texts.map(parseJson)
-  const { data } = resultMessage.safeParse(results.at(-1))
-  if (data === undefined) return new Response(bytes, { headers })
+  const last = parseJson(texts.at(-1) ?? '')
+  const { data } = resultMessage.safeParse(last)
+  const isOffer = readToolOffers(last) !== undefined
+  if (data === undefined && !isOffer) return new Response(bytes, { headers })
   headers.set('content-type', 'application/json')
-  const { isError, structuredContent, _meta: meta } = data.result
+  if (data === undefined) return new Response(JSON.stringify(last), { status: 402, headers })
+  const { isError = false, structuredContent = {}, _meta: meta = {} } = data.result
   const wait = meta['tollbook/retry-after-seconds']
-  if (isError) {
+  if (isError || isOffer) {
     const own = meta['tollbook/offer'] ?? structuredContent
     if (wait !== undefined) headers.set('retry-after', String(wait))
-    const status = own['code'] === 'PAYMENT_REQUIRED' ? 402 : wait === undefined ? 400 : 503
+    const isUnpaid = isOffer || own['code'] === 'PAYMENT_REQUIRED'
+    const status = isUnpaid ? 402 : wait === undefined ? (statuses.get(own['code']) ?? 400) : 503
     return new Response(JSON.stringify({ ...own, ...data }), { status, headers })
   }
   const location = meta['tollbook/receipt-location']
   if (location !== undefined) headers.set('receipt-location', location)
+  for (const [name, value] of settledHeaders(meta)) headers.set(name, value)
   const receipt = meta['tollbook/receipt']?.receipt
   return new Response(JSON.stringify({ ...data, success: true, receipt }), { headers })
 }
