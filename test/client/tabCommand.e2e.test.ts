@@ -2,11 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
 import { payCommand } from '../../src/cli/pay.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
+const tabState = z.object({ balanceBaseUnits: z.string() })
+const receiptShape = z.object({ receipt: z.object({ signature: z.string() }) })
 let service: TestService
 let scratch: string
 let wallet: string
@@ -23,7 +26,9 @@ async function keypairFile(name: string, { secretKey }: Keypair): Promise<string
   return path
 }
 
-async function tab(action: string, options: Readonly<Record<string, string>> = {}) {
+const tab = (action: string, options: Readonly<Record<string, string>> = {}) => pay(['tab', action], options)
+
+async function pay(words: readonly string[], options: Readonly<Record<string, string>> = {}) {
   const [out, err]: [string[], string[]] = [[], []]
   const given = {
     folder: join(scratch, 'payments'),
@@ -32,8 +37,8 @@ async function tab(action: string, options: Readonly<Record<string, string>> = {
     'rpc-url': service.chain.rpcUrl,
     ...options,
   }
-  const words = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])
-  const code = await runPayCommand(['tab', action, ...words], {
+  const asOptions = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])
+  const code = await runPayCommand([...words, ...asOptions], {
     name: 'tollbook-pay',
     stdout: { write: (text) => out.push(text) },
     stderr: { write: (text) => err.push(text) },
@@ -57,6 +62,30 @@ test('a tab is opened once and closed once, and the command says where the rest 
       new RegExp(`has no open tab of the wallet ${payer.address} at .*; open one, or give the --folder, --wallet and`),
     ),
   })
+})
+
+const qrCode = ['POST', '/api/tools/qrcode', '--json', '{"data":"hello"}']
+
+test('`pay` spends the tab of its folder, tops up nothing, and opens none', async () => {
+  const folder = join(scratch, 'spent')
+  const { out } = await tab('open', { folder })
+  const opened = tabState.parse(JSON.parse(out))
+  const paid = async (options: Readonly<Record<string, string>>) => {
+    const bought = await pay(qrCode, options)
+    expect(bought).toMatchObject({ code: 0, err: '' })
+    return receiptShape.parse(JSON.parse(bought.out)).receipt.signature
+  }
+  const first = await paid({ folder })
+  expect(await paid({ folder })).toBe(first)
+  const { balanceBaseUnits } = tabState.parse(JSON.parse((await tab('status', { folder })).out))
+  expect(BigInt(opened.balanceBaseUnits) - BigInt(balanceBaseUnits)).toBe(2n * 5_000_000n)
+  expect(await pay(qrCode, { folder, 'max-usd': '0.001' })).toMatchObject({ code: 3 })
+  // Without a tab each request is paid by itself.
+  const other = join(scratch, 'other')
+  expect(await paid({ folder: other })).not.toBe(first)
+  expect((await tab('status', { folder: other })).code).toBe(2)
+  await tab('close', { folder })
+  expect(await paid({ folder })).not.toBe(first)
 })
 
 test('a wallet without money and another wallet read what is missing', async () => {

@@ -23,7 +23,8 @@ import { readTokenWorth, type TokenWorth } from './tokenWorth.ts'
 
 /** Deposits for services that sell tabs. Limits per day, per host and in total count them. */
 export interface TabOption {
-  readonly depositUsd: 1 | 5 | 10 | 20
+  /** 0: spends an open tab of the store, and makes no deposit. */
+  readonly depositUsd: 0 | 1 | 5 | 10 | 20
   /** Buys one more deposit when the tab holds less than a price. Default: such a request is paid by itself. */
   readonly topUp?: boolean
   /** The service's wallet for tabs. Required with `expectedPaymentWallet`. */
@@ -139,7 +140,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
 
 /** The limit per request does not bound deposits, so another limit must, in base units too if that one has them. */
 function requireTabLimits({ tab, expectedPaymentWallet, spendingLimit }: PayingFetchOptions): void {
-  if (tab === undefined) return
+  if (tab === undefined || tab.depositUsd === 0) return
   if (expectedPaymentWallet !== undefined && tab.expectedWallet === undefined)
     throw new InvalidOption('a deposit goes to another wallet than expectedPaymentWallet: give tab.expectedWallet too')
   const { perRequest, perDay, perHost, total } = spendingLimit

@@ -19,6 +19,7 @@ export interface PayOptions {
   readonly receiptKey?: string
   readonly output?: string
   readonly resume?: string
+  readonly folder?: string
 }
 
 const defaultMaxUsd = '0.10'
@@ -43,6 +44,7 @@ Options:
   --burn-percent <number>  refuse to pay a price with any other burn; any: accept each (default: 30)
   --receipt-key <file>     key of the service, JWK or JWKS, to check the receipt with (default: local mode)
   --output <file>          write the answer to a file instead
+  --folder <path>          folder of payments; a tab in it is spent before tokens (default: .tollbook/payments)
   --resume <file>          present a stored payment again; never signs another. METHOD PATH only for another request
   -h, --help               print this help
 
@@ -73,6 +75,7 @@ const options = {
   'receipt-key': text,
   output: text,
   resume: text,
+  folder: text,
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -86,8 +89,8 @@ export function readPayArguments(argv: readonly string[]): PayArguments | undefi
   if (others.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
   const { 'max-usd': maxUsd = defaultMaxUsd, form = 'bound' } = values
   const { 'base-url': baseUrl, 'rpc-url': rpcUrl, 'burn-percent': burnPercent, 'receipt-key': receiptKey } = values
-  const { json, wallet, mint, output, resume } = values
-  const given = { json, wallet, baseUrl, rpcUrl, mint, burnPercent, receiptKey, output, resume }
+  const { json, wallet, mint, output, resume, folder } = values
+  const given = { json, wallet, baseUrl, rpcUrl, mint, burnPercent, receiptKey, output, resume, folder }
   return { method, path, options: { maxUsd, form, ...withoutUndefined(given) } }
 }
 

@@ -11,7 +11,7 @@ import { openSavedPayments, type SavedPayments } from './savedPayments.ts'
 
 /** Returns the exit code. */
 export async function runPayCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
-  const stored = openSavedPayments(deps.paymentFolder)
+  let stored = openSavedPayments(deps.paymentFolder)
   try {
     const [word, ...rest] = argv
     if (word === 'tab') return await runTabCommand(rest, deps)
@@ -20,7 +20,10 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
       deps.stdout.write(payHelp)
       return payExitCodes.answered
     }
-    return await perform(deps, await readPayOrder(await deps.readLocal(), given), stored)
+    const order = await readPayOrder(await deps.readLocal(), given)
+    const paymentFolder = order.folder ?? deps.paymentFolder
+    stored = openSavedPayments(paymentFolder)
+    return await perform({ ...deps, paymentFolder }, order, stored)
   } catch (error) {
     const exitCode = exitCodeOf(error, deps.interrupted)
     if (exitCode === undefined || !(error instanceof Error)) throw error
@@ -31,9 +34,10 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
 }
 
 async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
-  const { interrupted, clock } = deps
+  const { interrupted, clock, paymentFolder: tabFolder } = deps
   const { status, headers, body, bytes, verdict } = await purchase(order, {
     interrupted,
+    tabFolder,
     ...(clock === undefined ? {} : { clock }),
     async onEvent(event) {
       // Store the payment before it leaves, so that a crash of this process cannot lose it.

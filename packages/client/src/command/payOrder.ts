@@ -30,6 +30,8 @@ export interface PayOrder {
   /** Undefined: the receipt is not verified. */
   readonly receiptKeys: unknown
   readonly output: string | undefined
+  /** Folder of payments and tabs. Undefined: the default. */
+  readonly folder: string | undefined
 }
 
 /** Throws `UsageProblem` for a wrong option, and a fault for an unreadable file. */
@@ -57,6 +59,7 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
     ...pinsOf(options, own),
     receiptKeys: receiptKey === undefined ? own?.receiptKey : await readJsonFile('--receipt-key', receiptKey),
     output: options.output,
+    folder: options.folder,
   }
 }
 

@@ -140,7 +140,10 @@ function hintOf(error: Error): string | undefined {
 /** Shows progress to a person. A program gets one object at the end instead. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
-  if (event.kind === 'signed') stderr.write(`paying with ${event.payment.signature}\n`)
+  if (event.kind === 'signed') {
+    const { debit, signature } = event.payment
+    stderr.write(debit === undefined ? `paying with ${signature}\n` : `paying from the ${debit.reference}\n`)
+  }
   if (event.kind === 'quoted') {
     const { quote, cost, createsTokenAccount } = event.plan
     const rent = createsTokenAccount ? ', and about 0.002 SOL for the token account of the service' : ''

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
+import { openPaymentFolder } from '../paymentFolder.ts'
+import type { PaymentStore } from '../paymentStore.ts'
 import { createPayingFetch } from '../payingFetch.ts'
 import type { PaymentProgress } from '../paymentProgress.ts'
 import type { RetryLimits } from '../presentPayment.ts'
@@ -13,6 +15,8 @@ export interface PurchaseDeps {
   readonly interrupted: AbortSignal
   readonly clock?: Clock
   readonly retry?: Partial<RetryLimits>
+  /** Folder of tabs, which are spent and not opened. */
+  readonly tabFolder?: string
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
 }
 
@@ -32,9 +36,12 @@ const answerBytesMax = 64 * 1024 * 1024
 const paidBody = z.object({ receipt: z.unknown() })
 
 /** Buys the answer, or resumes an earlier payment for it, and verifies the receipt. */
-export async function purchase(order: PayOrder, { interrupted: signal, ...deps }: PurchaseDeps): Promise<Purchase> {
-  const { task, maxUsd, receiptKeys: keys, output: _output, ...options } = order
-  const payingFetch = createPayingFetch({ ...options, ...deps, spendingLimit: { perRequest: { usd: maxUsd } } })
+export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<Purchase> {
+  const { interrupted: signal, tabFolder, ...others } = deps
+  const { task, maxUsd, receiptKeys: keys, output: _output, folder: _folder, ...options } = order
+  const tabs = tabFolder === undefined ? {} : ({ store: tabsOf(tabFolder), tab: { depositUsd: 0 } } as const)
+  const spendingLimit = { perRequest: { usd: maxUsd } }
+  const payingFetch = createPayingFetch({ ...options, ...others, ...tabs, spendingLimit })
   const response =
     task.kind === 'buy'
       ? await payingFetch(task.request.input, { ...task.request.init, signal })
@@ -47,6 +54,21 @@ export async function purchase(order: PayOrder, { interrupted: signal, ...deps }
   const receipt = paidBody.safeParse(body).data?.receipt
   const verdict = receipt === undefined || keys === undefined ? undefined : await verifyReceipt({ receipt, keys })
   return { status, headers, body, bytes: inHeader === undefined ? undefined : bytes, verdict }
+}
+
+/** The command keeps its payments by itself, because its user resumes them. */
+function tabsOf(folder: string): PaymentStore {
+  const { readTab, keepTab } = openPaymentFolder(folder)
+  const nothing = () => Promise.resolve()
+  const none = () => Promise.resolve([])
+  return {
+    keep: nothing,
+    close: nothing,
+    pending: none,
+    spending: none,
+    ...(readTab && { readTab }),
+    ...(keepTab && { keepTab }),
+  }
 }
 
 function metaOf(headers: Headers): unknown {

@@ -50,7 +50,8 @@ export function createPayingTabs(payer: Payer, pay: Pay): PayingTabs {
   return {
     async open(url, { signal = new AbortController().signal } = {}) {
       const { tab } = payer
-      if (tab === undefined) throw new InvalidOption('give the option tab with its depositUsd to open a tab')
+      if (tab === undefined || tab.depositUsd === 0)
+        throw new InvalidOption('give the option tab with its depositUsd to open a tab')
       const service = serviceOf(url)
       await findTab(payer, { service, option: tab, signal, pay, isRequired: true })
       const opened = await status(service, signal)

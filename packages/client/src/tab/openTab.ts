@@ -14,11 +14,12 @@ import type { OpenedRecord, TabRecord } from './tabRecords.ts'
 
 /** The open tab at the service. Opens one at the first call. Undefined if the request has to be paid by itself. */
 export async function findTab(payer: Payer, question: TabQuestion): Promise<OpenedRecord | undefined> {
-  const { service, signal } = question
+  const { service, option, signal } = question
   const { tabs } = payer
   if (tabs.without.has(service)) return undefined
   const found = await tabs.read(service)
   if (found !== undefined && isCurrent(found, payer)) return usable(found)
+  if (option.depositUsd === 0) return undefined
   return tabs.exclusively(service, signal, async () => {
     const record = await tabs.read(service)
     return record !== undefined && isCurrent(record, payer)

@@ -106,7 +106,7 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   const { maxBaseUnits } = actual
   const first = await presentDebit(payer, { record, order, maxBaseUnits, signed })
   if (typeof first !== 'string') return first
-  if (first === 'INSUFFICIENT_BALANCE' && option.topUp === true) {
+  if (first === 'INSUFFICIENT_BALANCE' && option.topUp === true && option.depositUsd > 0) {
     if (!(await topUpTab(payer, question, { record, neededBaseUnits: maxBaseUnits }))) return undefined
     const again = await presentDebit(payer, { record, order, maxBaseUnits, signed })
     return typeof again === 'string' ? undefined : again
