@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
 import { type JsonObject, schemaOf } from '../document/jsonSchema.ts'
+import { shownUse } from '../document/usePrices.ts'
 import { priceRange } from '../document/variantPrices.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
@@ -25,7 +26,7 @@ export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, E
 export function showPaidTool(name: string, endpoint: Endpoint): Tool {
   return {
     name,
-    description: `${endpoint.summary}. ${shownPrice(endpoint)} a call.`,
+    description: `${endpoint.summary}. ${shownPrice(endpoint)} a call${shownToolUse(endpoint)}.`,
     inputSchema: { ...shortSchema(schemaOf(endpoint.parameters)), type: 'object' },
     _meta: { 'tollbook/priceUSD': displayUsd(endpoint) },
   }
@@ -34,6 +35,13 @@ export function showPaidTool(name: string, endpoint: Endpoint): Tool {
 function shownPrice(endpoint: Endpoint): string {
   const { amount, min, max } = { amount: undefined, min: undefined, max: undefined, ...priceRange(endpoint) }
   return amount === undefined ? `${min} to ${max} USD` : `${amount} USD`
+}
+
+/** The price by use of the product alone: its models are too many for the list. */
+function shownToolUse({ variants = [], ...product }: Endpoint): string {
+  const own = shownUse(product)
+  const hasOthers = own !== '' && variants.some(({ metered }) => metered !== undefined)
+  return hasOthers ? `${own}; list_prices has the other models` : own
 }
 
 // The service checks these itself, before a payment.

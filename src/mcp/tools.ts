@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
+import { withTabPrices } from '../document/usePrices.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeRoute } from '../transport/freeRoute.ts'
 import { createFreeTools, type FreeTool } from './freeTools.ts'
@@ -13,6 +14,7 @@ export interface Tools {
 export function openTools(endpoints: readonly Endpoint[], freeRoutes: readonly FreeRoute[]): Tools {
   const paid = nameTools(endpoints)
   const free = new Map(createFreeTools(freeRoutes).map((tool) => [tool.shown.name, tool]))
-  const products = [...paid].map(([name, endpoint]) => showPaidTool(name, endpoint))
+  const shown = nameTools(withTabPrices(endpoints))
+  const products = [...shown].map(([name, endpoint]) => showPaidTool(name, endpoint))
   return { paid, free, listed: [...products, ...[...free.values()].map(({ shown }) => shown)] }
 }

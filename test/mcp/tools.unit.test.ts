@@ -10,15 +10,20 @@ const unused = () => {
   throw new Error('not called')
 }
 const opened = { whyUnavailable: unused, suppliedBy: unused, probes: [], read: unused }
+const perToken = { inputPerMillionMicroUsd: 250_000n, outputPerMillionMicroUsd: 2_000_000n, minimumMicroUsd: 100n }
 const variants = Array.from({ length: 200 }, (_, nth) => ({
   name: `vendor/model-${nth}`,
   priceMicroUsd: BigInt(50_000 + nth),
+  ...(nth === 0 ? {} : { metered: perToken }),
 }))
 const endpoints = (await loadProducts(builtinNames)).map((product): Endpoint => ({
   ...product,
   ...opened,
-  ...(product.path.includes('chat') ? { variants } : {}),
+  ...(product.path.includes('chat') ? { variants, metered: perToken, usedUnit: 'tokens' as const } : {}),
 }))
+const tabs: Endpoint[] = endpoints
+  .slice(0, 1)
+  .map(({ metered: _none, ...product }) => ({ ...product, path: '/api/tabs', isDeposit: true }))
 const freePaths = ['/api/catalog', '/api/health', '/api/token/burn-stats', '/api/receipts/:reference']
 
 test('the list of our nine products and the free tools has less than 12 kB, however many models are priced', () => {
@@ -32,6 +37,27 @@ test('the list of our nine products and the free tools has less than 12 kB, howe
   expect(text).toContain('0.05 to 0.050199 USD a call')
   // Model providers refuse these at the top of a schema.
   for (const { inputSchema } of listed) expect(Object.keys(inputSchema)).not.toContain('oneOf')
+})
+
+test('a price by use is stated where tabs are sold, which alone pay it', () => {
+  const priceOf = (name: string, sold = [...endpoints, ...tabs]) => {
+    const found = openTools(sold, []).listed.find((tool) => tool.name === name)
+    return found?.description?.replace(/^.*?\. (?=\d)/, '')
+  }
+  expect(priceOf('v1_chat_completions')).toBe(
+    '0.05 to 0.050199 USD a call; on a tab at most that, by use: $0.25 per million input tokens, $2 per million output tokens, at least $0.0001; list_prices has the other models.',
+  )
+  const [rows] = endpoints.map((product): Endpoint => ({
+    ...product,
+    path: '/rows',
+    usedUnit: 'rows',
+    metered: perToken,
+  }))
+  expect(priceOf('rows', [...tabs, ...(rows === undefined ? [] : [rows])])).toMatch(
+    /^0\.02 USD a call; on a tab at most that, by use: \$0\.000002 per row, at least \$0\.0001\.$/,
+  )
+  expect(priceOf('v1_chat_completions', endpoints)).toBe('0.05 to 0.050199 USD a call.')
+  expect(priceOf('data_crypto')).toBe('0.02 USD a call.')
 })
 
 test.each([
