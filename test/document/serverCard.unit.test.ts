@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { serverCard, serverCatalog } from '../../src/document/serverCard.ts'
+import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 const read = async (file: string): Promise<unknown> =>
   JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8'))
@@ -44,5 +48,33 @@ test('the card and the catalog lead to the server', () => {
         url: 'https://api.example:8443/.well-known/mcp/server-card.json',
       },
     ],
+  })
+})
+
+// Rules of the registry, from its schema of 2025-12-11.
+const registered = z.strictObject({
+  $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
+    .min(3)
+    .max(200),
+  title: z.string().min(1).max(100),
+  version: z.string().max(255),
+  description: z.string().min(1).max(100),
+  websiteUrl: z.url(),
+  remotes: z.array(z.strictObject({ type: z.literal('streamable-http'), url: z.url() })),
+})
+
+test('the example of the documentation turns the card into a server.json that the registry accepts', async () => {
+  const page = await readFile(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+  const example = /```sh\n([^`]*server\.json\n)```/.exec(page)?.[1] ?? ''
+  const seller = { ...defaultSeller, description: 'x'.repeat(120) }
+  const { url } = await openLoopbackServer(answersJson(200, serverCard('1.0.0', 'https://api.example.com', seller)))
+  const cwd = await makeScratchDirectory()
+  await promisify(execFile)('bash', ['-ec', example.replace('https://api.example.com', url)], { cwd })
+  expect(registered.parse(JSON.parse(await readFile(`${cwd}/server.json`, 'utf8')))).toMatchObject({
+    name: 'com.example.api/tollbook',
+    remotes: [{ url: 'https://api.example.com/mcp' }],
   })
 })
