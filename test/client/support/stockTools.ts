@@ -77,7 +77,7 @@ export const x402Places = {
     content: [{ type: 'text' as const, text }],
   }),
   text: (_offer: Record<string, unknown>, text: string) => ({ content: [{ type: 'text' as const, text }] }),
-  // As Cloudflare's `withX402`, which reads base64.
+  // As the servers of Cloudflare.
   _meta: (offer: Record<string, unknown>) => ({ content: [], _meta: { 'x402/error': offer } }),
 }
 
