@@ -104,3 +104,8 @@ test('the commands of the month end do what the page says', async () => {
     /^\{"valid":true,"closing":\{"origin":"tollbook\/\w+","month":"\d{4}-\d\d","status":"preliminary"/m,
   )
 })
+
+test('the program of the page of tabs pays from a tab', async () => {
+  const said = await run('docs/tabs.md')
+  expect(said).toMatch(/^200 base units left on the tab: \d+$/m)
+})
