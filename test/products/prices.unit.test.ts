@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import { type Answering, json, text } from '../support/loopbackProvider.ts'
+import type { ForwardClock } from '../support/providerFixture.ts'
 import { buySymbol, down, orderOf, type PriceProvider, startPriceServers } from '../support/priceStage.ts'
 import { readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
 
@@ -71,12 +72,14 @@ describe('a cryptocurrency price', () => {
     expect(outcome).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
 
-  test.each<[string, Answering]>([
-    ['is down', down],
-    ['hangs', () => undefined],
-    ['talks nonsense', text('<html>')],
-  ])('is confirmed by CoinPaprika when the exchange %s', async (_what, answering) => {
-    const outcome = await buy(open({ says: { KRAKEN: answering } }).crypto, 'BTC')
+  test.each<[string, (clock: ForwardClock) => Answering]>([
+    ['is down', () => down],
+    ['hangs', (clock) => () => clock.forward(1_000)],
+    ['talks nonsense', () => text('<html>')],
+  ])('is confirmed by CoinPaprika when the exchange %s', async (_what, answeringBy) => {
+    const { crypto, say, clock } = open()
+    say({ KRAKEN: answeringBy(clock) })
+    const outcome = await buy(crypto, 'BTC')
     expect(outcome).toMatchObject({ meta: { source: 'coingecko', agreement: { silent: ['kraken'] } } })
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/outbound/upstreamReply.ts'
 import type { Provider } from '../../src/sourcing/provider.ts'
-import { createSource, type SourceOptions } from '../../src/sourcing/source.ts'
+import { createSource } from '../../src/sourcing/source.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
 import {
   type Answering,
@@ -10,32 +10,30 @@ import {
   startLoopbackProvider,
   text,
 } from '../support/loopbackProvider.ts'
-import { openProviderFixture, type ProviderFixture } from '../support/providerFixture.ts'
+import { holdTimeLimits } from '../support/holdTimeLimits.ts'
+import { type ForwardClock, openProviderFixture, type ProviderFixture } from '../support/providerFixture.ts'
 
 const servers = { first: await startLoopbackProvider(), second: await startLoopbackProvider() }
 
 type Price = { readonly price: number }
 
-interface Setting {
-  readonly options?: Partial<SourceOptions<string, Price>>
-  /** Timeout of the first provider. The second one is given time on a busy machine, too. */
-  readonly timeoutMs?: number
-}
+const firstTimeoutMs = 1_000
+let clock: ForwardClock
 
 /** Two providers in a row, whose servers say `{price, ageMs?}` or 404. */
-function open({ options = {}, timeoutMs = 1_000 }: Setting = {}) {
+function open() {
   const fixture = openProviderFixture()
+  clock = holdTimeLimits(fixture.clock)
   servers.first.answer(json({ price: 1 }))
   servers.second.answer(json({ price: 2 }))
   const source = createSource<string, Price>(fixture.deps, {
     what: 'a price',
-    providers: [provider(fixture, 'first', timeoutMs), provider(fixture, 'second', 4_000)],
+    providers: [provider(fixture, 'first', firstTimeoutMs), provider(fixture, 'second', 4_000)],
     keyOf: (query) => query,
     known: ['btc'],
     freshMs: 60_000,
     staleMs: 600_000,
     ageMaxMs: 30 * 60_000,
-    ...options,
   })
   const begun = { first: servers.first.asked.length, second: servers.second.asked.length }
   const asked = (name: keyof typeof servers) => servers[name].asked.length - begun[name]
@@ -66,12 +64,13 @@ function provider(fixture: ProviderFixture, name: keyof typeof servers, timeoutM
 
 const down = text('down', { status: 503, headers: { 'retry-after': '1' } })
 const status = (code: number): Answering => json({}, { status: code })
-const hangs: Answering = () => undefined
+// Sends nothing, and the time for the first provider passes.
+const hangs: Answering = () => clock.forward(firstTimeoutMs)
 const hangsUp: Answering = (response) => void response.destroy()
 
 describe('the providers are asked in turn', () => {
   test('and the second not at all while the first answers', async () => {
-    const { source, asked, clock } = open()
+    const { source, asked } = open()
     const found = await source.ask('btc')
     expect(found).toMatchObject({ kind: 'found', data: { price: 1 } })
     expect(found).toMatchObject({ meta: { source: 'first', id: 'btc', cached: false, ageSeconds: 0 } })
@@ -94,7 +93,7 @@ describe('the providers are asked in turn', () => {
     ['sends what is of tomorrow', json({ price: 1, ageMs: -86_400_000 })],
     ['redirects', text('', { status: 302, headers: { location: 'http://169.254.169.254/' } })],
   ])('and the second answers when the first %s', async (_what, answering) => {
-    const { source } = open({ timeoutMs: 1_000 })
+    const { source } = open()
     servers.first.answer(answering)
     expect(await source.ask('btc')).toMatchObject({ kind: 'found', data: { price: 2 }, meta: { source: 'second' } })
   })
@@ -165,7 +164,7 @@ describe('callers who ask for the same at once', () => {
 
 describe('an answer', () => {
   test('is returned again for a minute, with its age, and is fetched again afterwards', async () => {
-    const { source, asked, clock } = open()
+    const { source, asked } = open()
     await source.ask('btc')
     clock.forward(59_000)
     servers.first.answer(json({ price: 3 }))
@@ -177,7 +176,7 @@ describe('an answer', () => {
   })
 
   test('is served stale while all providers fail, to its limit and no longer', async () => {
-    const { source, clock } = open()
+    const { source } = open()
     await source.ask('btc')
     servers.first.answer(status(401))
     servers.second.answer(status(401))
@@ -190,7 +189,7 @@ describe('an answer', () => {
   })
 
   test('that is stale is not fetched again for five seconds, and is replaced as soon as a provider answers', async () => {
-    const { source, asked, clock } = open()
+    const { source, asked } = open()
     await source.ask('btc')
     servers.first.answer(status(401))
     servers.second.answer(status(401))
@@ -204,7 +203,7 @@ describe('an answer', () => {
   })
 
   test('is not served stale if all providers report that it is gone', async () => {
-    const { source, clock } = open()
+    const { source } = open()
     await source.ask('btc')
     servers.first.answer(status(404))
     servers.second.answer(status(404))
@@ -249,7 +248,7 @@ describe('an answer', () => {
 
 describe('an item that no provider has', () => {
   test('is NO_DATA, and known for ten minutes without asking', async () => {
-    const { source, clock } = open()
+    const { source } = open()
     servers.first.answer(status(404))
     servers.second.answer(status(422))
     expect(source.isKnownMissing('zzz')).toBe(false)
@@ -271,7 +270,7 @@ describe('an item that no provider has', () => {
     ['sends a page for people', text('<html>consent</html>'), 'UPSTREAM_FAILED'],
     ['redirects', text('', { status: 302, headers: { location: '/consent' } }), 'UPSTREAM_FAILED'],
   ])('is not remembered while one who may know it %s', async (_what, answering, code) => {
-    const { source } = open({ timeoutMs: 500 })
+    const { source } = open()
     servers.first.answer(answering)
     servers.second.answer(status(404))
     expect(await source.ask('zzz')).toMatchObject({ kind: 'failed', code })
@@ -303,7 +302,7 @@ describe('when no provider is available', () => {
   }
 
   test('it is known before a quote, and passes with the rest', async () => {
-    const { source, clock } = open()
+    const { source } = open()
     expect(source.whyUnavailable('btc')).toBeUndefined()
     await restAll(source)
     expect(source.whyUnavailable('btc')).toBe('no provider of a price can be asked at the moment')
@@ -313,7 +312,7 @@ describe('when no provider is available', () => {
   })
 
   test('a cached answer is still sold, to its limit', async () => {
-    const { source, clock } = open()
+    const { source } = open()
     await source.ask('btc')
     clock.forward(61_000)
     await restAll(source)
@@ -328,7 +327,7 @@ describe('when no provider is available', () => {
 
 describe('a buyer who asks for things that no provider knows', () => {
   test('300 unknown items of one wallet cost a few provider calls, and other wallets are served meanwhile', async () => {
-    const { source, asked, clock } = open()
+    const { source, asked } = open()
     servers.first.answer(json({}, { status: 404 }))
     servers.second.answer(json({}, { status: 404 }))
     const found: string[] = []

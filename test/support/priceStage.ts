@@ -4,6 +4,7 @@ import type { Endpoint, ReadParameters } from '../../src/product/endpoint.ts'
 import { openEndpoint } from '../../src/product/productDefinition.ts'
 import { stock } from '../../src/products/stock/stock.ts'
 import { type Answering, type LoopbackProvider, startLoopbackProvider, text } from './loopbackProvider.ts'
+import { holdTimeLimits } from './holdTimeLimits.ts'
 import { openProviderFixture } from './providerFixture.ts'
 import { sampleAnswer, sampleTimeMs } from './upstreamSample.ts'
 
@@ -69,6 +70,7 @@ export async function startPriceServers() {
       { url: serverOf(name).url, apiKey: keys.includes(name) ? 'k' : undefined },
     ])
     const fixture = openProviderFixture(Object.fromEntries(settings), timeMs)
+    const clock = holdTimeLimits(fixture.clock)
     const say = (more: Sayings) => {
       for (const name of names) serverOf(name).answer({ ...says, ...more }[name] ?? honest(name))
     }
@@ -76,6 +78,7 @@ export async function startPriceServers() {
     const begun = new Map(names.map((name) => [name, serverOf(name).asked.length]))
     return {
       ...fixture,
+      clock,
       say,
       askedOf: (name: PriceProvider) => serverOf(name).asked.length - (begun.get(name) ?? 0),
       lastUrlOf: (name: PriceProvider) => serverOf(name).asked.at(-1)?.url,

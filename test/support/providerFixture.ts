@@ -4,20 +4,22 @@ import type { ProviderDeps } from '../../src/sourcing/provider.ts'
 import { createUpstream, type UpstreamDeps } from '../../src/outbound/upstream.ts'
 import type { UpstreamConfigs } from '../../src/product/upstreamName.ts'
 
-/** Real time that a test may set forward, or begin at another moment; what sleeps, sleeps really. */
+/** Time that passes when a test forwards it, and by a tick at each reading. Pauses are really slept. */
 export interface ForwardClock extends Clock {
   forward(durationMs: number): void
 }
 
+// Two readings differ, as in real time. The tick is a power of two, so that no sum of times is rounded.
+const tickMs = 1 / 1024
+
 function createForwardClock(startMs = systemClock.nowMs()): ForwardClock {
-  const setMs = startMs - systemClock.nowMs()
-  let forwardMs = 0
+  let passedMs = 0
   return {
-    nowMs: () => systemClock.nowMs() + setMs + forwardMs,
-    monotonicMs: () => systemClock.monotonicMs() + forwardMs,
+    nowMs: () => startMs + Math.floor(passedMs),
+    monotonicMs: () => (passedMs += tickMs),
     sleep: (durationMs, signal) => systemClock.sleep(durationMs, signal),
     forward(durationMs) {
-      forwardMs += durationMs
+      passedMs += durationMs
     },
   }
 }
