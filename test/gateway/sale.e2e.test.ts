@@ -23,7 +23,7 @@ async function writeProducts(): Promise<string> {
     `
 version: 1
 upstreams:
-  acme: { url: ${api.url}/v1, headers: { x-api-key: "\${ACME_KEY}" }, timeout: 2s, max_response: 16KiB }
+  acme: { url: ${api.url}/v1, headers: { x-api-key: "\${ACME_KEY}" }, timeout: 20s, max_response: 16KiB }
 routes:
   - path: /acme/item
     summary: One item
@@ -84,7 +84,7 @@ beforeAll(async () => {
   process.env['ACME_KEY'] = 's3cret'
   service = await openTestService({
     sellsTabs: true,
-    env: { PRODUCTS_FILE: await writeProducts(), HANDLER_TIMEOUT_MS: '5000' },
+    env: { PRODUCTS_FILE: await writeProducts() },
   })
 })
 

@@ -75,7 +75,7 @@ async function openUpstream(handle: Handle) {
   )
   writeFileSync(
     file,
-    `version: 1\nupstreams: { adder: { mcp: "${server.url}/v1/mcp", timeout: 2s, max_response: 8KiB, headers: { authorization: "Bearer \${KEY}" } } }\nroutes:\n${routes.join('\n')}\n`,
+    `version: 1\nupstreams: { adder: { mcp: "${server.url}/v1/mcp", timeout: 20s, max_response: 8KiB, headers: { authorization: "Bearer \${KEY}" } } }\nroutes:\n${routes.join('\n')}\n`,
   )
   const read = readProductsFile(file, { readVariable: () => ({ value: 'operator-key' }), handlerTimeoutMs: 30_000 })
   const opened = openRoutes(read, {

@@ -12,7 +12,9 @@ export function shiftedClock(): ShiftedClock {
   let shiftMs = 0
   const sleepers = new Map<() => void, number>()
   let heldMs: number | undefined
-  const monotonicMs = () => (heldMs ?? systemClock.monotonicMs()) + shiftMs
+  // Whole milliseconds, whose sums are exact. Otherwise a limit might not have passed after `advance` by that limit.
+  const realMs = () => Math.floor(systemClock.monotonicMs())
+  const monotonicMs = () => (heldMs ?? realMs()) + shiftMs
   return {
     nowMs: () => systemClock.nowMs() + shiftMs,
     monotonicMs,
@@ -29,7 +31,7 @@ export function shiftedClock(): ShiftedClock {
       }
     },
     hold(isHeld) {
-      heldMs = isHeld ? systemClock.monotonicMs() : undefined
+      heldMs = isHeld ? realMs() : undefined
     },
     advance(durationMs) {
       shiftMs += durationMs
