@@ -91,11 +91,12 @@ const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
-  const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
-  const { restSeconds } = options
+  const { limit = 100_000, clock = systemClock, trustedProxyHops = 0, restSeconds = () => 0 } = options
   const admission = {
     ...createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit }),
-    ...(restSeconds && { restSeconds, refuses: ({ address }: AdmissionRequest) => restSeconds(address) > 0 }),
+    restSeconds,
+    // Refuses no flood: many requests while this process pauses would be one.
+    refuses: ({ address }: AdmissionRequest) => restSeconds(address) > 0,
   }
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
