@@ -110,7 +110,9 @@ const own = z.object({
 /** One call as the page shows it. The name of a tool begins with the host and ends with a digest. */
 function lineOf(toolName: string, input: unknown, output: unknown): string {
   const [name] = /(?:get|post)_[a-z_]+(?=_)/.exec(toolName) ?? []
-  const { paid, refused } = own.parse(JSON.parse(outputShape.parse(output)[0]?.text ?? ''))
-  const outcome = paid === undefined ? assertPresent(refused, 'a call is paid or refused') : `paid ${paid.usd} USD`
+  const text = outputShape.parse(output)[0]?.text ?? ''
+  const { paid, refused } = own.parse(JSON.parse(text))
+  const outcome =
+    paid === undefined ? assertPresent(refused, `${name} is paid or refused: ${text}`) : `paid ${paid.usd} USD`
   return `${name} ${JSON.stringify(input)}: ${outcome}`
 }

@@ -142,7 +142,7 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 512 * 1024, hostsMax: 50 },
 })
-const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
+const limits = { loadTimeoutMs: 2_000, jobsPerBrowserMax: 15 }
 const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 12_000 })
 let payments = 0
 const never = new AbortController().signal

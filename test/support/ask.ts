@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
 import { quoteBody, type QuoteBody, saleBody, type SaleBody } from '@tollbook/core/wire'
 import type { TestService } from './testService.ts'
 
@@ -39,11 +40,15 @@ export async function ask(service: Counter, order: Order): Promise<Reply> {
 }
 
 export async function askForQuote(service: Counter, order: Order = qrOrder): Promise<QuoteBody> {
-  return quoteBody.parse((await ask(service, order)).body)
+  const { status, body } = await ask(service, order)
+  assert(status === 402, `${order.path} has a price: ${JSON.stringify(body)}`)
+  return quoteBody.parse(body)
 }
 
 /** Asks, pays and asks again. */
 export async function buy(service: Counter, order: Order = qrOrder): Promise<SaleBody> {
   const proof = await service.payer.pay(await askForQuote(service, order))
-  return saleBody.parse((await ask(service, { ...order, proof })).body)
+  const { status, body } = await ask(service, { ...order, proof })
+  assert(status === 200, `${order.path} is sold: ${JSON.stringify(body)}`)
+  return saleBody.parse(body)
 }

@@ -7,6 +7,7 @@ import {
 import { Connection, type Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { QuoteBody } from '@tollbook/core/wire'
+import { awaitThat } from './awaitThat.ts'
 
 /*
  * A payer who knows only the 402 and two libraries. It shares nothing with our SDK, so that a slip in the SDK and the
@@ -116,13 +117,10 @@ function base64(data: string | Uint8Array): string {
   return Buffer.from(data).toString('base64')
 }
 
-const pollsMax = 500
-
 async function untilConfirmed(connection: Connection, signature: string): Promise<void> {
-  for (let poll = 0; poll < pollsMax; poll++) {
+  await awaitThat(`${signature} is confirmed`, async () => {
     const { value } = await connection.getSignatureStatuses([signature])
     if ((value[0]?.err ?? null) !== null) throw new Error(`the payment failed: ${JSON.stringify(value[0]?.err)}`)
-    if (value[0]?.confirmationStatus === 'confirmed' || value[0]?.confirmationStatus === 'finalized') return
-  }
-  throw new Error(`${signature} was not confirmed`)
+    return value[0]?.confirmationStatus === 'confirmed' || value[0]?.confirmationStatus === 'finalized'
+  })
 }

@@ -24,6 +24,8 @@ export interface TestServiceOptions {
   readonly clock?: Clock
   /** Number of RPC nodes of the chain (default 1); the service uses the first. */
   readonly nodes?: number
+  /** Duration of a slot of the chain. A payment is final after 32 of them. */
+  readonly slotMs?: number
   /** Another instance of this service: same ledger, same chain. */
   readonly besides?: TestService
 }
@@ -65,7 +67,7 @@ interface Environment {
 
 const environments = new WeakMap<TestService, Environment>()
 // Fast enough that a payment confirms at once, slow enough that the slot timer is not all that runs.
-const slotMs = 40
+const slotMsDefault = 40
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const environment =
@@ -122,7 +124,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   return testService
 }
 
-async function openEnvironment({ nodes = 1 }: TestServiceOptions): Promise<Environment> {
+async function openEnvironment({ nodes = 1, slotMs = slotMsDefault }: TestServiceOptions): Promise<Environment> {
   const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
   const chain = await startLocalChain({ slotMs, nodes: Array.from({ length: nodes }, () => ({ newestState: true })) })
