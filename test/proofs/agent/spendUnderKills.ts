@@ -43,6 +43,7 @@ export interface SpreeReport {
 }
 
 export const priceBaseUnits = 20_000_000n
+const pauseMs = 50
 
 /** Three windows of an MCP host and a proxy spend from one wallet folder, while wallet and front ends are killed. */
 export async function spendUnderKills(spree: Spree): Promise<SpreeReport> {
@@ -76,6 +77,7 @@ export async function spendUnderKills(spree: Spree): Promise<SpreeReport> {
   say(`${buyers.length} front ends, a limit of ${limitBaseUnits} base units, a kill every ${everyMs} ms`)
 
   let next = 0
+  let ended = 0
   const over = new AbortController()
   const answered = new Set<string>()
   const refused = new Map<string, number>()
@@ -85,6 +87,7 @@ export async function spendUnderKills(spree: Spree): Promise<SpreeReport> {
     while (next < ordersMax) {
       const symbol = `S${next++}`
       const bought = await buyUntilAnswered(buyer, `${server.baseUrl}/api/data/crypto?symbol=${symbol}`)
+      ended++
       if (bought.kind === 'refused') refused.set(bought.code, (refused.get(bought.code) ?? 0) + 1)
       else if (bought.body.includes(`"symbol":"${symbol}"`)) answered.add(symbol)
       if (answered.size % 100 === 0 && bought.kind === 'answered') say(`${answered.size} answered`)
@@ -106,8 +109,12 @@ export async function spendUnderKills(spree: Spree): Promise<SpreeReport> {
     await buyer?.restart()
   }
 
+  /** Waits for the end of an order after each kill. Otherwise a slow machine would only start processes. */
   async function killAll(): Promise<void> {
     for (let turn = 0; ; turn++) {
+      const before = ended
+      const isWaiting = () => ended === before && !over.signal.aborted
+      while (isWaiting()) await systemClock.sleep(pauseMs)
       await systemClock.sleep(everyMs, over.signal).catch(() => undefined)
       if (over.signal.aborted) return
       await killNow(turn)
