@@ -59,6 +59,9 @@ export async function setUp({ folder, local, write, ...given }: SetUpOrder): Pro
     `        ${perRequestUsd} USD a request, ${perDayUsd} USD a day (UTC), at ${Object.keys(policy.hosts).join(', ')}\n`,
   )
   write(`        only you can change it: no tool writes it\n`)
+  // Each start of local mode gives its chain another port.
+  if (!isNew && isLocal && local.rpcUrl !== undefined && policy.rpcUrl !== local.rpcUrl)
+    write(`        set its rpcUrl to ${local.rpcUrl}: the chain of local mode is no longer at ${policy.rpcUrl}\n`)
   write(hostConfigurations(folder.path))
 }
 
