@@ -15,7 +15,7 @@ import type { Settlement, Usage } from '../payment/settlement.ts'
 import type { Failure, HandlerFailure, LimitedDeposit, Raw, Value } from '../product/product.ts'
 import { chargeWithin, explainShortage, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
-import { storeRaw } from './rawFormat.ts'
+import { answerBytesMax, storeRaw, tooLong } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
 import type { Sale } from './sendReceipt.ts'
 
@@ -113,15 +113,19 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/** Records the delivery of a complete answer, which is stored for a retry by the payer. */
+/**
+ * Records the delivery of a complete answer, which is stored for a retry by the payer. Releases the proof if the answer
+ * is too long to store: the payer could lose it.
+ */
 export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
   const raw = answer.kind === 'raw' ? answer : undefined
   const answerJson =
     answer.kind === 'raw' ? storeRaw(answer, answer.bytes) : canonicalJson({ data: answer.data, meta: answer.meta })
-  const isStored = raw !== undefined || claim.idempotency !== undefined || !isTooLong(answerJson)
+  if (raw === undefined && Buffer.byteLength(answerJson) > answerBytesMax)
+    return release(deps, claim, { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong })
   const fulfilment = await fulfil(deps, claim, {
     answerDigest: sha256Hex(raw?.bytes ?? answerJson),
-    storedAnswer: isStored ? answerJson : undefined,
+    storedAnswer: answerJson,
     usage: answer.usage,
     ...(answer.kind === 'delivered' ? { deposit: answer.deposit } : {}),
   })
@@ -134,7 +138,7 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
 export interface Delivery {
   /** SHA-256 in hex of the bytes for the caller. */
   readonly answerDigest: string
-  /** Text for a replay. Undefined if the answer is too large to store. */
+  /** Text for a replay. Undefined if a stream is too long to store. */
   readonly storedAnswer: string | undefined
   readonly usage: Usage | undefined
   /** Present if the answer is a tab. */
@@ -182,17 +186,6 @@ export async function fulfil(
 async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {
   const metering = await meteringOf(deps, held)
   return metering === undefined ? {} : { charged: chargeWithin(held.price, metering, usage), usage }
-}
-
-// Data answers have some kilobytes, and a large QR code has 200. Documents and images are artifacts with a URL.
-const unsentBytesMax = 1024 * 1024
-
-/**
- * True for an envelope that is too long to store without an idempotency key. Under a key every answer is stored.
- * Otherwise an answer is stored until it is sent, and the limit keeps a payer from filling the database.
- */
-function isTooLong(answerJson: string): boolean {
-  return Buffer.byteLength(answerJson) > unsentBytesMax
 }
 
 /**

@@ -7,15 +7,15 @@ import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader
 /** An answer without an envelope, as stored: a whole answer, or all bytes of a stream. */
 export type StoredRaw = Omit<Raw, 'kind'>
 
-// The same limit as for a stream. Each of these answers is stored for its payer.
-const bytesMax = 8 * 1024 * 1024
+/** Maximum size of an answer. Each is stored for its payer. A stream has the same limit. */
+export const answerBytesMax = 8 * 1024 * 1024
+export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** Returns an answer that can be stored and sent. Throws if a header cannot be sent, which is a bug of the product. */
 export function checkRaw(raw: Raw): Raw | Failure {
-  if (raw.bytes.length > bytesMax)
-    return { kind: 'failed', code: 'UPSTREAM_FAILED', message: `the answer is longer than ${bytesMax} bytes` }
+  if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
     if (!headerName.test(name) || !headerValue.test(value)) throw new TypeError(`${name} is not a valid header`)
   return raw

@@ -6,6 +6,7 @@ import { createPayingFetch, keypairWallet } from '@tollbook/client'
 import { quoteBody } from '@tollbook/core/wire'
 import { toolRequest } from '../proofs/callTool.ts'
 import { ask, askForQuote } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
 import { ledgerFindings } from '../support/ledgerFindings.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -45,6 +46,7 @@ routes:
     parameters: { required: [id], properties: { id: { type: integer, minimum: 1 }, reason: { type: string } } }
     example: { id: 1 }
     answer: envelope
+    max_response: 16MiB
   - path: /llm/v1/chat/completions
     method: POST
     summary: Chat
@@ -97,6 +99,7 @@ interface Init {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  readonly signal?: AbortSignal
 }
 
 /** A paid request whose answer is not the envelope. */
@@ -209,6 +212,32 @@ describe('other routes', () => {
     for (const path of ['/acme/items/..', '/acme/items/%2e%2e', '/acme/items/1%2F2', '/acme/items/01', '/acme/items/x'])
       expect((await fetch(service.baseUrl + path, { method: 'DELETE' })).status).toBeGreaterThanOrEqual(400)
     expect(api.asked).toHaveLength(1)
+  })
+
+  test('repeat a long answer for a caller who did not receive it', async () => {
+    const item = { path: '/acme/items/8', method: 'DELETE', headers: { 'x-wallet-address': service.payer.address } }
+    const offer = await fetch(service.baseUrl + item.path, item)
+    const proof = await service.payer.pay(quoteBody.parse(await offer.json()))
+    const cut = new AbortController()
+    const long = { ok: true, text: 'a'.repeat(2_000_000) }
+    api.script((asked, response) => {
+      cut.abort()
+      answersJson(200, long)(asked, response)
+    })
+    await expect(buyRaw(item.path, proof, { ...item, signal: cut.signal })).rejects.toThrow('aborted')
+    let repeated = new Response()
+    await awaitThat('the first request ends', async () => {
+      repeated = await buyRaw(item.path, proof, item)
+      return repeated.status !== 409
+    })
+    expect([repeated.status, await repeated.json()]).toMatchObject([200, { data: long }])
+    expect(api.asked).toHaveLength(1)
+  })
+
+  test('are not charged for an envelope that is too long to store', async () => {
+    api.script(answersJson(200, { ok: true, text: 'a'.repeat(9_000_000) }))
+    const { response } = await buyBy('/acme/items/9', { method: 'DELETE' })
+    expect([response.status, await response.json()]).toMatchObject([502, { code: 'UPSTREAM_FAILED' }])
   })
 
   test('cost what the parameter costs, and stream', async () => {
