@@ -8,6 +8,7 @@ import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { giveFunds } from '../../src/cli/local/giveFunds.ts'
 import { devnet, startSponsoredServer } from '../client/support/sponsoredServer.ts'
 import { openTokenChain, type TokenChain } from '../client/support/tokenChain.ts'
+import { openSponsoredTools, toolCall } from '../client/support/sponsoredTools.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeAgentFolder, writePolicy } from './support/agentFolder.ts'
 import { openWindow } from './support/mcpWindow.ts'
@@ -61,6 +62,37 @@ test.each(sponsoredProtocols)(
     expect(JSON.parse((await call('pay_and_fetch', { url: `${url}?again` })).texts[0] ?? '')).toMatchObject({
       refused: 'LIMIT_REACHED',
     })
+    expect(service.payments).toHaveLength(1)
+    expect(await wallet.read('/spending')).toMatchObject({ payments: 1, openPayments: 0, spentTodayUsd: '0.04' })
+  },
+)
+
+test.each(sponsoredProtocols)(
+  'a tool of another MCP server is paid by %s within the policy of the owner',
+  async (protocol) => {
+    const service = await startSponsoredServer(token, protocol, feePayer)
+    const { url } = await openSponsoredTools(service.url)
+    const { host } = new URL(url)
+    const policy = {
+      rpcUrl: token.chain.rpcUrl,
+      network: devnet,
+      hosts: { [host]: { payTo: feePayer.publicKey.toBase58() } },
+      mints: { [token.mint.toBase58()]: { name: 'TOLL', usdPerToken: '0.002' } },
+      limits: { perDayUsd: '0.04' },
+    }
+    const folder = await makeAgentFolder(token.payer.secretKey, policy)
+    const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
+    afterFile(started.close)
+    const wallet = connectWallet(folder, systemClock)
+    const { call } = await openWindow(wallet)
+    const pay = async (meta: object) => {
+      const { texts } = await call('pay_and_fetch', { url, method: 'POST', body: toolCall(meta).body })
+      return JSON.parse(texts[0] ?? '')
+    }
+    expect(await pay({})).toMatchObject({ refused: 'RECIPIENT_NOT_LISTED' })
+    await writePolicy(folder, { ...policy, hosts: { [host]: { payTo: token.paymentWallet.toBase58() } } })
+    expect(await pay({})).toMatchObject({ status: 200, paid: { usd: '0.04' } })
+    expect(await pay({ another: 'call' })).toMatchObject({ refused: 'LIMIT_REACHED' })
     expect(service.payments).toHaveLength(1)
     expect(await wallet.read('/spending')).toMatchObject({ payments: 1, openPayments: 0, spentTodayUsd: '0.04' })
   },

@@ -6,11 +6,14 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const bodyCharactersMax = 2 * 1024 * 1024
 
-/** An offer that a person has agreed to. Another mint, recipient or a higher amount needs another consent. */
+const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/)
+
+/** An offer that a person has agreed to. Another mint or recipient, or a higher amount or price needs another consent. */
 export const agreement = z.strictObject({
   mint: z.string(),
   payTo: z.string(),
   baseUnits: z.string().regex(/^\d{1,20}$/),
+  usd: usdText,
 })
 export type Agreement = z.infer<typeof agreement>
 
@@ -22,10 +25,7 @@ export const fetchOrder = z.strictObject({
   headers: z.array(z.tuple([z.string().max(64), z.string().max(2_048)])).max(16),
   bodyBase64: z.string().max(bodyCharactersMax).optional(),
   /** A bound below the policy's. */
-  maxUsd: z
-    .string()
-    .regex(/^\d{1,9}(\.\d{1,18})?$/)
-    .optional(),
+  maxUsd: usdText.optional(),
   agreed: agreement.optional(),
 })
 export type FetchOrder = z.infer<typeof fetchOrder>

@@ -1,6 +1,9 @@
+import { lstat, realpath } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request, type RequestOptions } from 'node:http'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
+import { accessProblem } from '../policy/policyFile.ts'
 
 // The headers of a service pass through, and the wallet adds its own.
 const headerBytesMax = 64 * 1024
@@ -15,7 +18,8 @@ export interface SocketRequest {
 }
 
 /** Sends one request to a wallet process. Rejects with the error of the connection. */
-export function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
+export async function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
+  await requireOwnSocket(socket)
   const options: RequestOptions = {
     socketPath: socket,
     method,
@@ -30,6 +34,19 @@ export function sendToWallet({ socket, method, path, body, signal }: SocketReque
     sent.on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
+}
+
+/**
+ * Rejects a link, the socket of another user, and a folder in which others can replace it: their process would read
+ * each request and forge each answer. Such a socket counts as missing, so that a wallet process makes another.
+ */
+async function requireOwnSocket(path: string): Promise<void> {
+  const found = await lstat(path)
+  const isOwn = found.isSocket() && found.uid === (process.getuid?.() ?? found.uid)
+  const mistakes = await accessProblem(await realpath(dirname(path)))
+  if (isOwn && mistakes.length === 0) return
+  const why = isOwn ? mistakes.join('; ') : `${path} is not a socket of this user`
+  throw Object.assign(new Error(why), { code: 'ENOENT' })
 }
 
 /** Reads a whole message. Throws if it is longer than `bytesMax`. */

@@ -14,6 +14,8 @@ import { type Agreement, agreement, type QuoteNote } from '../walletWire.ts'
 /* Asks the person in front of the host before a large payment. Neither the model nor a service writes into the question. */
 
 const keyBytes = 32
+// A later answer pays nothing: the offer and its price may be others by then.
+const consentSeconds = 600
 const answer = z.object({ pay: z.boolean() })
 const capabilities = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.unknown() }).partial() })
 const asked = z.object({ url: z.string(), agreement })
@@ -27,7 +29,7 @@ export interface Consent {
 }
 
 export function createConsent(): Consent {
-  const codec = createRequestStateCodec({ key: randomBytesOf(keyBytes) })
+  const codec = createRequestStateCodec({ key: randomBytesOf(keyBytes), ttlSeconds: consentSeconds })
   return {
     verify: codec.verify,
     agreedTo(url, { mcpReq }) {
@@ -39,7 +41,7 @@ export function createConsent(): Consent {
       const message = `Pay ${usd} USD in ${mintName} to ${payTo}, for a request to ${new URL(url).host}?`
       return inputRequired({
         inputRequests: { pay: inputRequired.elicit({ message, requestedSchema: answer }) },
-        requestState: await codec.mint({ url, agreement: { mint, payTo, baseUnits } }, context),
+        requestState: await codec.mint({ url, agreement: { mint, payTo, baseUnits, usd } }, context),
       })
     },
   }

@@ -30,7 +30,8 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   throw new PolicyProblem(path, mistakes)
 }
 
-async function accessProblem(path: string): Promise<readonly string[]> {
+/** Ways in which other users could change the file, or the files of the folder. */
+export async function accessProblem(path: string): Promise<readonly string[]> {
   const { mode, uid } = await stat(path)
   const own = process.getuid?.() ?? uid
   return [

@@ -100,6 +100,8 @@ function checkPrice({ order, policy }: PurchaseCall, offer: Offer): void {
     throw new WalletRefusal('CONFIRMATION_NEEDED', `a payment above ${above} USD needs the owner's consent`, { quote })
 }
 
-function isAgreed({ agreed }: FetchOrder, { mint, payTo, baseUnits }: QuoteNote): boolean {
-  return agreed?.mint === mint && agreed.payTo === payTo && BigInt(agreed.baseUnits) >= BigInt(baseUnits)
+/** The tokens may be worth more dollars now than the person has read. */
+function isAgreed({ agreed }: FetchOrder, { mint, payTo, baseUnits, usd }: QuoteNote): boolean {
+  if (agreed?.mint !== mint || agreed.payTo !== payTo) return false
+  return BigInt(agreed.baseUnits) >= BigInt(baseUnits) && readUsd(agreed.usd) >= readUsd(usd)
 }

@@ -1,4 +1,4 @@
-import { chmod, rm, stat } from 'node:fs/promises'
+import { chmod, lstat, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { once } from 'node:events'
 import { takeFolderLock, type FolderLock } from '@tollbook/client/folder'
@@ -77,7 +77,7 @@ async function listen(
   server.listen(folder.socket)
   await once(server, 'listening')
   await chmod(folder.socket, privateSocket)
-  const watch = watchSocket(folder.socket, (await stat(folder.socket)).ino)
+  const watch = watchSocket(folder.socket, (await lstat(folder.socket)).ino)
   return {
     pid: process.pid,
     server,
@@ -101,7 +101,7 @@ function watchSocket(path: string, inode: number) {
   let timer: NodeJS.Timeout | undefined
   const replaced = new Promise<void>((resolve) => {
     const look = async () => {
-      const status = await stat(path).catch(() => undefined)
+      const status = await lstat(path).catch(() => undefined)
       if (status?.ino === inode) return
       isReplaced = true
       resolve()

@@ -1,0 +1,73 @@
+import { chmod, lstat, rename, symlink } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { Keypair } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { askWallet, sendToWallet } from '@tollbook/agent/client/socketRequest'
+import { startWallet } from '@tollbook/agent/wallet/walletProcess'
+import { afterFile } from '../support/afterFile.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { makeAgentFolder } from './support/agentFolder.ts'
+
+/* A socket that is not the wallet's: its process could read every request, and forge every answer. */
+
+const policy = {
+  rpcUrl: 'http://127.0.0.1:1',
+  hosts: {},
+  mints: { [Keypair.generate().publicKey.toBase58()]: { name: 'TOLL', usdPerToken: '0.001' } },
+}
+const newFolder = () => makeAgentFolder(Keypair.generate().secretKey, policy)
+
+/** A process that claims to be the wallet. */
+async function openImpostor() {
+  const path = `${await makeScratchDirectory()}/impostor.sock`
+  let asked = 0
+  const server = createServer((_request, response) => {
+    asked++
+    response.end(JSON.stringify({ pid: process.pid, address: 'an impostor' }))
+  })
+  await new Promise<void>((resolve) => void server.listen(path, resolve))
+  afterFile(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  return { path, asked: () => asked }
+}
+
+test('a front end does not follow a link to another socket', async () => {
+  const impostor = await openImpostor()
+  const { socket } = await newFolder()
+  await symlink(impostor.path, socket)
+  const sent = sendToWallet({ socket, method: 'POST', path: '/fetch', body: { intent: 'pay' } })
+  await expect(sent).rejects.toMatchObject({ code: 'ENOENT' })
+  expect([await askWallet(socket), impostor.asked()]).toEqual([undefined, 0])
+})
+
+test('a front end sends nothing into a folder in which other users can replace the socket', async () => {
+  const folder = await newFolder()
+  const wallet = await startWallet({ folder, report: () => undefined })
+  afterFile(wallet.close)
+  expect(await askWallet(folder.socket)).toMatchObject({ pid: process.pid })
+  await chmod(folder.path, 0o777)
+  expect(await askWallet(folder.socket)).toBeUndefined()
+  await chmod(folder.path, 0o700)
+  expect(await askWallet(folder.socket)).toMatchObject({ pid: process.pid })
+})
+
+test('a wallet that finds a link serves its own socket instead', async () => {
+  const impostor = await openImpostor()
+  const folder = await newFolder()
+  await symlink(impostor.path, folder.socket)
+  const wallet = await startWallet({ folder, report: () => undefined })
+  afterFile(wallet.close)
+  expect([wallet.server === undefined, (await lstat(folder.socket)).isSocket(), impostor.asked()]).toEqual([
+    false,
+    true,
+    0,
+  ])
+})
+
+test('a wallet whose socket was moved behind a link notices that it is replaced', async () => {
+  const folder = await newFolder()
+  const wallet = await startWallet({ folder, report: () => undefined })
+  afterFile(wallet.close)
+  await rename(folder.socket, `${folder.socket}.own`)
+  await symlink(`${folder.socket}.own`, folder.socket)
+  await wallet.replaced
+})
