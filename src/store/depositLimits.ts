@@ -32,11 +32,26 @@ const numberSpace = 15
 const numberSeconds = 24 * 60 * 60
 const numberBytes = 8
 
-// One deposit is recorded in each round, so the last of 64 at once waits for 63 others.
+// A round is lost to the deposit of another process only.
 const roundsMax = 64
 
+export type Deposits = (deposit: LimitedDeposit) => ReturnType<typeof appendDeposit>
+
+/**
+ * Appends the deposits of one process, one after another: each is judged on the balances that the one before leaves.
+ * All at once would read them again after each append, 2,080 times for 64 deposits.
+ */
+export function createDeposits(deps: DepositStoreDeps): Deposits {
+  let last: Promise<unknown> = Promise.resolve()
+  return (deposit) => {
+    const appended = last.then(() => appendDeposit(deps, deposit))
+    last = appended.catch(() => undefined)
+    return appended
+  }
+}
+
 /** Appends a deposit within its limits. Holds that return to a tab later do not count. */
-export async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
+async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
   const { item, baseUnits, limits } = deposit
   for (let round = 1; round <= roundsMax; round++) {
     const { number, tabBaseUnits, allBaseUnits } = await readBalances(deps, deposit)

@@ -37,7 +37,7 @@ import {
   tabRequestOf,
 } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
-import { appendDeposit } from './depositLimits.ts'
+import { createDeposits, type Deposits } from './depositLimits.ts'
 import {
   idempotencyKeyBytes,
   idempotencySpace,
@@ -76,10 +76,11 @@ const digestBytes = 32
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
+  const deposits = createDeposits(deps)
   return {
     lookUp: (question) => lookUp(deps, question),
     listUnreceived: (question) => listUnreceived(deps, question),
-    append: (change) => append(deps, change),
+    append: (change) => append({ ...deps, deposits }, change),
     markSent: (answer) => deps.sentAnswers.add(answer),
     findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote, { sharesMemo } = {}) {
@@ -177,7 +178,11 @@ async function listUnreceived(
   })
 }
 
-async function append(deps: PaymentStoreDeps, change: PaymentChange): Promise<AppendOutcome> {
+interface AppendDeps extends PaymentStoreDeps {
+  readonly deposits: Deposits
+}
+
+async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOutcome> {
   const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
   const result = await appendItem(deps, change)
@@ -207,13 +212,13 @@ async function append(deps: PaymentStoreDeps, change: PaymentChange): Promise<Ap
   return { outcome: 'idempotency_key_reused' }
 }
 
-function appendItem({ kernel, pool }: PaymentStoreDeps, change: PaymentChange) {
+function appendItem({ kernel, deposits }: AppendDeps, change: PaymentChange) {
   const { events, limits } = change
   const item = paymentItem(change)
   const deposited = events.find((event) => event.kind === 'TabOpened' || event.kind === 'TabToppedUp')
   if (deposited === undefined || limits === undefined) return kernel.append(item)
   const { tab, mint, depositBaseUnits: baseUnits } = deposited
-  return appendDeposit({ kernel, pool }, { item, tab, mint, baseUnits, limits })
+  return deposits({ item, tab, mint, baseUnits, limits })
 }
 
 // Steps whose answer tells the caller what the tab has.
