@@ -76,10 +76,11 @@ export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
 }
 
 function withMembers(body: { readonly [name: string]: Json }, challenges: readonly Challenge[]): Json {
-  const members = challenges.flatMap((challenge) => Object.entries(challenge.members))
-  const names = new Set([...Object.keys(body), ...members.map(([name]) => name)])
-  assert(names.size === Object.keys(body).length + members.length, 'no two rails write the same member of the 402')
-  return { ...body, ...Object.fromEntries(members) }
+  const parts = [body, ...challenges.map(({ members }) => members)]
+  const whole = Object.assign({}, ...parts)
+  const count = parts.reduce((sum, part) => sum + Object.keys(part).length, 0)
+  assert(Object.keys(whole).length === count, 'no two rails write the same member of the 402')
+  return whole
 }
 
 /**

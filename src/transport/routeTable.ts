@@ -24,7 +24,13 @@ export function createRouteTable<R extends { readonly path: string }>(
     byPattern.set(pattern, route)
     router.register(pattern, [anyMethod], () => undefined)
   }
+  // Each request looks its path up four times, and the router tries its patterns one after the other.
+  const literals = new Map(
+    ranked.flatMap(({ route, rank }) => (/^0*$/.test(rank) ? [[route.path, { route, segments: [] }]] : [])),
+  )
   return (path) => {
+    const literal = literals.get(path)
+    if (literal !== undefined) return literal
     const [layer] = router.match(path, anyMethod).path
     if (layer === undefined) return undefined
     const route = assertPresent(byPattern.get(String(layer.path)), 'the router has only these routes')

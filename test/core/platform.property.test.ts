@@ -17,6 +17,10 @@ describe('Node and every other runtime return the same bytes', () => {
       fc.property(bytes, fc.string({ unit: 'grapheme' }), (data, text) => {
         expect(Buffer.from(web.sha256(data))).toEqual(Buffer.from(node.sha256(data)))
         expect(Buffer.from(web.sha256(text))).toEqual(Buffer.from(node.sha256(text)))
+        for (const encoding of ['hex', 'base64url'] as const) {
+          expect(web.sha256Text(text, encoding)).toBe(node.sha256Text(text, encoding))
+          expect(web.sha256Text(data, encoding)).toBe(node.sha256Text(data, encoding))
+        }
         expect(web.toBase64(data)).toBe(node.toBase64(data))
         expect(web.toBase64Url(data)).toBe(node.toBase64Url(data))
         expect(web.toHex(data)).toBe(node.toHex(data))

@@ -1,11 +1,10 @@
-import { toBase64Url } from './bytes.ts'
-import { sha256 } from './digest.ts'
+import { sha256Base64Url } from './digest.ts'
 import { memoPrefix } from './quote.ts'
 import { type Refusal, refuseProof } from './refusal.ts'
 
 /** The memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
 export function memoOfSecret(secret: string): string {
-  return memoPrefix + toBase64Url(sha256(secret))
+  return memoPrefix + sha256Base64Url(secret)
 }
 
 /**

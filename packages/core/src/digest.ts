@@ -1,4 +1,3 @@
-import { toHex } from './bytes.ts'
 import { platform } from '#platform'
 
 /** SHA-256 of bytes, or of a text in UTF-8. */
@@ -7,5 +6,10 @@ export function sha256(data: Uint8Array | string): Uint8Array {
 }
 
 export function sha256Hex(data: Uint8Array | string): string {
-  return toHex(sha256(data))
+  return platform.sha256Text(data, 'hex')
+}
+
+/** SHA-256 in base64url without padding. */
+export function sha256Base64Url(data: Uint8Array | string): string {
+  return platform.sha256Text(data, 'base64url')
 }

@@ -4,6 +4,7 @@
  */
 export interface Platform {
   sha256(data: Uint8Array | string): Uint8Array
+  sha256Text(data: Uint8Array | string, encoding: 'hex' | 'base64url'): string
   /** Fills the array from the system's secure source. */
   fillRandom(bytes: Uint8Array): void
   /** Returns a function that signs with the 32-byte seed (RFC 8032). */

@@ -16,6 +16,7 @@ function base64Url(bytes: Uint8Array): string {
  */
 export const platform: Platform = {
   sha256: (data) => Buffer.from(hash('sha256', data, 'binary'), 'latin1'),
+  sha256Text: (data, encoding) => hash('sha256', data, encoding),
   fillRandom: (bytes) => void randomFillSync(bytes),
   ed25519Signer(seed, publicKey) {
     const key = privateKey(seed, publicKey)

@@ -6,6 +6,7 @@ import type { Platform } from './platform.ts'
 /** Pure JavaScript: browsers, workers and other runtimes without node:crypto. */
 export const platform: Platform = {
   sha256: (data) => sha256(data),
+  sha256Text: (data, encoding) => (encoding === 'hex' ? hex : base64urlnopad).encode(sha256(data)),
   fillRandom: (bytes) =>
     void globalThis.crypto.getRandomValues(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
   ed25519Signer: (seed) => (message) => ed25519.sign(message, seed),
