@@ -185,6 +185,9 @@ interface AppendDeps extends PaymentStoreDeps {
 async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOutcome> {
   const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
+  // A change that returns nothing to its tab leaves the balance as it is, so both go to the database at once.
+  const isWhole = change.events.every(({ kind }) => kind !== 'TabReturned')
+  const reading = isWhole && shownAfter.has(change.step) ? readBalance(deps, change.before) : undefined
   const result = await appendItem(deps, change)
   if (result.outcome === 'beyond') return { outcome: 'refused', refusal: result.refusal }
   const debited = change.events.find((event) => event.kind === 'TabDebited')
@@ -193,7 +196,7 @@ async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOu
     const after = evolveAll(change.before, change.events, recordedAtMs)
     const beyond = debited === undefined ? undefined : await refuseBeyondDay(tabs, debited, change.nowMs)
     if (beyond === undefined || debited === undefined) {
-      const balance = shownAfter.has(change.step) ? await readBalance(deps, after) : {}
+      const balance = shownAfter.has(change.step) ? await (reading ?? readBalance(deps, after)) : {}
       return { outcome: 'appended', recordedAtMs, leaves, after, ...balance }
     }
     await releaseDebit(kernel, { ...change, before: after }, debited)
