@@ -14,7 +14,7 @@ begin
       -- No month closes within a day, and the second comparison costs 2 microseconds.
       e.recorded_at - e.effective_at >= interval '1 day' and e.recorded_at >= reports.month_closed_at(e.effective_at) as is_late,
       e.debits, e.credits, e.amounts, e.kind, e.effective_at, e.recorded_at,
-      case when e.kind = 'RequestFulfilled' then substr(e.leaf_hash, 1, 16) end as receipt,
+      case when e.kind in ('RequestFulfilled', 'TabCaptured') then substr(e.leaf_hash, 1, 16) end as receipt,
       case when e.kind in ('PaymentSubmitted', 'PaymentVerified', 'TransferReceived', 'TabDebited', 'TabClosed')
         then convert_from(e.body, 'UTF8')::jsonb end as body
     from ledger.events e
@@ -25,10 +25,10 @@ begin
       -- Each payment counts once, and no longer when it is reversed. Null: neither happened here.
       sum(case e.kind when 'PaymentVerified' then 1 when 'PaymentReversed' then -1 end) as payments,
       count(*) filter (where e.kind in ('ProofClaimed', 'TabDebited')) as claims,
-      max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
+      max(e.recorded_at) filter (where e.receipt is not null) as fulfilled_at,
       max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at,
       -- A payment is delivered once.
-      (array_agg(e.receipt) filter (where e.kind = 'RequestFulfilled'))[1] as receipt
+      (array_agg(e.receipt) filter (where e.receipt is not null))[1] as receipt
     from event e
     group by e.stream
   ),

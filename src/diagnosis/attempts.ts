@@ -21,7 +21,7 @@ export function attemptsOf(events: readonly RecordedPaymentEvent[]): readonly At
 }
 
 function endOf(event: RecordedPaymentEvent['event']): Pick<Attempt, 'outcome' | 'reason'> | undefined {
-  if (event?.kind === 'RequestFulfilled') return { outcome: 'delivered', reason: null }
+  if (event?.kind === 'RequestFulfilled' || event?.kind === 'TabCaptured') return { outcome: 'delivered', reason: null }
   if (event?.kind === 'RequestFailed') return { outcome: 'failed', reason: event.reason }
   if (event?.kind === 'AnswerBroken') return { outcome: 'broken', reason: `ended after ${event.bytes} bytes` }
   return undefined

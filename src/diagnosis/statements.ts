@@ -67,8 +67,8 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
 export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment) {
   const { kind, state, stateName, events } = recorded
   const settlement = 'settlement' in state ? state.settlement : undefined
-  const delivery = events.find(({ event }) => event?.kind === 'RequestFulfilled')
-  const attemptId = delivery?.event?.kind === 'RequestFulfilled' ? delivery.event.attemptId : undefined
+  const delivery = events.find(({ event }) => event?.kind === 'RequestFulfilled' || event?.kind === 'TabCaptured')
+  const attemptId = delivery === undefined ? undefined : attemptIdOf(events)
   const text = (value: { toString(): string } | undefined) => value?.toString() ?? null
   return {
     kind,
@@ -91,6 +91,14 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
       return { position, kind: event?.kind ?? kind, recordedAt: isoTime(recordedAtMs) }
     }),
   }
+}
+
+/** Returns the id of the attempt that delivered, which the delivery on a tab has from its debit. */
+function attemptIdOf(events: RecordedPayment['events']): string | undefined {
+  const ids = events.map(({ event }) =>
+    event?.kind === 'RequestFulfilled' || event?.kind === 'TabDebited' ? event.attemptId : undefined,
+  )
+  return ids.findLast((id) => id !== undefined)
 }
 
 /** Facts about a quote. Amounts are decimal texts of base units and millionths of a US dollar. */

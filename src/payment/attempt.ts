@@ -1,14 +1,13 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
-import type { Price } from '@tollbook/core/quote'
 import type { TabDeposit } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState, Verified } from './payment.ts'
 import { inProgressRetryMaxSeconds, mayUse, refuseInProgress } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
 import { isBound, isPaidWhole, type Settlement, type Usage } from './settlement.ts'
-import { decideDebit, returnedBy } from './tabDebit.ts'
+import { type Charge, decideCapture, decideDebit, promisedBurnOf, returnedBy } from './tabDebit.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
@@ -137,44 +136,33 @@ export interface FulfilCommand {
   readonly usage?: Usage
 }
 
-/** A charge with its division by the split of the price. */
-export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
-
 /**
  * Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has
  * taken over.
  */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
-  const { deposit, charged, ...delivery } = command
-  const live = findLive(state, delivery.attemptId)
+  const { attemptId, orderDigest, answerDigest, deposit } = command
+  const live = findLive(state, attemptId)
   if (live === undefined) return undefined
   const { settlement } = live
+  if (isDebit(settlement)) return decideCapture({ ...live, settlement }, command)
   const { price } = settlement
-  const { mint } = price
-  const fulfilled = { kind: 'RequestFulfilled', attempt: live.attempt, ...delivery } as const
+  const { mint, shares, requiredBaseUnits, burnBaseUnits } = price
+  const { attempt } = live
+  const fulfilled = { kind: 'RequestFulfilled', attempt, attemptId, orderDigest, answerDigest } as const
   if (isDepositPrice(price)) return { step: 'payment.fulfil', events: [fulfilled, depositEvent(settlement, deposit)] }
-  const charge = isDebit(settlement) ? (charged ?? price) : price
-  const { shares, requiredBaseUnits, burnBaseUnits } = charge
   const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
   assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
   return {
-    step: isDebit(settlement) ? 'tab_request.capture' : 'payment.fulfil',
-    events: [
-      fulfilled,
-      ...owedBurnOf(settlement, charge),
-      { kind: 'DistributionAllocated', mint, parts: shares },
-      ...returnedBy(live, requiredBaseUnits),
-    ],
+    step: 'payment.fulfil',
+    events: [fulfilled, ...owedBurnOf(settlement), { kind: 'DistributionAllocated', mint, parts: shares }],
   }
 }
 
 /** Returns the burn that a delivery owes: of a price that was sent whole, or in the token of a price in dollars. */
-function owedBurnOf(settlement: Settlement, { burnBaseUnits, tokenBurn }: Charge) {
-  const { mint, endpoint } = settlement.price
-  if (tokenBurn !== undefined) {
-    const { mint: token, baseUnits: owedBaseUnits } = tokenBurn
-    return [{ kind: 'BurnOwed', mint: token, endpoint, owedBaseUnits, source: 'treasury' } as const]
-  }
+function owedBurnOf(settlement: Settlement) {
+  const { mint, endpoint, burnBaseUnits } = settlement.price
+  if (settlement.price.tokenBurn !== undefined) return promisedBurnOf(settlement.price)
   const isOwed = burnBaseUnits > 0n && isPaidWhole(settlement)
   return isOwed ? [{ kind: 'BurnOwed', mint, endpoint, owedBaseUnits: burnBaseUnits } as const] : []
 }
@@ -227,7 +215,7 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
 /** Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   // The whole hold is on the tab again, so nothing is owed back however often the attempts fail.
-  if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live, 0n)] }
+  if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live)] }
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
   const refund = live.isFinal ? [refundEvent(live)] : []

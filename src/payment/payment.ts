@@ -1,11 +1,10 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { Price } from '@tollbook/core/quote'
 import type { TabId } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
-import type { BurnOwed, SponsoredOffer } from './events/verificationEvents.ts'
+import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
-import { settlementOfDebit } from './tabSettlement.ts'
+import { chargedBy, owingBurn, settlementOfDebit } from './tabSettlement.ts'
 
 /*
  * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a
@@ -150,10 +149,11 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       const { endpoint } = settlement.price
       return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
     }
-    case 'BurnOwed':
-      return { ...chargedAs(afterVerification(state), burnOf(event)), version }
+    case 'BurnOwed': {
+      const { settlement, ...verified } = afterVerification(state)
+      return { ...verified, settlement: owingBurn(settlement, event), version }
+    }
     case 'DistributionAllocated':
-      return { ...chargedAs(afterVerification(state), { shares: event.parts }), version }
     case 'TokensBurned':
     case 'BurnReversed':
     case 'BurnOwedReversed':
@@ -178,11 +178,11 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'AnswerStarted':
       assert(state.phase === 'claimed', 'an answer is claimed before it starts')
       return { ...state, phase: 'streaming', version, leaseUntilMs: recordedAtMs + state.leaseMs }
-    case 'RequestFulfilled': {
+    case 'RequestFulfilled':
+      return { ...verifiedOf(state), phase: 'fulfilled', version }
+    case 'TabCaptured': {
       const { settlement, ...verified } = verifiedOf(state)
-      const { usage } = event
-      const charged = usage === undefined ? settlement : { ...settlement, usage }
-      return { ...verified, settlement: charged, phase: 'fulfilled', version }
+      return { ...verified, settlement: chargedBy(settlement, event), phase: 'fulfilled', version }
     }
     case 'RequestFailed':
     case 'AnswerBroken':
@@ -217,23 +217,6 @@ function afterVerification(state: PaymentState): AfterVerification {
     'a payment is verified before anything else happens to it',
   )
   return state
-}
-
-/** Returns the burn of a charge. That of a price in dollars is in the service token. */
-export function burnOf({ mint, owedBaseUnits, source }: BurnOwed) {
-  return source === undefined ? { burnBaseUnits: owedBaseUnits } : { tokenBurn: { mint, baseUnits: owedBaseUnits } }
-}
-
-/** The price of a debit becomes its charge, which may be less than its hold. Any other payment is charged its price. */
-function chargedAs(
-  state: AfterVerification,
-  charge: Partial<Pick<Price, 'burnBaseUnits' | 'shares' | 'tokenBurn'>>,
-): AfterVerification {
-  const { settlement } = state
-  if (settlement.debit === undefined) return state
-  const price = { ...settlement.price, ...charge }
-  const requiredBaseUnits = price.shares.reduce((sum, { baseUnits }) => sum + baseUnits, price.burnBaseUnits)
-  return { ...state, settlement: { ...settlement, price: { ...price, requiredBaseUnits } } }
 }
 
 function verifiedOf(state: PaymentState): Omit<Verified, 'version'> {

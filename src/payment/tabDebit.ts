@@ -1,8 +1,11 @@
 import { assert } from '@tollbook/core/assert'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
-import type { TabDebited, TabReturned } from './events/tabEvents.ts'
+import type { Price } from '@tollbook/core/quote'
+import type { TabCaptured, TabDebited, TabReturned } from './events/tabEvents.ts'
+import type { BurnOwed } from './events/verificationEvents.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState } from './payment.ts'
 import { inProgressRetryMaxSeconds, refuseInProgress } from './paymentUse.ts'
+import type { Usage } from './settlement.ts'
 import { type DebitSettlement, isDebit } from './tabSettlement.ts'
 
 /* A request that a tab pays. attempt.ts has the steps that it shares with payments of the chain. */
@@ -32,14 +35,56 @@ export function decideDebit(state: PaymentState, command: DebitCommand): Payment
   return { step: 'tab_request.debit', events: [debited] }
 }
 
-/** Returns the part of a hold that was not charged to its tab. Nothing for a payment of the chain. */
-export function returnedBy(
-  { settlement }: Pick<LiveAttempt, 'settlement'>,
-  chargedBaseUnits: bigint,
-): readonly TabReturned[] {
+/** A charge with its division by the split of the price. */
+export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
+
+interface CaptureCommand {
+  readonly orderDigest: string
+  readonly answerDigest: string
+  readonly charged?: Charge
+  readonly usage?: Usage
+}
+
+type LiveDebit = Pick<LiveAttempt, 'attempt'> & { readonly settlement: DebitSettlement }
+
+/** Records a delivery with its charge, and puts the rest of the hold on the tab again. */
+export function decideCapture({ attempt, settlement }: LiveDebit, command: CaptureCommand): PaymentDecision {
+  const { price, debit } = settlement
+  const { orderDigest, answerDigest, usage, charged = price } = command
+  const { requiredBaseUnits, burnBaseUnits, shares, tokenBurn } = charged
+  const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  assert(allocated === requiredBaseUnits, 'burn and shares are the whole charge (I18)')
+  assert(orderDigest === debit.orderDigest, 'a debit is captured for the order that it was signed for')
+  const baseUnits = price.requiredBaseUnits - requiredBaseUnits
+  assert(baseUnits >= 0n, 'no more is charged than was held')
+  const captured: TabCaptured = {
+    kind: 'TabCaptured',
+    attempt,
+    answerDigest,
+    mint: price.mint,
+    burnBaseUnits,
+    shares,
+    ...(usage === undefined ? {} : { usage }),
+    ...(baseUnits === 0n ? {} : { returned: { tab: debit.tab, baseUnits } }),
+  }
+  const { endpoint } = price
+  return { step: 'tab_request.capture', events: [captured, ...promisedBurnOf({ endpoint, tokenBurn })] }
+}
+
+/** Returns the burn in the service token that a sale in dollars owes. */
+export function promisedBurnOf({ endpoint, tokenBurn }: PromisedBurn): readonly BurnOwed[] {
+  if (tokenBurn === undefined) return []
+  const { mint, baseUnits: owedBaseUnits } = tokenBurn
+  return [{ kind: 'BurnOwed', mint, endpoint, owedBaseUnits, source: 'treasury' }]
+}
+
+interface PromisedBurn extends Pick<Price, 'endpoint'> {
+  readonly tokenBurn?: Price['tokenBurn'] | undefined
+}
+
+/** Returns the hold of a failed attempt to its tab. Nothing for a payment of the chain. */
+export function returnedBy({ settlement }: Pick<LiveAttempt, 'settlement'>): readonly TabReturned[] {
   if (!isDebit(settlement)) return []
   const { price, debit } = settlement
-  const baseUnits = price.requiredBaseUnits - chargedBaseUnits
-  assert(baseUnits >= 0n, 'no more is charged than was held')
-  return baseUnits === 0n ? [] : [{ kind: 'TabReturned', tab: debit.tab, mint: price.mint, baseUnits }]
+  return [{ kind: 'TabReturned', tab: debit.tab, mint: price.mint, baseUnits: price.requiredBaseUnits }]
 }

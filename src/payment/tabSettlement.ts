@@ -1,5 +1,6 @@
 import type { Price } from '@tollbook/core/quote'
-import type { TabDebited } from './events/tabEvents.ts'
+import type { TabCaptured, TabDebited } from './events/tabEvents.ts'
+import type { BurnOwed } from './events/verificationEvents.ts'
 import { tabRequestReference } from './paymentReference.ts'
 import type { DebitFacts, Settlement } from './settlement.ts'
 
@@ -40,6 +41,22 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
     evidence: { kind: 'solana', slot, blockTimeMs, transactionBase64: undefined },
     debit: { tab, number, deposit, signed, bearerHash, lifecycle, orderDigest },
   }
+}
+
+/** Returns the settlement with its charge as its price. The charge may be less than the hold. */
+export function chargedBy(
+  settlement: Settlement,
+  { burnBaseUnits, shares, usage }: Pick<TabCaptured, 'burnBaseUnits' | 'shares' | 'usage'>,
+): Settlement {
+  const requiredBaseUnits = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  const price = { ...settlement.price, burnBaseUnits, shares, requiredBaseUnits }
+  return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
+}
+
+/** Returns the settlement with the burn in the token that its charge owes. Any other payment owes the burn of its price. */
+export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
+  if (!isDebit(settlement)) return settlement
+  return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }
 }
 
 /** The only share of a deposit's price. */

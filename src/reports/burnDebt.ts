@@ -47,13 +47,25 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
       join ledger.events s on s.seq = l.stream
     ),
     oldest as (
-      select e.effective_at
-      from ledger.events e
-      where e.kind = 'BurnOwed' and e.seq > (select b.through from burned b)
-        and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
-        and not exists (select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > e.seq and r.stream = e.stream)
-      order by e.seq
-      limit 1
+      (
+        select e.effective_at
+        from ledger.events e
+        where e.kind = 'BurnOwed' and e.seq > (select b.through from burned b)
+          and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+          and not exists (select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > e.seq and r.stream = e.stream)
+        order by e.seq
+        limit 1
+      )
+      union all
+      (
+        select e.effective_at
+        from ledger.events e
+        where e.kind = 'TabCaptured' and e.seq > (select b.through from burned b)
+          and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+          and convert_from(e.body, 'UTF8')::jsonb ->> 'burnBaseUnits' <> '0'
+        order by e.seq
+        limit 1
+      )
     ),
     rolled_up as (
       select sum(d.debits - d.credits) as amount
@@ -67,7 +79,7 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
         and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
     )
     select (coalesce((select -a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Liabilities:BurnOwed'), 0))::text as owed,
-      (select o.effective_at from oldest o) as oldest_at,
+      (select min(o.effective_at) from oldest o) as oldest_at,
       (coalesce((select t.amount from rolled_up t), 0) + coalesce((select t.amount from since t), 0))::text as confirmed,
       (select l.body from last l) as body, (select l.effective_at from last l) as burned_at`.execute(database)
   const {

@@ -242,7 +242,7 @@ async function findBehindTheList(database: Database, start: Buffer): Promise<Buf
     )
     select s.id
     from found f
-    join ledger.events e on e.seq = f.seq and e.kind = 'RequestFulfilled'
+    join ledger.events e on e.seq = f.seq and e.kind in ('RequestFulfilled', 'TabCaptured')
     join ledger.streams s on s.stream = e.stream
     limit 1`.execute(database)
   return rows[0]?.id

@@ -25,7 +25,7 @@ const movements: Readonly<Record<string, string>> = {
   DepositReversed: 'dropped',
   TabTakenBack: 'dropped',
   TabDebited: 'hold',
-  DistributionAllocated: 'capture',
+  TabCaptured: 'capture',
   TabReturned: 'release',
   TabClosed: 'return',
   TabRestOwed: 'return',
@@ -42,8 +42,8 @@ interface StatementRow {
 }
 
 /**
- * Lists what moved on one tab, oldest first. A request has a hold, then a capture and a release of the rest, or a
- * release of all of it. The cursor has the balance before the page.
+ * Lists what moved on one tab, oldest first. A request has a hold, then a capture, which puts the rest on the tab
+ * again, or a release of all of it. The cursor has the balance before the page.
  */
 export async function tabStatement(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [, position = '0', balance = '0'] = /^(\d+)\.(\d+)$/.exec(question.cursor ?? '') ?? []
@@ -68,8 +68,8 @@ export async function tabStatement(database: Database, question: SumsQuestion): 
 }
 
 /**
- * The debits of a tab are a range of stream ids. The burn of a charge is the event before its shares. That of a charge
- * in dollars is in another mint, and is not a part of the charge.
+ * The debits of a tab are a range of stream ids. The burn in the token for a charge in dollars is a separate event, and
+ * is not a part of the charge.
  */
 async function readMovements(database: Database, { tab, limit }: SumsQuestion, after: number) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
@@ -93,7 +93,7 @@ async function readMovements(database: Database, { tab, limit }: SumsQuestion, a
       e.change::text as change, e.charged::text as charged
     from (
       select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
-        case when e.kind = 'DistributionAllocated' then t.whole + coalesce(b.owed, 0) end as charged
+        case when e.kind = 'TabCaptured' then t.whole - t.change end as charged
       from place
       join ledger.events e on e.seq = place.seq
       left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
@@ -102,10 +102,6 @@ async function readMovements(database: Database, { tab, limit }: SumsQuestion, a
           coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
         from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
       ) t
-      left join lateral (
-        select b.amounts[1] as owed from ledger.events b where b.seq = e.seq - 1 and b.stream = e.stream and b.kind = 'BurnOwed'
-          and not convert_from(b.body, 'UTF8')::jsonb ? 'source'
-      ) b on true
       where e.kind = any(${Object.keys(movements)}::text[])
       order by e.seq
       limit ${limit + 1}

@@ -83,9 +83,10 @@ interface DebtRow {
  * burn is irreversible. The list of open work shows which payments are final. Events that it has not followed wait for
  * the next round.
  *
- * A debt has the position of its `BurnOwed`, which is later than the first event of its payment. No debt is skipped:
- * all events up to the end are committed, so a debt that is recorded afterwards has a later position. No debt is burned
- * before its payment is final: the end is before the first event of that payment, and so before its debt.
+ * A debt has the position of its `BurnOwed` or `TabCaptured`, which is later than the first event of its payment. No
+ * debt is skipped: all events up to the end are committed, so a debt that is recorded afterwards has a later position.
+ * No debt is burned before its payment is final: the end is before the first event of that payment, and so before its
+ * debt.
  *
  * Tokens of the payment wallet belong to others until the treasury delivers. Deliveries cover the oldest sales in
  * dollars first, so the end is also before the first of them whose tokens have not all arrived.
@@ -105,6 +106,15 @@ async function readDebts(database: Database, mint: Address, afterPosition: numbe
         and not exists (
           select from ledger.events r where r.kind = 'PaymentReversed' and r.seq > ${afterPosition} and r.stream = e.stream
         )
+      union all
+      select e.seq, d.endpoint, (said ->> 'burnBaseUnits')::numeric, null
+      from ledger.events e
+      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) body
+      cross join lateral (
+        select convert_from(d.body, 'UTF8')::jsonb #>> '{price,endpoint}' as endpoint
+        from ledger.events d where d.seq = e.stream offset 0
+      ) d
+      where e.kind = 'TabCaptured' and e.seq > ${afterPosition} and said ->> 'mint' = ${mint} and said ->> 'burnBaseUnits' <> '0'
     ),
     undelivered as (
       select min(d.seq) as seq

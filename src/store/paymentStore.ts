@@ -286,11 +286,9 @@ async function findDelivery(
   { reference, attemptId }: DeliveryQuestion,
 ): Promise<Fulfilment | undefined> {
   const recorded = await kernel.read(streamIdOf(reference))
-  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
+  const found = deliveryOf(recorded)
   const payment = foldPayment(recorded)
-  if (found === undefined || !('settlement' in payment)) return undefined
-  const { event } = paymentCodec.decode(textOf(found.body))
-  if (event.kind !== 'RequestFulfilled' || event.attemptId !== attemptId) return undefined
+  if (found === undefined || found.attemptId !== attemptId || !('settlement' in payment)) return undefined
   const { settlement, endpoint } = payment
   const { position, leafHash, recordedAtMs } = found
   return { settlement, endpoint, attemptId, position, leafHash, recordedAtMs }
@@ -342,12 +340,21 @@ type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>
 
 /** Undefined if nothing was delivered for this order. */
 function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string): RecordedDelivery | undefined {
-  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
+  const found = deliveryOf(recorded)
+  if (found?.orderDigest !== orderDigest) return undefined
+  const { attemptId, position, leafHash, recordedAtMs } = found
+  return { attemptId, position, leafHash, recordedAtMs }
+}
+
+/** Reads a delivery with its attempt and order, which the delivery on a tab has from its debit. */
+function deliveryOf(recorded: readonly RecordedEvent[]) {
+  const found = recorded.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')
   if (found === undefined) return undefined
-  const { event } = paymentCodec.decode(textOf(found.body))
-  if (event.kind !== 'RequestFulfilled' || event.orderDigest !== orderDigest) return undefined
-  const { position, leafHash, recordedAtMs } = found
-  return { attemptId: event.attemptId, position, leafHash, recordedAtMs }
+  const stated = found.kind === 'TabCaptured' ? recorded.findLast(({ kind }) => kind === 'TabDebited') : found
+  const { event } = paymentCodec.decode(textOf(assertPresent(stated, 'a capture follows its debit').body))
+  assert(event.kind === 'RequestFulfilled' || event.kind === 'TabDebited', 'a delivery states its attempt')
+  const { attemptId, orderDigest } = event
+  return { ...found, attemptId, orderDigest }
 }
 
 const selectStored = {

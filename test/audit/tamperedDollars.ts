@@ -184,7 +184,7 @@ const tamperedTabs: readonly Tampering[] = [
   onTab(
     'a share of a chat in dollars',
     1,
-    { kind: 'DistributionAllocated', from: '("treasury","baseUnits":)"\\d+"', to: '\\1"1"' },
+    { kind: 'TabCaptured', from: '("treasury","baseUnits":)"\\d+"', to: '\\1"1"' },
     'distribution_differs',
   ),
 ]

@@ -100,35 +100,31 @@ const tamperedDebits: readonly Tampering[] = [
   ),
 ]
 
-/** Events of the first chat that a tab paid by use: the delivery, the burn, the shares and the rest. */
-const usedChat = `(select min(seq) from ledger.events where kind = 'RequestFulfilled' and convert_from(body, 'UTF8') like '%"usage"%')`
+/** The capture of the first chat that a tab paid by use. */
+const usedChat = `select min(seq) as value from ledger.events
+  where kind = 'TabCaptured' and convert_from(body, 'UTF8') like '%"usage"%'`
 
-function onChat(name: string, place: 0 | 2 | 3, edit: readonly [from: string, to: string], at: 2 | 3): Tampering {
-  return {
-    name,
-    run: async (ledger) => {
-      const position = await ledger.value(`select ${usedChat} as value`)
-      await ledger.sql(editBody(position + place, ...edit))
-      const code = at === 3 ? 'refund_differs' : 'distribution_differs'
-      return { aspect: 'arithmetic', code, position: position + at }
-    },
-  }
+type ChargeCode = 'distribution_differs' | 'refund_differs' | 'owner_differs' | 'attempt_wrong'
+
+function onChat(
+  name: string,
+  edit: readonly [from: string, to: string],
+  code: ChargeCode = 'distribution_differs',
+): Tampering {
+  return onPlace(name, usedChat, { aspect: 'arithmetic', code }, (position) => editBody(position, ...edit))
 }
 
 const tamperedCharges: readonly Tampering[] = [
-  onChat('the usage of a chat', 0, ['"output":2000', '"output":1000'], 2),
-  onChat('the usage of a chat taken away', 0, [',"usage":\\{[^}]*\\}', ''], 2),
-  {
-    name: 'the burn of a charge',
-    run: async (ledger) => {
-      const position = (await ledger.value(`select ${usedChat} as value`)) + 1
-      await ledger.sql(editBody(position, '"owedBaseUnits":"\\d+"', '"owedBaseUnits":"1"'))
-      return { aspect: 'arithmetic', code: 'posting_differs', position }
-    },
-  },
-  onChat('a share of a charge', 2, ['"baseUnits":"\\d+"', '"baseUnits":"1"'], 2),
-  onChat('a charge above the hold', 2, ['"baseUnits":"\\d+"', '"baseUnits":"900000000"'], 2),
-  onChat('the rest of a hold', 3, ['"baseUnits":"\\d+"', '"baseUnits":"1"'], 3),
+  onChat('the usage of a chat', ['"output":2000', '"output":1000']),
+  onChat('the usage of a chat taken away', [',"usage":\\{[^}]*\\}', '']),
+  onChat('the burn of a charge', ['"burnBaseUnits":"\\d+"', '"burnBaseUnits":"1"']),
+  onChat('a share of a charge', ['("shares":.*?"baseUnits":)"\\d+"', '\\1"1"']),
+  onChat('a charge above the hold', ['("shares":.*?"baseUnits":)"\\d+"', '\\1"900000000"']),
+  onChat('the mint of a charge', ['"mint":"....', '"mint":"1111']),
+  onChat('the attempt of a charge', ['"attempt":1', '"attempt":2'], 'attempt_wrong'),
+  onChat('the rest of a hold', ['("returned":\\{"baseUnits":)"\\d+"', '\\1"1"'], 'refund_differs'),
+  onChat('the rest of a hold taken away', ['"returned":\\{[^}]*\\},', ''], 'refund_differs'),
+  onChat('the tab of a rest', ['("returned":.*?"tab":)"\\w+"', '\\1"4uQeVj5tqViQh7yWWGStvk"'], 'owner_differs'),
   {
     name: 'a fixed price charged by use',
     run: async (ledger) => {

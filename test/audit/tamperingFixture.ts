@@ -99,10 +99,7 @@ export async function exportWhole({ serviceUrl }: TestDatabase, path: string): P
 export async function withCopy<T>(ledger: TestDatabase, work: (adminUrl: string) => Promise<T>): Promise<T> {
   const name = newDatabaseName('tollbook_audited')
   const serverUrl = databaseUrl(ledger.adminUrl, 'postgres')
-  await withAdminSession(serverUrl, (admin) =>
-    // The default writes all pages to the WAL: four times the processor time for the copy and three for its end.
-    admin.query(`create database ${name} template ${ledger.name} strategy file_copy`),
-  )
+  await withAdminSession(serverUrl, (admin) => admin.query(`create database ${name} template ${ledger.name}`))
   try {
     return await work(databaseUrl(ledger.adminUrl, name))
   } finally {

@@ -124,7 +124,7 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
     case 'break':
       return attempt.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
     case 'fulfil':
-      return attempt.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '', ...more })
+      return attempt.decideFulfil(state, { attemptId, orderDigest: order.digest, answerDigest: '', ...more })
     case 'release':
       return attempt.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
     case 'expire':

@@ -184,8 +184,7 @@ test('a statement names each movement, with what a request was charged', async (
   const chat = 40_000_000n
   expect(of(3)).toEqual([
     ['hold', -chat, null],
-    ['capture', 0n, metered],
-    ['release', chat - metered, null],
+    ['capture', chat - metered, metered],
   ])
   expect(of(5).map(([movement]) => movement)).toEqual(['hold', 'release', 'hold', 'capture'])
   const movements = async (tab: string) => (await rowsOf('tab-statement', { tab })).map(({ movement }) => movement)

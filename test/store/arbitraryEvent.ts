@@ -212,6 +212,15 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     ({ price: { shares }, ...event }) => ({ ...event, parts: shares }),
   ),
   record({
+    kind: kind('TabCaptured'),
+    attempt,
+    answerDigest: digest,
+    mint: anyAddress,
+    burnBaseUnits: anyBaseUnits,
+    price: anyPrice,
+    returned: record({ tab: anyText, baseUnits: anyBaseUnits }),
+  }).map(({ price: { shares }, ...event }) => ({ ...event, shares })),
+  record({
     kind: kind('RequestFailed'),
     attempt,
     attemptId: anyText,

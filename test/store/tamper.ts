@@ -10,11 +10,9 @@ export async function tamper(admin: pg.Pool, statement: string): Promise<void> {
        from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'ledger' and not t.tgisinternal`,
     )
-    const turn = (how: string) =>
-      session.query(rows.map(({ part, trigger }) => `alter table ${part} ${how} trigger ${trigger}`).join(';'))
-    await turn('disable')
+    for (const { part, trigger } of rows) await session.query(`alter table ${part} disable trigger ${trigger}`)
     await session.query(statement)
-    await turn('enable always')
+    for (const { part, trigger } of rows) await session.query(`alter table ${part} enable always trigger ${trigger}`)
     await session.query('commit')
   } finally {
     session.release()

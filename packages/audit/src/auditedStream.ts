@@ -47,8 +47,6 @@ export const auditedStream = z.object({
   isPaidWhole: flag,
   /** Price by use of a debit, as text. Null: the price is fixed. */
   metered: optionalText,
-  /** Amount that the usage of a debit costs. Without a usage, its hold. */
-  dueBaseUnits: amount,
 })
 
 const noPayment = {
@@ -73,7 +71,6 @@ const noPayment = {
   leaseMs: 0,
   isPaidWhole: false,
   metered: null,
-  dueBaseUnits: 0n,
 }
 
 export function newStream(stream: string, kind: string, firstPosition: number): AuditedStream {

@@ -30,8 +30,8 @@ followed as materialized (
   select e.stream, count(*) filter (where e.kind in ('ProofClaimed', 'TabDebited')) as attempts, max(e.seq) as last_seq,
     count(*) filter (where e.kind = 'PaymentVerified') - count(*) filter (where e.kind = 'PaymentReversed') as payments,
     bool_or(e.kind = 'PaymentVerified') as is_verified, bool_or(e.kind = 'TabDebited') as is_debit,
-    max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
-    (array_agg(substr(e.leaf_hash, 1, 16)) filter (where e.kind = 'RequestFulfilled'))[1] as receipt,
+    max(e.recorded_at) filter (where e.kind in ('RequestFulfilled', 'TabCaptured')) as fulfilled_at,
+    (array_agg(substr(e.leaf_hash, 1, 16)) filter (where e.kind in ('RequestFulfilled', 'TabCaptured')))[1] as receipt,
     max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at
   from ledger.events e
   where e.seq <= (select upto.seq from upto)

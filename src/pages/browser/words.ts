@@ -47,7 +47,9 @@ const kinds: Readonly<Record<string, string>> = {
   TabOpened: 'The deposit opened a tab. All of it is owed to the caller until requests spend it.',
   TabToppedUp: 'The deposit was added to a tab.',
   TabDebited: 'The price of a request was held on the tab.',
-  TabReturned: 'The part of a hold that was not charged is on the tab again.',
+  TabCaptured:
+    'The request was answered. Its charge is owed to the burn and the accounts of the split; the rest of the hold is on the tab again.',
+  TabReturned: 'The request could not be answered. Its hold is on the tab again.',
   TabKeyReplaced: 'The wallet of the tab replaced its keys.',
   TabClosed: 'The tab was closed. Its rest is owed to the wallet that paid.',
   TabRestOwed: 'A hold or a deposit was returned after the tab was closed, and is owed to the wallet that paid.',

@@ -74,9 +74,9 @@ const answerBroken = defineEvent(
 export type AnswerBroken = EventOf<typeof answerBroken>
 
 /** Units of an answer that its price by use counts. `isEstimated`: the service counted them. */
-const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
+export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 
-/** An answer was delivered. From this event on, the payment has earned its price. */
+/** An answer was delivered for a payment of the chain, which has earned its price from this event on. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),
@@ -84,8 +84,6 @@ export const requestFulfilled = defineEvent(
     orderDigest: z.string(),
     /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
     answerDigest: z.string(),
-    /** Present if a tab paid by use. */
-    usage: usage.exactOptional(),
   }),
 )
 export type RequestFulfilled = EventOf<typeof requestFulfilled>

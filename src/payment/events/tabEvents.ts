@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { accounts, prepaidOn, refundDueTo } from '../../accounting/account.ts'
+import { accounts, prepaidOn, refundDueTo, shareOf } from '../../accounting/account.ts'
+import type { Posting } from '../../accounting/posting.ts'
+import { usage } from './attemptEvents.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import {
   address,
@@ -11,6 +13,7 @@ import {
   optionalText,
   price,
   reference,
+  shares,
 } from './fields.ts'
 
 /* Tabs: the deposit, the debits that spend it, and the end of the tab. */
@@ -110,7 +113,44 @@ const tabDebited = defineEvent(
 )
 export type TabDebited = EventOf<typeof tabDebited>
 
-/** The part of a hold that was not charged is on the tab again. */
+/**
+ * An answer was delivered, and its tab has paid the charge. One event, because each further event of a request costs as
+ * much as its facts. Attempt id and order are those of the debit. A burn in the token for a price in dollars is a
+ * `BurnOwed` after it.
+ */
+const tabCaptured = defineEvent(
+  z.object({
+    kind: z.literal('TabCaptured'),
+    attempt,
+    /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
+    answerDigest: z.string(),
+    mint: address,
+    /** Burn that is owed out of the charge. */
+    burnBaseUnits: baseUnits,
+    shares,
+    /** Present if the price is by use. */
+    usage: usage.exactOptional(),
+    /** Present if less was charged than was held. */
+    returned: z.object({ tab, baseUnits }).exactOptional(),
+  }),
+  ({ mint, burnBaseUnits, shares: parts, returned }) => {
+    const from = { debit: accounts.unearned, mint }
+    return [
+      { ...from, credit: accounts.burnOwed, amountBaseUnits: burnBaseUnits },
+      ...parts.map((part): Posting => ({
+        ...from,
+        credit: shareOf(part.account),
+        amountBaseUnits: part.baseUnits,
+      })),
+      ...(returned === undefined
+        ? []
+        : [{ ...from, credit: prepaidOn(returned.tab), amountBaseUnits: returned.baseUnits }]),
+    ]
+  },
+)
+export type TabCaptured = EventOf<typeof tabCaptured>
+
+/** A hold is on the tab again, because nothing was delivered. */
 const tabReturned = defineEvent(
   z.object({ kind: z.literal('TabReturned'), ...ofTab, baseUnits }),
   ({ tab: id, mint, baseUnits: amountBaseUnits }) => [
@@ -177,6 +217,6 @@ function takenBack({ tab: id, mint, takenBackBaseUnits: amountBaseUnits }: Taken
 }
 
 /** Events in the streams of payments and debits. */
-export const tabPaymentEvents = [tabOpened, tabToppedUp, depositReversed, tabDebited, tabReturned] as const
+export const tabPaymentEvents = [tabOpened, tabToppedUp, depositReversed, tabDebited, tabCaptured, tabReturned] as const
 /** Events in the stream of a tab's lifecycle. */
 export const tabLifecycleEvents = [tabKeyReplaced, tabClosed, tabRestOwed, tabTakenBack] as const

@@ -3,8 +3,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { prepaidOn } from '../../accounting/account.ts'
 import { paymentCodec } from '../../payment/events.ts'
 import type { Settlement } from '../../payment/settlement.ts'
-import { burnOf } from '../../payment/payment.ts'
-import { settlementOfDebit } from '../../payment/tabSettlement.ts'
+import { chargedBy, owingBurn, settlementOfDebit } from '../../payment/tabSettlement.ts'
 import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -202,19 +201,12 @@ function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
     }, 0n)
   if (event.kind === 'PaymentVerified') return { settlement: event.settlement, prepaidBaseUnits }
   assert(event.kind === 'TabDebited', 'the column names the kind of the body')
-  const { price, evidence, ...debit } = settlementOfDebit(event)
-  const owed = events.find((each) => each.kind === 'BurnOwed')
-  const charged = {
-    ...(owed && burnOf(owed)),
-    shares: events.find((each) => each.kind === 'DistributionAllocated')?.parts ?? price.shares,
-  }
-  const settlement = {
-    ...debit,
-    price: { ...price, ...charged },
-    receivedBaseUnits: 0n,
-    evidence: { ...evidence, blockTimeMs },
-  }
-  return { settlement, prepaidBaseUnits }
+  const settlement = events.reduce<Settlement>((charged, each) => {
+    if (each.kind === 'TabCaptured') return chargedBy(charged, each)
+    return each.kind === 'BurnOwed' ? owingBurn(charged, each) : charged
+  }, settlementOfDebit(event))
+  const evidence = { ...settlement.evidence, blockTimeMs }
+  return { settlement: { ...settlement, receivedBaseUnits: 0n, evidence }, prepaidBaseUnits }
 }
 
 function isPrepaid(account: string): boolean {
@@ -229,7 +221,7 @@ interface LifecycleEvent {
   readonly body: Buffer | null
 }
 
-const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', 'TabReturned']
+const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', 'TabCaptured', 'TabReturned']
 
 /** Events of payments up to the end of the export, by stream. */
 async function lifecyclesUpTo(
@@ -239,7 +231,7 @@ async function lifecyclesUpTo(
 ): Promise<ReadonlyMap<number, readonly LifecycleEvent[]>> {
   const { rows } = await sql<{ stream: number; seq: number; kind: string; recorded_at: Date; body: Buffer | null }>`
     select s.stream, e.seq, e.kind, e.recorded_at, case when e.kind = any(${tabKinds}::text[])
-      or s.kind = 'tab_request' and e.kind in ('BurnOwed', 'DistributionAllocated') then e.body end as body
+      or s.kind = 'tab_request' and e.kind = 'BurnOwed' then e.body end as body
     from ledger.read_many(array(select id from ledger.streams where stream = any (${streams}::bigint[]))) e
     join ledger.streams s on s.id = e.id
     where e.seq <= ${position}
@@ -255,6 +247,7 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
   AnswerBroken: 'released',
   RequestFailed: 'released',
   RequestFulfilled: 'fulfilled',
+  TabCaptured: 'fulfilled',
   AttemptsExhausted: 'exhausted',
   RefundDue: 'refund_due',
   PaymentReversed: 'reversed',
@@ -266,12 +259,12 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
  * events.
  */
 function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
-  const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled')
+  const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')
   return {
     state: lifecycle.flatMap(({ kind }) => states[kind] ?? []).at(-1) ?? ('verified' as const),
     attempts: lifecycle.filter(({ kind }) => kind === 'ProofClaimed' || kind === 'TabDebited').length,
     fulfilledPosition: fulfilled?.seq,
     fulfilledAtMs: fulfilled?.recordedAtMs,
-    isBurnOwed: lifecycle.some(({ kind }) => kind === 'BurnOwed'),
+    isBurnOwed: lifecycle.some(({ kind }) => kind === 'BurnOwed' || kind === 'TabCaptured'),
   }
 }

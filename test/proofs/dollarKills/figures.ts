@@ -132,7 +132,9 @@ export function findUnserved(sales: readonly Sale[], { events, states }: ProofLe
   const wrong: string[] = []
   const bought = sales.map(({ receipt }) => receipt.ledger.position)
   const ofDeposits = new Set(events.filter(({ kind }) => kind === 'TabOpened').map(({ stream }) => stream))
-  const delivered = events.filter(({ kind, stream }) => kind === 'RequestFulfilled' && !ofDeposits.has(stream))
+  const delivered = events.filter(
+    ({ kind, stream }) => kind === 'TabCaptured' || (kind === 'RequestFulfilled' && !ofDeposits.has(stream)),
+  )
   const buyersOf = Map.groupBy(sales, ({ receipt }) => receipt.ledger.position)
   const shared = [...buyersOf.values()].filter((each) => each.length > 1)
   const unbought = delivered.filter(({ seq }) => !bought.includes(seq))

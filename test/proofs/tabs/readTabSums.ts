@@ -43,10 +43,10 @@ const query = `
     select coalesce(said.body ->> 'tab', tab_of.tab) as tab,
       case when kind in ('TabOpened', 'TabToppedUp') then (body ->> 'depositBaseUnits')::numeric end as deposited,
       case when kind = 'TabDebited' then (body #>> '{price,requiredBaseUnits}')::numeric end as held,
-      case when kind = 'TabReturned' then (body ->> 'baseUnits')::numeric end as returned,
-      case kind when 'BurnOwed' then (body ->> 'owedBaseUnits')::numeric
-        when 'DistributionAllocated' then (select sum((part ->> 'baseUnits')::numeric) from jsonb_array_elements(body -> 'parts') part)
-      end as captured,
+      case kind when 'TabReturned' then (body ->> 'baseUnits')::numeric
+        when 'TabCaptured' then (body #>> '{returned,baseUnits}')::numeric end as returned,
+      case when kind = 'TabCaptured' then (body ->> 'burnBaseUnits')::numeric
+        + (select sum((part ->> 'baseUnits')::numeric) from jsonb_array_elements(body -> 'shares') part) end as captured,
       case when kind in ('TabClosed', 'TabRestOwed') then (body ->> 'restBaseUnits')::numeric end as owed_back,
       (body ->> 'takenBackBaseUnits')::numeric as taken_back
     from said left join tab_of using (stream)
@@ -66,7 +66,7 @@ const query = `
     from ledger.entries where account like 'Liabilities:Prepaid:%'
   ),
   deliveries as (
-    select stream, state, count(*) filter (where kind = 'RequestFulfilled') as delivered
+    select stream, state, count(*) filter (where kind = 'TabCaptured') as delivered
     from said where of_kind = 'tab_request' group by stream, state
   )
   select coalesce(sum(deposited), 0)::text as deposited, coalesce(sum(held), 0)::text as held,

@@ -39,13 +39,10 @@ export const claimed = bodyOf('ProofClaimed', {
 })
 export const started = bodyOf('AnswerStarted', attempt)
 export const broken = bodyOf('AnswerBroken', { ...attempt, ...exposure, bytes: z.int(), digest: text })
-const units = z.int().min(0)
 export const fulfilled = bodyOf('RequestFulfilled', {
   ...attempt,
   orderDigest: text,
   answerDigest: text,
-  // Present if a tab paid by use.
-  usage: z.strictObject({ input: units, isEstimated: z.boolean(), output: units }).optional(),
 })
 export const allocated = bodyOf('DistributionAllocated', { mint: text, parts: z.array(share) })
 export const failed = bodyOf('RequestFailed', {

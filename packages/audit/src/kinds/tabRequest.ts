@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { base58Of } from '../base58Text.ts'
-import { baseUnits, describeShares, usd } from '../body.ts'
-import type { AuditedStream } from '../auditedStream.ts'
+import { baseUnits, describeShares, share, usd } from '../body.ts'
 import { declareStep, type DeclaredStep } from '../declaredKind.ts'
+import type { DerivedPosting } from '../journal.ts'
 import { price } from '../price.ts'
 import { partOfBurn } from '../publishedPrices.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
@@ -41,19 +41,28 @@ const debited = bodyOf('TabDebited', {
     .nullable(),
   lifecycle: z.int(),
 })
+const units = z.int().min(0)
+const captured = bodyOf('TabCaptured', {
+  attempt: z.int(),
+  answerDigest: text,
+  mint: text,
+  burnBaseUnits: baseUnits,
+  shares: z.array(share),
+  // Present if the price is by use.
+  usage: z.strictObject({ input: units, isEstimated: z.boolean(), output: units }).optional(),
+  // Present if less was charged than was held.
+  returned: z.strictObject({ tab: text, baseUnits }).optional(),
+})
 const returned = bodyOf('TabReturned', { tab: text, mint: text, baseUnits })
 
 const unearned = 'Liabilities:Unearned'
-const share = 'unearned>share'
+const burnOwed = 'Liabilities:BurnOwed'
 const back = ['unearned>prepaid']
-/** A charge with the burn that it owes out of the price or, for a price in dollars, in the service token; or without. */
+const charged = ['unearned>share', ...back]
+/** A charge, and for a price in dollars the burn in tokens that the treasury delivers. */
 const charges: readonly Required<Pick<DeclaredStep, 'events' | 'moves' | 'when'>>[] = [
-  {
-    events: ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated'],
-    moves: ['unearned>burn_owed', 'to_deliver>burn_owed', share],
-    when: owesBurn,
-  },
-  { events: ['RequestFulfilled', 'DistributionAllocated'], moves: [share], when: (row) => !owesBurn(row) },
+  { events: ['TabCaptured'], moves: ['unearned>burn_owed', ...charged], when: (row) => !rules.owesToken(row) },
+  { events: ['TabCaptured', 'BurnOwed'], moves: [...charged, 'to_deliver>burn_owed'], when: rules.owesToken },
 ]
 const failures: readonly (readonly [from: string, event: string])[] = [
   ['debited', 'RequestFailed'],
@@ -88,24 +97,7 @@ export const tabRequest: AuditedKind = {
       takesLease: true,
     }),
     ...['debited', 'streaming'].flatMap((from) => [
-      ...charges.flatMap(({ events, moves, when }) => [
-        declareStep({
-          step: stepOf('capture'),
-          from,
-          to: 'captured',
-          events,
-          moves,
-          when: (row) => when(row) && row.overpaidBaseUnits === 0n,
-        }),
-        declareStep({
-          step: stepOf('capture'),
-          from,
-          to: 'captured',
-          events: [...events, 'TabReturned'],
-          moves: [...moves, ...back],
-          when: (row) => when(row) && row.overpaidBaseUnits !== 0n,
-        }),
-      ]),
+      ...charges.map((charge) => declareStep({ step: stepOf('capture'), from, to: 'captured', ...charge })),
       declareStep({
         step: stepOf('expire'),
         from,
@@ -126,16 +118,20 @@ export const tabRequest: AuditedKind = {
       judge: judgeDebited,
     }),
     eventOf(bodies.started, { judge: rules.judgeStarted }),
-    eventOf(bodies.fulfilled, { judge: judgeCaptured }),
-    eventOf(bodies.burnOwed, {
-      postings: ({ owedBaseUnits, source }) => [
-        [source === undefined ? unearned : 'Assets:TokensToDeliver', 'Liabilities:BurnOwed', owedBaseUnits],
+    eventOf(captured, {
+      postings: ({ burnBaseUnits, shares, returned: rest }) => [
+        [unearned, burnOwed, burnBaseUnits],
+        ...shares.map((part): DerivedPosting => [unearned, `Liabilities:Share:${part.account}`, part.baseUnits]),
+        ...(rest === undefined ? [] : [[unearned, prepaidOn(rest.tab), rest.baseUnits] as const]),
       ],
-      judge: judgeOwed,
+      judge: judgeCaptured,
     }),
-    eventOf(bodies.allocated, {
-      postings: ({ parts }) => parts.map((part) => [unearned, `Liabilities:Share:${part.account}`, part.baseUnits]),
-      judge: judgeAllocated,
+    eventOf(bodies.burnOwed, {
+      // The side that the event names, so that a change of it is found by rule and not by a difference of postings.
+      postings: ({ owedBaseUnits, source }) => [
+        [source === undefined ? unearned : 'Assets:TokensToDeliver', burnOwed, owedBaseUnits],
+      ],
+      judge: rules.judgeBurnOwed,
     }),
     eventOf(bodies.failed, { judge: failAnd(rules.judgeFailed) }),
     eventOf(bodies.broken, { judge: failAnd(rules.judgeReleased) }),
@@ -186,7 +182,6 @@ function judgeDebited(event: Debited, at: Judged): void {
     shares: listed.sharesText,
     requiredBaseUnits: listed.requiredBaseUnits,
     burnBaseUnits: listed.burnBaseUnits,
-    burnedBaseUnits: 0n,
     tokenBurnMint: listed.tokenBurn?.mint ?? '',
     tokenBurnBaseUnits: listed.tokenBurn?.baseUnits ?? 0n,
     overpaidBaseUnits: 0n,
@@ -216,42 +211,19 @@ function judgeTab(event: Debited, { blame, ledger }: Judged): void {
   if (listed.requiredBaseUnits > tab.maxPerRequestBaseUnits) blame('payment_short', 'the tab does not permit so much')
 }
 
-/** A debit with a price by use states its usage, from which the charge follows. */
-function judgeCaptured(event: bodies.Body<typeof bodies.fulfilled>, at: Judged): void {
-  rules.judgeFulfilled(event, at)
-  const { row, blame } = at
-  const { usage } = event
-  row.dueBaseUnits = row.requiredBaseUnits
-  if (usage === undefined) return
-  if (row.metered === null) return blame('distribution_differs', 'a fixed price is charged by use')
-  const used = chargeOfUse(row.metered, usage)
-  if (used >= row.dueBaseUnits) return
-  row.dueBaseUnits = used
-  row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, used, row.requiredBaseUnits)
-}
-
-function owesBurn(row: AuditedStream): boolean {
-  return row.burnBaseUnits > 0n || rules.owesToken(row)
-}
-
-function judgeOwed(event: bodies.Body<typeof bodies.burnOwed>, at: Judged): void {
-  const { owedBaseUnits, mint, endpoint, source } = event
-  const { row, blame, ledger } = at
-  if (source !== undefined || rules.owesToken(row)) return rules.judgeBurnOwed(event, at)
-  if (mint !== row.mint || endpoint !== row.endpoint) blame('burn_differs', 'another request was debited')
-  row.burnedBaseUnits = owedBaseUnits
-  noteBurnOwed(ledger.state, { mint, endpoint }, owedBaseUnits)
-}
+type Captured = z.output<typeof captured>
 
 /** The charge is at most the hold, and is divided as the price is, by the split of a list in force. */
-function judgeAllocated({ mint, parts, effectiveAt }: bodies.Body<typeof bodies.allocated>, at: Judged): void {
+function judgeCaptured(event: Captured, at: Judged): void {
   const { row, blame, ledger } = at
+  const { attempt, mint, burnBaseUnits, shares, usage, effectiveAt } = event
+  if (attempt !== row.attempt) blame('attempt_wrong', `attempt ${attempt} is charged, not ${row.attempt}`)
   if (mint !== row.mint) blame('distribution_differs', 'another mint was debited')
-  const sharesText = describeShares(parts)
-  const burnBaseUnits = row.burnedBaseUnits
-  const requiredBaseUnits = parts.reduce((sum, part) => sum + part.baseUnits, burnBaseUnits)
-  if (requiredBaseUnits !== row.dueBaseUnits)
-    blame('distribution_differs', `${requiredBaseUnits} are charged, and the usage costs ${row.dueBaseUnits}`)
+  const dueBaseUnits = usage === undefined ? row.requiredBaseUnits : judgeUsage(usage, at)
+  const sharesText = describeShares(shares)
+  const requiredBaseUnits = shares.reduce((sum, part) => sum + part.baseUnits, burnBaseUnits)
+  if (requiredBaseUnits !== dueBaseUnits)
+    blame('distribution_differs', `${requiredBaseUnits} are charged, and the usage costs ${dueBaseUnits}`)
   const isWhole = requiredBaseUnits === row.requiredBaseUnits
   const problem = isWhole
     ? sharesText === row.shares && burnBaseUnits === row.burnBaseUnits
@@ -261,7 +233,29 @@ function judgeAllocated({ mint, parts, effectiveAt }: bodies.Body<typeof bodies.
       ? ledger.prices.findShareProblem({ requiredBaseUnits, burnBaseUnits, sharesText }, effectiveAt)
       : findChargeProblem(row.metered, { requiredBaseUnits, burnBaseUnits, sharesText })
   if (problem !== undefined) blame('distribution_differs', problem)
-  row.overpaidBaseUnits = row.requiredBaseUnits - requiredBaseUnits
+  judgeRest(event, row.requiredBaseUnits - requiredBaseUnits, blame)
+  noteBurnOwed(ledger.state, { mint, endpoint: row.endpoint }, burnBaseUnits)
+  row.leaseUntilMs = null
+}
+
+/** Returns what the usage of a price by use costs, at most the hold. The burn in tokens follows the charge. */
+function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judged): bigint {
+  const { metered, requiredBaseUnits: held } = row
+  if (metered === null) {
+    blame('distribution_differs', 'a fixed price is charged by use')
+    return held
+  }
+  const used = chargeOfUse(metered, usage)
+  if (used >= held) return held
+  row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, used, held)
+  return used
+}
+
+function judgeRest({ stream, returned: rest }: Captured, rightBaseUnits: bigint, blame: Judged['blame']): void {
+  const found = rest?.baseUnits ?? 0n
+  if (found !== rightBaseUnits)
+    blame('refund_differs', `${found} of the hold are returned, and ${rightBaseUnits} are left`)
+  if (rest !== undefined && !stream.startsWith(`tab:${rest.tab}:`)) blame('owner_differs', 'another tab was debited')
 }
 
 /** After a failure, the whole hold has to be returned. */
