@@ -5,6 +5,7 @@ import { openChain } from './chain/openChain.ts'
 import type { ProviderAddresses, ServiceConfig } from './config.ts'
 import type { Endpoint } from './product/endpoint.ts'
 import type { OpenRoutes } from './gateway/openRoutes.ts'
+import type { FollowedLoad } from './transport/followLoad.ts'
 import { createLookupCounts } from './transport/lookupCounts.ts'
 import { createMetrics } from './transport/metrics.ts'
 import type { WalletPort } from './routes/payRoutes.ts'
@@ -39,8 +40,8 @@ export interface ServiceOptions {
   /** Samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
   /**
-   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, a database clock, or
-   * limits of nodes and jobs.
+   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, a database clock, the
+   * load of the process, or limits of nodes and jobs.
    */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
@@ -50,6 +51,7 @@ export interface ServiceOptions {
     readonly readDatabaseClockMs?: () => Promise<number>
     readonly nodes?: Partial<NodeLimits>
     readonly jobs?: Partial<JobLimits>
+    readonly load?: FollowedLoad
   }
 }
 
@@ -104,7 +106,7 @@ export async function createService(
   const selling = { ...base, terms, dollars, ledger, goods, gateway, tabs, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
-  const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
+  const { load, readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
   const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
@@ -135,7 +137,7 @@ export async function createService(
   const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
   const { tokenPrice, searches, sampled } = products
   const offered = { terms, dollars, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
-  const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }
+  const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups, load }
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 
   const parts = opened.move()

@@ -12,6 +12,8 @@ const fixedLimits = {
   proofMaxAgeMs,
   /** Maximum wait for a signature that is not on chain yet. */
   proofLookupWaitMs: 2_000,
+  /** Maximum wait for a transaction that the service has sent. A slot takes 0.4 s, and a confirmation a few slots. */
+  broadcastWaitMs: 10_000,
   /** Maximum attempts to serve one payment. After the last failure, the payment is owed back. */
   attemptsMax: 10,
 }

@@ -1,7 +1,7 @@
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
 import { type Allowances, createAllowances } from './allowances.ts'
 import { createEarnedWork, type EarnedWork } from './earnedWork.ts'
-import { followLoad, loadWindowMs } from './followLoad.ts'
+import { type FollowedLoad, followLoad, loadWindowMs } from './followLoad.ts'
 
 /** Purpose of a request: a free read, a request for a price, or a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
@@ -66,17 +66,18 @@ export interface AdmissionOptions {
   readonly now: () => number
   readonly limitAtStart?: number
   readonly adapt?: typeof nextLimit
+  /** Default: the load of this process. */
+  readonly load?: FollowedLoad | undefined
 }
 
 /** Creates the admission of this instance. It decides from memory and shares nothing with other instances. */
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { now, limitAtStart = limitMax, adapt = nextLimit } = options
+  const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
   const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
   const earned = createEarnedWork(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
   const { spendsTooMuch, reward, ...judgements } = judgeAddresses(earned, allowances)
-  const load = followLoad()
   let limit = limitAtStart
   let windows = 0
   let reads = 0

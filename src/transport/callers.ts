@@ -1,4 +1,4 @@
-import { type Admission, createAdmission } from './admission.ts'
+import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
 import { type CallerLimits, type CallerLimitConfig, createCallerLimits } from './callerLimits.ts'
 import { addressList } from './clientAddress.ts'
 import type { ConnectionLimits } from './connections.ts'
@@ -31,17 +31,18 @@ export interface CallerConfig {
 // The largest body has 1 MiB. A body stays in memory from its first byte until its answer is sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
-export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
+export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<AdmissionOptions, 'load'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
   /** Lookup counts, shared by all instances like the counts of requests. */
   readonly lookups: LookupCounts
 }
 
-export function openCallers(config: CallerConfig, { clock, log, ledger, metrics, lookups }: CallerDeps): Callers {
+export function openCallers(config: CallerConfig, deps: CallerDeps): Callers {
+  const { clock, log, ledger, metrics, lookups, load } = deps
   const { trustedProxyHops, metricsSubnets, connectionsMax } = config
   const mayReadMetrics = addressList(metricsSubnets)
-  const admission = createAdmission({ now: () => clock.monotonicMs() })
+  const admission = createAdmission({ now: () => clock.monotonicMs(), load })
   const limits = createCallerLimits(config.limits, {
     nowMs: () => clock.nowMs(),
     onLimited: (limit) => metrics.onLimited(limit),

@@ -9,6 +9,8 @@ export const loadWindowMs = 100
 const resolutionMs = 10
 const nanosecondsPerMs = 1e6
 
+export type FollowedLoad = ReturnType<typeof followLoad>
+
 /** Measures the event loop and the requests of consecutive windows. */
 export function followLoad() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })

@@ -54,6 +54,7 @@ export const proofMaxAgeMs = 600_000
 export const quoteTtlMs = 300_000
 export const quoteGraceMs = 60_000
 const proofLookupWaitMs = 2_000
+const broadcastWaitMs = 10_000
 /** Price of the list in force, in addition to the fixture's own price. */
 export const listRequiredBaseUnits = 2_000_000n
 /** Current price of the service; it does not affect a payment that has landed. */
@@ -113,7 +114,7 @@ export async function openVerifierFixture(
     clock: serverClock,
   })
   const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
-  const limits = { proofLookupWaitMs, proofMaxAgeMs, quoteGraceMs, quorumAboveMicroUsd }
+  const limits = { proofLookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs, quorumAboveMicroUsd }
   const slot = () => 0
   const native = {
     chain,

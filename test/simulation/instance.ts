@@ -107,7 +107,13 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   }
   const chain = planted.chain?.(honestChain) ?? honestChain
   const presentations = createPresentations(database)
-  const limits = { quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs: 2_000, quorumAboveMicroUsd: undefined }
+  const limits = {
+    quoteGraceMs,
+    proofMaxAgeMs,
+    proofLookupWaitMs: 2_000,
+    broadcastWaitMs: 10_000,
+    quorumAboveMicroUsd: undefined,
+  }
   const rail = createNativeRail(limits, {
     clock,
     ledger,

@@ -7,6 +7,7 @@ import { provisionWallets } from './provisionWallets.ts'
 import type { Clock } from '@tollbook/core/clock'
 import { type Log, silentLog } from '../../src/machine/log.ts'
 import { afterFile } from './afterFile.ts'
+import { calmLoad } from './calmLoad.ts'
 import { createTestDatabase } from './database.ts'
 import { createPayer, type Payer } from './payer.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
@@ -68,6 +69,11 @@ interface Environment {
 const environments = new WeakMap<TestService, Environment>()
 // Fast enough that a payment confirms at once, slow enough that the slot timer is not all that runs.
 const slotMsDefault = 40
+// 20 s at this duration. A busy machine takes longer than the 6 s of 150 slots from a blockhash to its payment.
+const blockhashSlots = 500
+// Shorter than the service's where a test waits for a payment that was never sent. Longer where only a busy machine
+// needs the time: stock clients do not repeat a 503.
+const waits = { proofLookupWaitMs: 600, broadcastWaitMs: 60_000 }
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const environment =
@@ -91,12 +97,12 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     ...options.env,
   })
   if (!isServiceConfig(config)) throw new Error('the service is configured')
-  const sale = { ...config.sale, proofLookupWaitMs: 600, ...options.sale }
+  const sale = { ...config.sale, ...waits, ...options.sale }
   const service = await createService(
     { ...config, sale },
     {
       log: options.log ?? silentLog,
-      ...(options.seams === undefined ? {} : { seams: options.seams }),
+      seams: { load: calmLoad(), ...options.seams },
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     },
   )
@@ -127,7 +133,11 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
 async function openEnvironment({ nodes = 1, slotMs = slotMsDefault }: TestServiceOptions): Promise<Environment> {
   const artifactDirectory = await makeScratchDirectory()
   const database = await createTestDatabase()
-  const chain = await startLocalChain({ slotMs, nodes: Array.from({ length: nodes }, () => ({ newestState: true })) })
+  const chain = await startLocalChain({
+    slotMs,
+    blockhashSlots,
+    nodes: Array.from({ length: nodes }, () => ({ newestState: true })),
+  })
   afterFile(() => chain.close())
   const wallets = await provisionWallets(chain)
   return { chain, database, wallets, receiptKey: JSON.stringify(makeReceiptKey()), artifactDirectory }

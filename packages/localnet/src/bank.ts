@@ -56,8 +56,9 @@ export interface BankDeps {
   readonly clock: Clock
   /** Origin of the bank from which this one branches. */
   readonly origin?: BankOrigin
-  /** Default: mainnet's number. */
+  /** Default: mainnet's numbers. */
   readonly slotsPerEpoch?: number
+  readonly blockhashSlots?: number
 }
 
 /** Start of a branch: the engine's state, older states of accounts and the times of the preceding slots. */
@@ -102,10 +103,10 @@ export class Bank {
   /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
 
-  constructor({ opened: { store, restored }, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch }: BankDeps) {
+  constructor({ opened: { store, restored }, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch, ...more }: BankDeps) {
     this.slotsPerEpoch = slotsPerEpoch
     this.genesis = restored.genesis
-    this.slots = new Slots(restored.slot, restored.branches)
+    this.slots = new Slots(restored.slot, restored.branches, more.blockhashSlots)
     this.history = restored.history
     this.#store = store
     this.#clock = clock
@@ -272,7 +273,7 @@ export class Bank {
 
   /** Returns an independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
   branch(): Bank {
-    const { current, branches } = this.slots
+    const { current, branches, blockhashSlots } = this.slots
     const { store } = openMemoryStore(this.genesis)
     const past = { slot: current, history: this.history.copy(), programs: [], accounts: [] }
     const branch = { fromSlot: current + 1, salt: randomBytesOf(32) }
@@ -283,7 +284,7 @@ export class Bank {
       slotTimes: new Map(this.#slotTimes),
     }
     const { slotsPerEpoch } = this
-    return new Bank({ opened: { store, restored }, clock: this.#clock, origin, slotsPerEpoch })
+    return new Bank({ opened: { store, restored }, clock: this.#clock, origin, slotsPerEpoch, blockhashSlots })
   }
 
   /** Records a landed transaction. `before` has the states of its writable accounts, by their index among the keys. */

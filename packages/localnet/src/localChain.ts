@@ -29,6 +29,8 @@ export interface LocalChainOptions {
   readonly nodes?: readonly NodeBehaviour[]
   /** Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
+  /** Slots for which a blockhash is valid. Default: 150, as on a cluster. */
+  readonly blockhashSlots?: number
   /** Accounts to create at the start, unless they exist. */
   readonly accounts?: readonly GivenAccount[]
   readonly log?: Log
@@ -92,8 +94,13 @@ interface Served extends LocalChainOptions {
 }
 
 async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> {
-  const { log, clock, slotMs = defaultSlotMs, slotsPerEpoch } = options
-  const bank = new Bank({ opened, clock, ...(slotsPerEpoch === undefined ? {} : { slotsPerEpoch }) })
+  const { log, clock, slotMs = defaultSlotMs, slotsPerEpoch, blockhashSlots } = options
+  const bank = new Bank({
+    opened,
+    clock,
+    ...(slotsPerEpoch === undefined ? {} : { slotsPerEpoch }),
+    ...(blockhashSlots === undefined ? {} : { blockhashSlots }),
+  })
   for (const account of options.accounts ?? []) placeAccount(bank, account)
   const servers = await startNodes(options, bank)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })

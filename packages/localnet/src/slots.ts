@@ -13,8 +13,8 @@ export type Commitment = (typeof commitments)[number]
  */
 export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
 
-/** A transaction may name the blockhash of any of the last 150 slots, as on a real cluster. */
-export const blockhashWindowSlots = 150
+/** A transaction may name the blockhash of any of the last 150 slots on a real cluster. */
+const clusterBlockhashSlots = 150
 
 /**
  * The first slot of a new chain. With 512, the SlotHashes sysvar is full and the finalized slot exists from the start.
@@ -40,9 +40,13 @@ export class Slots {
   readonly #branches: Branch[]
   readonly #hashes = new Map<number, string>()
   readonly #slotsByHash = new Map<string, number>()
+  /** Slots for which a transaction may name a blockhash. */
+  readonly blockhashSlots: number
 
-  constructor(current: number, branches: readonly Branch[]) {
+  constructor(current: number, branches: readonly Branch[], blockhashSlots = clusterBlockhashSlots) {
     assert(branches.length > 0 && current >= firstSlot, 'a chain has a first slot and a salt')
+    assert(blockhashSlots < slotHashesMax, 'the hashes of the window are kept')
+    this.blockhashSlots = blockhashSlots
     this.#current = current
     this.#branches = [...branches]
     this.#rememberWindow()
@@ -88,7 +92,7 @@ export class Slots {
   /** True if a transaction may use the hash in that slot: the hash is neither of a later slot nor too old. */
   isBlockhashValid(blockhash: string, atSlot: number): boolean {
     const slot = this.#slotsByHash.get(blockhash) ?? this.#searchBlockhash(blockhash, atSlot)
-    return slot !== undefined && slot <= atSlot && slot + blockhashWindowSlots >= atSlot
+    return slot !== undefined && slot <= atSlot && slot + this.blockhashSlots >= atSlot
   }
 
   /** The slots before the current one for the SlotHashes sysvar, newest first. */
@@ -104,9 +108,9 @@ export class Slots {
    * compute.
    */
   #searchBlockhash(blockhash: string, atSlot: number): number | undefined {
-    const oldest = atSlot - blockhashWindowSlots
+    const oldest = atSlot - this.blockhashSlots
     if (oldest >= this.#current - slotHashesMax) return undefined
-    const slots = Array.from({ length: blockhashWindowSlots + 1 }, (_, age) => atSlot - age)
+    const slots = Array.from({ length: this.blockhashSlots + 1 }, (_, age) => atSlot - age)
     return slots.find((slot) => this.#draw(slot) === blockhash)
   }
 

@@ -21,6 +21,8 @@ export interface SettleDeps extends SubmitDeps {
 export interface SettleLimits {
   /** Time to wait for a signature that is not on chain yet. */
   readonly proofLookupWaitMs: number
+  /** Time to wait for a transaction that the service has sent. */
+  readonly broadcastWaitMs: number
   /** Maximum time from landing to the first presentation of a payment. */
   readonly proofMaxAgeMs: number
   /** Price above which two nodes must return the same record. Undefined: one node is enough. */
@@ -82,9 +84,6 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
   return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
-// Time to wait for a transaction that the service has sent. A slot takes 0.4 s, and a confirmation takes a few slots.
-const broadcastWaitMs = 10_000
-
 /** Settles a proof with the transaction: it is on chain already, was sent by the service before, or must be sent now. */
 async function settleTransaction(
   deps: SettleDeps,
@@ -95,7 +94,7 @@ async function settleTransaction(
   const submission = await (payment.phase === 'submitted' ? sendAgain : submitTransaction)(deps, question)
   if (isRefusal(submission)) return submission
   const { isSent } = submission
-  const finding = await find(deps, question, { waitMs: isSent ? broadcastWaitMs : 0, isSent })
+  const finding = await find(deps, question, { waitMs: isSent ? limits.broadcastWaitMs : 0, isSent })
   if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
   // Check whether the transaction can still land only after a search has not found it.

@@ -24,6 +24,7 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRout
   readonly dollars: readonly Dollar[]
   readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
+  readonly load?: CallerDeps['load']
 }
 
 // Below the limit of `ulimit -n`.
@@ -36,12 +37,12 @@ const drainTimeoutMs = 35_000
  * progress.
  */
 export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps: HttpDeps) {
-  const { clock, log, metrics, ledger, lookups, health, address, terms } = deps
+  const { clock, log, metrics, ledger, lookups, load, health, address, terms } = deps
   const { host, port: callersPort, metricsSubnets } = server
   await using opened = new AsyncDisposableStack()
   const bounds = { limits: { ...limits, quoteTtlMs }, connectionsMax, connectionsPerAddressMax }
   const callers = opened.adopt(
-    openCallers({ ...server, ...bounds }, { clock, log, metrics, ledger, lookups }),
+    openCallers({ ...server, ...bounds }, { clock, log, metrics, ledger, lookups, load }),
     closePart,
   )
   metrics.showChecks(health.checks)

@@ -2,13 +2,17 @@ import { expect, test } from 'vitest'
 import { Slots, firstSlot } from '@tollbook/localnet/slots'
 
 const salt = (byte: number) => new Uint8Array(32).fill(byte)
-const freshSlots = (byte = 1) => new Slots(firstSlot, [{ fromSlot: 0, salt: salt(byte) }])
+const freshSlots = (byte = 1, blockhashSlots?: number) =>
+  new Slots(firstSlot, [{ fromSlot: 0, salt: salt(byte) }], blockhashSlots)
 
-test('a blockhash is accepted for 150 slots after its own', () => {
-  const slots = freshSlots()
+test.each([
+  [150, undefined],
+  [500, 500],
+])('a blockhash is accepted for %i slots after its own', (accepted, blockhashSlots) => {
+  const slots = freshSlots(1, blockhashSlots)
   const blockhash = slots.blockhashOf(slots.current)
 
-  for (let step = 0; step < 150; step++) slots.advance()
+  for (let step = 0; step < accepted; step++) slots.advance()
   expect(slots.isBlockhashValid(blockhash, slots.current)).toBe(true)
   slots.advance()
   expect(slots.isBlockhashValid(blockhash, slots.current)).toBe(false)

@@ -96,7 +96,7 @@ async function walletWith(baseUnits: bigint): Promise<Keypair> {
 
 async function priceBaseUnits(): Promise<bigint> {
   const response = await fetch(`${x402.service.baseUrl}/x402${qrOrder.path}`, qr)
-  const header = assertPresent(response.headers.get('payment-required'), 'a price is offered')
+  const header = assertPresent(response.headers.get('payment-required'), `a price is offered: ${await response.text()}`)
   return BigInt(JSON.parse(Buffer.from(header, 'base64').toString()).accepts[0].amount)
 }
 

@@ -13,7 +13,6 @@ import {
   rpcMethod,
   slotParam,
 } from '../rpcMethod.ts'
-import { blockhashWindowSlots } from '../slots.ts'
 
 /** Most clients send an empty list, but some omit `params`. */
 const noParams = z.tuple([]).or(z.undefined())
@@ -63,6 +62,9 @@ function epochInfo(node: ChainNode, slot: number) {
 
 /** An older commitment returns an older hash, with fewer of its 150 slots left, as on a real node. */
 function latestBlockhash(node: ChainNode, slot: number) {
-  const value = { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + blockhashWindowSlots }
+  const value = {
+    blockhash: node.bank.slots.blockhashOf(slot),
+    lastValidBlockHeight: slot + node.bank.slots.blockhashSlots,
+  }
   return inContext(slot, value)
 }

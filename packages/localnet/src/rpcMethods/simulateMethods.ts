@@ -16,7 +16,7 @@ import {
   inContext,
   rpcMethod,
 } from '../rpcMethod.ts'
-import { type Commitment, blockhashWindowSlots } from '../slots.ts'
+import type { Commitment } from '../slots.ts'
 import type { TransactionError } from '../transactionError.ts'
 import { chargedLamports } from '../tokenBalances.ts'
 import {
@@ -126,5 +126,5 @@ function refused(error: TransactionError): SimulationJson {
 
 function newestBlockhash(node: ChainNode, commitment: Commitment): Json {
   const slot = node.bankSlot(commitment)
-  return { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + blockhashWindowSlots }
+  return { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + node.bank.slots.blockhashSlots }
 }
