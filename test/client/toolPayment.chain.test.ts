@@ -53,7 +53,7 @@ test.each(['x402', 'mpp'] as const)(
     const folder = await newFolder()
     const call = (session: string, progressToken: number) =>
       scene.start(folder)(url, {
-        ...toolCall({ progressToken }),
+        ...toolCall({ progressToken, traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(15)}${progressToken}-01` }),
         headers: { authorization: 'Bearer of the caller', 'mcp-session-id': session },
       })
     const { payments } = await scene.countPayments(async () => {

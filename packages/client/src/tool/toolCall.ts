@@ -18,6 +18,8 @@ import { readCall, readWrittenCall, record, writeCall } from './callBody.ts'
 type Pay = (request: PayableRequest) => Promise<Response>
 
 const keyMember = 'tollbook/idempotency-key'
+// Members with another value in each call. With them a repeated call would be another request, and be paid again.
+const perCall = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
 /** Pays a request. The answer to a call of a tool is its result, whatever the status would be over HTTP. */
 export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
@@ -26,7 +28,8 @@ export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Re
   const call = readCall(text)
   if (call === undefined) return pay(request)
   const { _meta, ...params } = call.params
-  const { progressToken: _ignored, [keyMember]: key, ...meta } = _meta
+  const { [keyMember]: key, ...given } = _meta
+  const meta = Object.fromEntries(Object.entries(given).filter(([name]) => !perCall.has(name)))
   const accept: [string, string] = ['accept', 'application/json, text/event-stream']
   const content = {
     ...request.content,
