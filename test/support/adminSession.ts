@@ -5,7 +5,7 @@ export async function withAdminSession<T>(url: string, work: (session: Client) =
   const session = new Client({
     connectionString: url,
     application_name: 'test-harness',
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: 120_000,
   })
   await session.connect()
   try {
