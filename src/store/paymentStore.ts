@@ -186,7 +186,7 @@ async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOu
   const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
   // A change that returns nothing to its tab leaves the balance as it is, so both go to the database at once.
-  const isWhole = change.events.every(({ kind }) => kind !== 'TabReturned')
+  const isWhole = change.events.every((event) => event.kind !== 'TabCaptured' || event.returned === undefined)
   const reading = isWhole && shownAfter.has(change.step) ? readBalance(deps, change.before) : undefined
   const result = await appendItem(deps, change)
   if (result.outcome === 'beyond') return { outcome: 'refused', refusal: result.refusal }
