@@ -12,7 +12,7 @@ export interface AcceptedDollar {
   /** Names of the rails that offer it. */
   readonly rails: readonly string[]
   /** Smallest price that is sold in it. */
-  readonly minimumUSD: number
+  readonly minimumMicroUsd: bigint
   readonly burn: Dollar['burn']
   /** All of it in words, with what is burned for a payment in it. */
   readonly description: string
@@ -33,8 +33,7 @@ export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: Op
     const protocols = list.format(offering.map(({ name, description }) => description?.protocol ?? name))
     const minimum = formatDecimal(minimumMicroUsd, usdDecimals)
     const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} for prices from $${minimum}. ${burnedFor(dollar, split)}${sharedAs(dollar)}`
-    const minimumUSD = displayNumber(minimumMicroUsd, usdDecimals)
-    return [{ symbol, mint, decimals, rails: offering.map(({ name }) => name), minimumUSD, burn, description }]
+    return [{ symbol, mint, decimals, rails: offering.map(({ name }) => name), minimumMicroUsd, burn, description }]
   })
 }
 
@@ -55,12 +54,19 @@ function sharedAs({ split }: Dollar): string {
 /** Introduces the accepted dollars in text. Dollars may be off at times, such as while their burns cannot be promised. */
 export const dollarsIntro = 'Dollars are accepted in addition to the token, whenever the 402 offers them.'
 
+/** A dollar in JSON. */
+export type ShownDollar = ReturnType<typeof shownDollar>
+
+export function shownDollar({ minimumMicroUsd, burn, description, ...dollar }: AcceptedDollar) {
+  return { ...dollar, minimumUSD: displayNumber(minimumMicroUsd, usdDecimals), burn, description }
+}
+
 /** The member `dollars` of a document. Without dollars the document does not have it. */
 export function dollarsMember(dollars: readonly AcceptedDollar[]) {
-  return dollars.length === 0 ? {} : { dollars: dollars.map((dollar) => ({ ...dollar })) }
+  return dollars.length === 0 ? {} : { dollars: dollars.map(shownDollar) }
 }
 
 /** True if a part of every payment is burned, in whatever it is paid. */
-export function burnsAlways(dollars: readonly AcceptedDollar[]): boolean {
+export function burnsAlways(dollars: readonly Pick<AcceptedDollar, 'burn'>[]): boolean {
   return dollars.every(({ burn }) => burn === 'token')
 }

@@ -68,9 +68,9 @@ export function paymentInfo(
 }
 
 function dollarOffers(endpoint: Endpoint, rails: readonly DescribedRail[], dollar: AcceptedDollar): readonly Json[] {
-  const { mint: currency, decimals, minimumUSD, rails: offering } = dollar
+  const { mint: currency, decimals, minimumMicroUsd, rails: offering } = dollar
   const { priceMicroUsd, summary: description, isDeposit } = endpoint
-  if (isDeposit === true || Number(priceMicroUsd) < minimumUSD * 1e6) return []
+  if (isDeposit === true || priceMicroUsd < minimumMicroUsd) return []
   const amount = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals }).toString()
   const open = descriptionsOf(rails.filter(({ name }) => offering.includes(name)))
   return open.flatMap(({ offer }) => (offer === undefined ? [] : [{ ...offer, amount, currency, description }]))

@@ -200,7 +200,11 @@ const fromShell = html`<h3>Pay from a shell</h3>
   <p>The command pays up to the price that you allow, and prints the answer and its receipt.</p>`
 
 function cheapestOf(endpoints: readonly Endpoint[]): Endpoint | undefined {
-  return endpoints.toSorted((one, other) => Number(one.priceMicroUsd - other.priceMicroUsd))[0]
+  const [first, ...others] = endpoints
+  return others.reduce(
+    (least, each) => (least !== undefined && each.priceMicroUsd < least.priceMicroUsd ? each : least),
+    first,
+  )
 }
 
 const proofs = html`<section aria-labelledby="trust-title">

@@ -3,7 +3,7 @@ import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
 import { isUrl, type Seller } from '../product/seller.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { AcceptedDollar } from './acceptedDollars.ts'
+import { type AcceptedDollar, shownDollar } from './acceptedDollars.ts'
 import type { DescribedRail, OfferedPrice } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
@@ -114,7 +114,7 @@ function frameOf({ version, transportStatuses, split, rails, seller, dollars, en
       ...(seller.termsUrl === undefined ? {} : { termsOfService: seller.termsUrl }),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    ...(dollars.length === 0 ? {} : { 'x-dollars': dollars.map((each) => ({ ...each })) }),
+    ...(dollars.length === 0 ? {} : { 'x-dollars': dollars.map(shownDollar) }),
     servers: [{ url: '/' }],
     tags: [
       { name: 'Paid', description: 'The price of a request is in its operation.' },

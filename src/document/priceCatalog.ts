@@ -10,7 +10,7 @@ import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../product/productFacts.ts'
 import { describeSeller, type Seller } from '../product/seller.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
-import { type AcceptedDollar, dollarsMember } from './acceptedDollars.ts'
+import { type AcceptedDollar, dollarsMember, type ShownDollar } from './acceptedDollars.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 import { useMember, withTabPrices } from './usePrices.ts'
 
@@ -42,7 +42,7 @@ export interface PriceCatalog {
     readonly sourceUrl: string | null
   }
   /** Dollars that are accepted in addition to the token. Absent without any. */
-  readonly dollars?: readonly AcceptedDollar[]
+  readonly dollars?: readonly ShownDollar[]
   readonly paymentWallet: string
   /** The operator of the service. */
   readonly service: ReturnType<typeof describeSeller>

@@ -3,11 +3,12 @@ import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { divideRoundingDown } from '@tollbook/core/money'
+import { displayNumber, divideRoundingDown } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { type DepositLimits, readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
 import { readReference, streamIdOf } from '../payment/paymentReference.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
 import type { Failure, Job, Value } from '../product/product.ts'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
 
@@ -45,7 +46,7 @@ const usd = z.number().min(0.000001).max(1_000)
 /** Terms are in the body of the purchase, so the payment binds them with the order. */
 function parametersWith({ tabMaxMicroUsd, bearerDayMaxMicroUsd }: TabLimits) {
   const denominations = denominationsUsd.filter((each) => microOf(each) <= tabMaxMicroUsd)
-  const bearerDayMax = Number(bearerDayMaxMicroUsd) / usdMicro
+  const bearerDayMax = displayNumber(bearerDayMaxMicroUsd, usdDecimals)
   return z
     .strictObject({
       depositUsd: z

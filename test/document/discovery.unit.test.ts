@@ -64,10 +64,17 @@ test('the page for language models says how a client of MPP asks, where one can 
 
 test('an operation names its price in dollars, the protocols that pay it, and the offers of MPP', () => {
   const [crypto] = endpoints
-  const dollar = { symbol: 'USDC', mint: 'Dollar', decimals: 6, rails: ['mpp'], minimumUSD: 0, burn: 'token' as const }
+  const dollar = {
+    symbol: 'USDC',
+    mint: 'Dollar',
+    decimals: 6,
+    rails: ['mpp'],
+    minimumMicroUsd: 0n,
+    burn: 'token' as const,
+  }
   const dollars = [
     { ...dollar, description: '' },
-    { ...dollar, minimumUSD: 1_000, description: '' },
+    { ...dollar, minimumMicroUsd: 1_000_000_000n, description: '' },
   ]
   const info = crypto && paymentInfo(crypto, rails, { mint: 'Mint', dollars, requiredBaseUnits: 20_000_000n })
   const inDollars = { ...charge, amount: '20000', currency: 'Dollar', description: crypto?.summary }

@@ -87,7 +87,7 @@ test('a dollar is described by its mint, rails and smallest price, and by what i
       mint: mints[0],
       decimals: 6,
       rails: ['x402', 'mpp'],
-      minimumUSD: 0.01,
+      minimumMicroUsd: 10_000n,
       burn: 'token',
       description: `USDC (mint ${mints[0]}, 6 decimals) pays by x402 and MPP for prices from $0.01. 30% of the price is burned, in the token; the treasury delivers the tokens.`,
     },
@@ -96,7 +96,7 @@ test('a dollar is described by its mint, rails and smallest price, and by what i
       mint: mints[1],
       decimals: 9,
       rails: ['x402'],
-      minimumUSD: 0.000001,
+      minimumMicroUsd: 1n,
       burn: 'none',
       description: `XUSD (mint ${mints[1]}, 9 decimals) pays by x402 for prices from $0.000001. Nothing is burned for payments in XUSD.`,
     },
@@ -121,9 +121,10 @@ test.each(paths)('%s names each dollar, with its burn or that nothing is burned 
 
 test('documents for programs have the facts as members', () => {
   const read = (path: string) => JSON.parse(documentsWith(both)[path] ?? '')
-  expect(read('/api/catalog').dollars).toEqual(both)
-  expect(read('/.well-known/x402').dollars).toEqual(both)
-  expect(read('/openapi.json')['x-dollars']).toEqual(both)
+  const shown = both.map(({ minimumMicroUsd, ...dollar }) => ({ ...dollar, minimumUSD: Number(minimumMicroUsd) / 1e6 }))
+  expect(read('/api/catalog').dollars).toEqual(shown)
+  expect(read('/.well-known/x402').dollars).toEqual(shown)
+  expect(read('/openapi.json')['x-dollars']).toEqual(shown)
 })
 
 test('the landing page promises a burn of each price only if nothing is sold without one', () => {
