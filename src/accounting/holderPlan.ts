@@ -3,10 +3,10 @@ import type { Address } from '@tollbook/core/address'
 import { isPayable } from './account.ts'
 import { compare, divideAmongHolders } from './holderShares.ts'
 import { type HolderRules, type HolderSnapshot, holdersOf } from './holderSnapshot.ts'
-import { identifiedPlan, type PayoutPlan } from './payoutPlan.ts'
+import { identifiedPlan, type PayoutPlan, type PlanHead } from './payoutPlan.ts'
 
 /** One debt, divided among the wallets of a snapshot. */
-export interface HolderQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders'>, HolderRules {
+export interface HolderQuestion extends PlanHead, HolderRules {
   /** The debt that is divided. */
   readonly account: string
   readonly amountBaseUnits: bigint

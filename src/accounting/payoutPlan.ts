@@ -43,6 +43,14 @@ export interface PlannedTransfer {
   readonly baseUnits: bigint
 }
 
+/** Service of a plan, and the positions of ledger and chain when the plan was made. */
+export type PlanHead = Pick<PayoutPlan, 'network' | 'mint' | 'decimals' | 'paymentWallet' | 'position' | 'slot'>
+
+/** Picks the head out of a record with more fields, because the digest of the plan covers every field of it. */
+export function planHead({ network, mint, decimals, paymentWallet, position, slot }: PlanHead): PlanHead {
+  return { network, mint, decimals, paymentWallet, position, slot }
+}
+
 // Parts of a holder plan have more lines, because their accounts need fewer words.
 const linesMax = 8
 
@@ -127,17 +135,12 @@ function idOf(content: Omit<PayoutPlan, 'id'>): string {
 }
 
 function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
-  const { network, mint, decimals, paymentWallet, position, slot, parts, opens = [], holders } = content
+  const { parts, opens = [], holders } = content
   assert(parts.length > 0, 'a plan has transfers')
   return {
     ...(holders === undefined ? {} : { holders: holdersJson(holders) }),
     ...(opens.length === 0 ? {} : { opens }),
-    network,
-    mint,
-    decimals,
-    paymentWallet,
-    position,
-    slot,
+    ...planHead(content),
     parts: parts.map((part) =>
       part.map(({ account, wallet, baseUnits }) => ({ account, wallet, baseUnits: baseUnits.toString() })),
     ),

@@ -3,7 +3,7 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { shareName } from './account.ts'
 import { compare } from './holderShares.ts'
-import { identifiedPlan, type PayoutPlan, type PlannedTransfer } from './payoutPlan.ts'
+import { identifiedPlan, type PayoutPlan, type PlanHead, type PlannedTransfer } from './payoutPlan.ts'
 
 /** Debt of an account; a positive amount. */
 export interface Debt {
@@ -26,7 +26,7 @@ export type Receiver =
   | { readonly kind: 'missing'; readonly wasPaid: boolean }
   | { readonly kind: 'refusing'; readonly why: string }
 
-export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders' | 'opens'> {
+export interface PayoutQuestion extends PlanHead {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
   /** Smaller debts wait until they have grown, because their payout would cost more than they are worth. */

@@ -3,7 +3,7 @@ import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { shareOf } from '../accounting/account.ts'
 import { planHolderPayout } from '../accounting/holderPlan.ts'
 import { type HolderSnapshot, readSnapshot, snapshotDigest, snapshotText } from '../accounting/holderSnapshot.ts'
-import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import { type PayoutPlan, planHead } from '../accounting/payoutPlan.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
@@ -80,7 +80,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   const { chain, database, wallets } = deps
   const { minimumBaseUnits, openAccountsMax } = request
   const account = shareOf(request.share)
-  const { network, mint, decimals, paymentWallet, tokenProgram } = chain.terms
+  const { network, mint, tokenProgram } = chain.terms
   const snapshot = readSnapshot(request.snapshotText)
   if (snapshot === undefined)
     throw refused('the snapshot is not a file of `payout holders snapshot`, or it was changed')
@@ -96,12 +96,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   const amountBaseUnits = debts.find((debt) => debt.account === account)?.baseUnits ?? 0n
   if (amountBaseUnits === 0n) return undefined
   const created = planHolderPayout({
-    network,
-    mint,
-    decimals,
-    paymentWallet,
-    position,
-    slot,
+    ...planHead({ ...chain.terms, position, slot }),
     account,
     amountBaseUnits,
     snapshot,

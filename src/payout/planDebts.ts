@@ -8,6 +8,7 @@ import {
   type WaitingDebt,
   walletsToPay,
 } from '../accounting/planPayout.ts'
+import { planHead } from '../accounting/payoutPlan.ts'
 import type { Database } from '../store/database.ts'
 import { readLeastPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
@@ -40,7 +41,7 @@ export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise
   const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
   const { chain, database, wallets } = deps
   await wallets.require({ fromOldWallet })
-  const { network, mint, decimals, paymentWallet } = chain.terms
+  const { mint } = chain.terms
   // Read the slot before the debts, because sending the plan checks payments after this slot.
   const slot = await chain.finality.finalizedSlot()
   await deps.requireRecorded()
@@ -48,12 +49,7 @@ export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise
   requireDebts(except, [...all, ...unsettled])
   const debts = all.filter(({ account }) => !except.includes(account))
   const planned = planPayout({
-    network,
-    mint,
-    decimals,
-    paymentWallet,
-    position,
-    slot,
+    ...planHead({ ...chain.terms, position, slot }),
     debts,
     destinations,
     openAccountsMax,

@@ -7,7 +7,7 @@ import type { ProviderDeps } from '../sourcing/provider.ts'
 import { ofSamples, withStandIn } from '../sourcing/standIn.ts'
 import type { ChatDeps } from './chat/chatTurn.ts'
 import type { NewsDeps } from './news/news.ts'
-import type { RenderDeps } from './page/renderOutcome.ts'
+import type { RenderDeps } from './page/openRendered.ts'
 
 /** The parts of the process that products need. Each part is opened for the first product that needs it. */
 export interface Parts {

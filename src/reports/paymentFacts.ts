@@ -10,6 +10,7 @@ import { type Database, readOrFault } from '../store/database.ts'
 import { findAccounted } from '../store/lifecycleStore.ts'
 import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/foldPayment.ts'
+import type { QuoteRow } from '../store/quoteStore.ts'
 
 /** Facts of the database about one payment, for people who explain it to callers. */
 export interface PaymentFacts {
@@ -130,15 +131,7 @@ async function readPayment(database: Database, reference: PaymentReference): Pro
   }
 }
 
-interface QuoteRow {
-  readonly id: string
-  readonly wallet: string
-  readonly endpoint: string
-  readonly memo: string
-  readonly price_list: number
-  readonly issued_at: Date
-  readonly expires_at: Date
-  readonly slot: number
+interface ListedQuote extends Omit<QuoteRow, 'mint' | 'required'> {
   readonly list: Buffer
 }
 
@@ -146,7 +139,7 @@ interface QuoteRow {
 const quotesMax = 100
 
 async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQuestion): Promise<readonly QuoteFact[]> {
-  const { rows } = await sql<QuoteRow>`
+  const { rows } = await sql<ListedQuote>`
     select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
     from ledger.quotes q
     join ledger.settings s on s.name = 'prices' and s.number = q.price_list
@@ -158,7 +151,7 @@ async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQu
 
 /** Reads all partitions that are kept. The id has no index, because each 402 would have to update it. */
 async function readQuote(database: Database, id: string): Promise<QuoteFact | undefined> {
-  const { rows } = await sql<QuoteRow>`
+  const { rows } = await sql<ListedQuote>`
     select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
     from ledger.quotes q
     join ledger.settings s on s.name = 'prices' and s.number = q.price_list
@@ -167,7 +160,7 @@ async function readQuote(database: Database, id: string): Promise<QuoteFact | un
   return rows.flatMap(quoteOf)[0]
 }
 
-function quoteOf(row: QuoteRow): readonly QuoteFact[] {
+function quoteOf(row: ListedQuote): readonly QuoteFact[] {
   const price = pricesOf(row.list, row.price_list).find(({ endpoint }) => endpoint === row.endpoint)
   if (price === undefined) return []
   const { id, wallet, memo, slot } = row

@@ -33,6 +33,9 @@ const columnsAfter = [
   'position',
 ] as const
 
+/** The columns of a payment without those of its shares. */
+export const paymentColumns = [...columnsBefore, ...columnsAfter]
+
 /**
  * Lists payments, newest first, each with the net of its entries: received + lost = unearned + burn owed + shares +
  * owed + prepaid. One column per share. A sale on a tab takes its price out of what is prepaid.

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Database } from '../store/database.ts'
+import { paymentColumns } from './paymentList.ts'
 import { allRows, type ReportRequest } from './readReport.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
@@ -15,22 +16,9 @@ export interface StatementQuestion {
   readonly month: string
 }
 
-const ofPayment = [
-  'paidAt',
-  'reference',
-  'endpoint',
-  'state',
-  'requiredBaseUnits',
-  'burnedBaseUnits',
-  'receivedBaseUnits',
-  'receivedAtDayPriceMicroUsd',
-  'owedBaseUnits',
-  'prepaidBaseUnits',
-  'priceMicroUsd',
-  'attempts',
-  'fulfilledAt',
-  'finalizedAt',
-] as const
+// The wallet is the same in every row. The other columns concern only the service.
+const omitted = new Set(['wallet', 'burnOwedBaseUnits', 'lostBaseUnits', 'unearnedBaseUnits', 'slot', 'position'])
+const ofPayment = paymentColumns.filter((column) => !omitted.has(column))
 const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt', 'mint']
 
 /**

@@ -91,7 +91,7 @@ export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuote
   return quoteOf(deps, rows[0])
 }
 
-interface QuoteRow {
+export interface QuoteRow {
   readonly id: string
   readonly wallet: string
   readonly endpoint: string

@@ -6,7 +6,7 @@ import { pageOptions } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { readableSize } from './readableSize.ts'
-import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
+import { openRendered, type RenderDeps } from './openRendered.ts'
 import { targetUrl } from './screenshot.ts'
 import { bounded, objectWith, oneOf, text, utf8ByteCount, yesOrNo } from '../../product/text.ts'
 
@@ -172,21 +172,13 @@ export const pdf = defineProduct({
 })
 
 function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof parametersWith>>> {
-  const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
-  return {
-    parameters: parametersWith(allowHosts),
-    ...availabilityOf(deps),
-    deliver: (order, job) =>
-      renderOutcome(
-        clock,
-        () => renderer.pdf(pdfOrder(order), job),
-        async (bytes) => {
-          const pages = await pageCount(bytes)
-          const { name, expiresAt } = await artifacts.keep('application/pdf', bytes)
-          return { data: { pdfUrl: artifactUrl(name), pages, size: readableSize(bytes.length) }, expiresAt }
-        },
-      ),
-  }
+  return openRendered(deps, {
+    parameters: parametersWith(deps.allowHosts),
+    render: (order, job) => deps.renderer.pdf(pdfOrder(order), job),
+    contentType: () => 'application/pdf',
+    urlField: 'pdfUrl',
+    describe: async (bytes) => ({ pages: await pageCount(bytes), size: readableSize(bytes.length) }),
+  })
 }
 
 function pdfOrder(order: z.infer<ReturnType<typeof parametersWith>>): PdfOrder {

@@ -5,7 +5,7 @@ import { pageOptions, selector } from './pageOptions.ts'
 import { pictureSize } from './pictureSize.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
-import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
+import { openRendered, type RenderDeps } from './openRendered.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
 /** A target that may be tried. The final check takes place when the connection is made. */
@@ -108,21 +108,13 @@ export const screenshot = defineProduct({
 })
 
 function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof parametersWith>>> {
-  const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
-  return {
-    parameters: parametersWith(allowHosts),
-    ...availabilityOf(deps),
-    deliver: (order, job) =>
-      renderOutcome(
-        clock,
-        () => renderer.screenshot(order, job),
-        async (bytes) => {
-          const { format = 'png' } = order
-          const { name, expiresAt } = await artifacts.keep(`image/${format}`, bytes)
-          return { data: { imageUrl: artifactUrl(name), ...pictureSize(bytes, format), format }, expiresAt }
-        },
-      ),
-  }
+  return openRendered(deps, {
+    parameters: parametersWith(deps.allowHosts),
+    render: (order, job) => deps.renderer.screenshot(order, job),
+    contentType: ({ format = 'png' }) => `image/${format}`,
+    urlField: 'imageUrl',
+    describe: async (bytes, { format = 'png' }) => ({ ...pictureSize(bytes, format), format }),
+  })
 }
 
 async function checkDemo({ imageUrl, ...stated }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {

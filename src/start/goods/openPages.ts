@@ -1,5 +1,5 @@
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
-import type { RenderDeps } from '../../products/page/renderOutcome.ts'
+import type { RenderDeps } from '../../products/page/openRendered.ts'
 import { openRenderer, type RenderAttempt } from '../../rendering/openRenderer.ts'
 import { openRenderWorker } from '../../rendering/openRenderWorker.ts'
 import { openSeparateEngines } from '../../rendering/separateEngines.ts'

@@ -26,19 +26,12 @@ const model = z.string().min(1).max(200).optional().catch(undefined)
  * (Mistral: `thinking`), or into other fields (`reasoning_content`, `reasoning`). The schemas here omit both.
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
+const written = { content, refusal: z.string().nullish() }
+const inChoice = { error: z.unknown().optional(), finish_reason: z.string().nullish() }
+const inAnswer = { error: z.unknown().optional(), model, usage }
 const completion = z.object({
-  error: z.unknown().optional(),
-  model,
-  choices: z
-    .array(
-      z.object({
-        error: z.unknown().optional(),
-        message: z.object({ content, refusal: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  usage,
+  ...inAnswer,
+  choices: z.array(z.object({ ...inChoice, message: z.object(written) })).min(1),
 })
 
 // Reasons that mark a complete answer. Some servers omit the reason.
@@ -68,9 +61,9 @@ export function readCompletion(
   return { reply, model: parsed.data.model ?? server.model, finishReason, usage: usageOf(parsed.data.usage) }
 }
 
-function textOf(written: z.infer<typeof content>): string {
-  if (!Array.isArray(written)) return written ?? ''
-  return written.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('')
+function textOf(given: z.infer<typeof content>): string {
+  if (!Array.isArray(given)) return given ?? ''
+  return given.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('')
 }
 
 function isJsonObject(text: string): boolean {
@@ -78,22 +71,9 @@ function isJsonObject(text: string): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const chunk = z.object({
-  error: z.unknown().optional(),
-  model,
-  choices: z
-    .array(
-      z.object({
-        error: z.unknown().optional(),
-        // Only the named fields are sold. Other fields, such as `reasoning_content`, only show that the model is
-        // working.
-        delta: z.looseObject({ content, refusal: z.string().nullish() }).nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .default([]),
-  usage,
-})
+// Only the fields of `written` are sold. Others, such as `reasoning_content`, only show that the model is working.
+const delta = z.looseObject(written).nullish()
+const chunk = z.object({ ...inAnswer, choices: z.array(z.object({ ...inChoice, delta })).default([]) })
 
 type Chunk = z.infer<typeof chunk>
 
@@ -158,8 +138,8 @@ async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncG
 /** True if the model wrote text or parts, in a field of any name. Some servers send empty chunks before any text. */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true
-  const written = read.choices.flatMap(({ delta }) => Object.entries(delta ?? {}))
-  return written.some(
+  const fields = read.choices.flatMap((choice) => Object.entries(choice.delta ?? {}))
+  return fields.some(
     ([name, value]) => name !== 'role' && (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
   )
 }

@@ -1,8 +1,11 @@
+import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { RenderFailure, type RenderFailureKind, type Rendered, type Renderer } from '../../rendering/renderer.ts'
+import type { ArtifactType } from '../../rendering/artifacts/artifactName.ts'
 import type { ArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
-import type { HandlerFailure, Meta, Outcome } from '../../product/product.ts'
+import type { HandlerFailure, Job, Meta, Outcome } from '../../product/product.ts'
+import type { ProductHandler } from '../../product/productDefinition.ts'
 
 /** The parts of the process that both browser products need. */
 export interface RenderDeps {
@@ -15,28 +18,38 @@ export interface RenderDeps {
   readonly allowHosts: readonly string[]
 }
 
-interface RenderedAnswer {
-  readonly data: { readonly [field: string]: Json }
-  readonly expiresAt: string
+/** Functions that distinguish one browser product from the other. */
+interface Rendering<Order extends Json> {
+  readonly parameters: z.ZodType<Order>
+  readonly render: (order: Order, job: Job) => Promise<Rendered>
+  readonly contentType: (order: Order) => ArtifactType
+  /** Field of the answer for the address of the result. The fields of `describe` follow it. */
+  readonly urlField: string
+  readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }
 
-/** Refuses a quote while the queue is long. A caller who has paid waits. */
-export function availabilityOf({ renderer, artifacts }: RenderDeps) {
+/** Opens a browser product. Refuses a quote while the queue is long; a caller who has paid waits. */
+export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Rendering<Order>): ProductHandler<Order> {
+  const { renderer, artifacts } = deps
   return {
-    whyUnavailable: (_order?: unknown, payer?: string) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),
+    parameters: rendering.parameters,
+    whyUnavailable: (_order, payer) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),
     whyUndeliverable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable(),
+    deliver: (order, job) => deliver(deps, rendering, { order, job }),
   }
 }
 
-/** Renders a page, stores the result with `keep`, and converts failures of the browser into failures of the product. */
-export async function renderOutcome(
-  clock: Clock,
-  render: () => Promise<Rendered>,
-  keep: (bytes: Uint8Array) => Promise<RenderedAnswer>,
+/** Renders a page, stores the result, and converts failures of the browser into failures of the product. */
+async function deliver<Order extends Json>(
+  { clock, artifacts, artifactUrl }: RenderDeps,
+  { render, contentType, urlField, describe }: Rendering<Order>,
+  { order, job }: { readonly order: Order; readonly job: Job },
 ): Promise<Outcome> {
   try {
-    const rendered = await render()
-    const { data, expiresAt } = await keep(rendered.bytes)
+    const rendered = await render(order, job)
+    const described = await describe(rendered.bytes, order)
+    const { name, expiresAt } = await artifacts.keep(contentType(order), rendered.bytes)
+    const data = { [urlField]: artifactUrl(name), ...described }
     return { kind: 'delivered', data, meta: { ...metaOf(rendered, clock), expiresAt } }
   } catch (error) {
     if (!(error instanceof RenderFailure)) throw error
