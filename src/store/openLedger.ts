@@ -121,7 +121,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   const tabs = createTabStore({ database, pool, kernel, clock })
   return {
-    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers, tabs, repeatMs }),
+    payments: createPaymentLedger({ pool, strangers, kernel, log, quotes, priceLists, sentAnswers, tabs, repeatMs }),
     tabs,
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),

@@ -1,5 +1,6 @@
 import type { QueryResultRow } from 'pg'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
@@ -25,6 +26,7 @@ import type {
   SponsoredPurchase,
   StoredAnswer,
 } from '../payment/paymentLedger.ts'
+import type { Log } from '../machine/log.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import {
   isMessage,
@@ -60,6 +62,7 @@ export interface PaymentStoreDeps {
   /** The other connections, for the prepared statements of each paid request. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
+  readonly log: Log
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
@@ -228,12 +231,13 @@ function appendItem({ kernel, deposits }: AppendDeps, change: PaymentChange) {
 const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
 
 /** Reads what a tab has. Nothing if it cannot be read: the answer is paid and must not fail for it. */
-async function readBalance({ tabs }: PaymentStoreDeps, payment: PaymentState) {
+async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentState) {
   if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
   const { debit, price } = payment.settlement
   try {
     return { tabBalanceBaseUnits: await tabs.balanceBaseUnits({ id: debit.tab, mint: price.mint }) }
-  } catch {
+  } catch (error) {
+    log.warn({ event: 'tab_balance_not_read', tab: debit.tab, error: describeError(error) })
     return {}
   }
 }

@@ -83,7 +83,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const tabs = createTabStore({ database, pool, kernel, clock })
-  const stores = { pool, strangers: database, kernel, quotes, priceLists, sentAnswers, tabs }
+  const stores = { pool, strangers: database, kernel, log, quotes, priceLists, sentAnswers, tabs }
   const honestPayments = createPaymentLedger({ ...stores, repeatMs })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })
