@@ -29,8 +29,9 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   },
   {
     what: 'randomness',
-    pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^(packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts)$/,
+    pattern: /\bMath\.random\(|\brandom(Bytes|Fill|FillSync|Int|UUID)\(|getRandomValues\(/,
+    // packages/core/src/id.ts takes it from `#platform`, which is one of these two files.
+    homes: /^packages\/core\/src\/platform(Web|Node)\.ts$/,
   },
   {
     what: 'a new key',
@@ -48,7 +49,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/outbound\/upstreamRequest\.ts|src\/pages\/browser\/api\.ts|packages\/client\/src\/|packages\/agent\/src\/setUp\/|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/(outbound\/upstreamRequest|pages\/browser\/api)|packages\/(agent\/src\/setUp\/setUp|audit\/src\/auditCommand)|packages\/client\/src\/(solanaRpc|fetchFile|(fetch|cosign|anchor)Checkpoint|payer|payerChain|presentPayment|tab\/readTab|tool\/toolCall))\.ts$/,
   },
 ]
 /**
@@ -59,9 +60,25 @@ const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch|^
 /** Files whose bigints are not money, or money of any unit. */
 const otherBigints =
   /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/
+/** A name of an amount. `Number` of it rounds beyond 2^53 base units; `displayNumber` shows amounts. */
+const moneyLast = /(baseUnits|lamports|microUsd|attoUsd)$/i
+/** Files whose use of a float is what others define, or that never compute with it. */
+const moneyAsNumber: readonly { readonly paths: RegExp; readonly reason: string }[] = [
+  { paths: /^src\/transport\/(moneyMetrics|metrics)\.ts$/, reason: 'a Prometheus gauge is a float' },
+  {
+    paths: /^src\/cli\/reportClosing\.ts$|^src\/reports\/(tabList|prepaidByMonth)\.ts$/,
+    reason: 'JSON of reports: micro USD are exact up to 9 billion USD',
+  },
+  { paths: /^src\/pages\/browser\/amounts\.ts$/, reason: 'the height of a bar' },
+  { paths: /^src\/signer\/signerServer\.ts$/, reason: 'a log line' },
+  { paths: /^src\/transport\/earnedWork\.ts$/, reason: 'an estimate of processor time' },
+  { paths: /^src\/accounting\/holderShares\.ts$/, reason: 'a count of holders: a remainder is smaller than it' },
+  { paths: /^(packages\/localnet\/|src\/cli\/local\/giveFunds\.ts)/, reason: 'JSON-RPC of Solana has numbers' },
+]
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
   { what: 'a FIXME', pattern: /\bFIXME\b/ },
+  { what: 'a loop without a condition', pattern: /\bfor \(;;\)|\bwhile \(true\)/ },
   { what: 'a disabled type check', pattern: /@ts-(ignore|nocheck|expect-error)/ },
 ]
 
@@ -85,6 +102,8 @@ const problems = [
   ...sources.flatMap(homeProblems),
   ...sources.flatMap(forbiddenProblems),
   ...parsed.flatMap(bigintNameProblems),
+  ...parsed.flatMap(floatMoneyProblems),
+  ...parsed.flatMap(lostCauseProblems),
   ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
   ...(casts > (lineCount / 1000) * castsPerThousandLinesMax ? [`${casts} casts in ${lineCount} lines`] : []),
 ]
@@ -134,6 +153,48 @@ function bigintNameProblems({ source: { path }, tree }: { source: Source; tree: 
   }
   visit(tree)
   return problems
+}
+
+function floatMoneyProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+  if (moneyAsNumber.some(({ paths }) => paths.test(path))) return []
+  const converted = nodesOf(tree).filter(
+    (node): node is ts.CallExpression => ts.isCallExpression(node) && node.expression.getText(tree) === 'Number',
+  )
+  return converted
+    .flatMap((call) => call.arguments.flatMap(nodesOf))
+    .filter((node) => ts.isIdentifier(node) && moneyLast.test(node.text))
+    .map((name) => `${path}: ${name.getText(tree)} becomes a float: use displayNumber, or compute with bigints`)
+}
+
+/** An error that is caught to throw another is its cause, unless a comment says why it is omitted: it quotes a secret. */
+function lostCauseProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+  return nodesOf(tree)
+    .filter((node) => isCatchWithoutCause(node, tree) && !node.getText(tree).includes('// Omit the cause'))
+    .map((node) => `${path}: the cause is lost in ${node.getText(tree).split('\n', 2).join(' ')}`)
+}
+
+function isCatchWithoutCause(node: ts.Node, tree: ts.SourceFile): boolean {
+  if (ts.isCatchClause(node)) return node.variableDeclaration === undefined && throwsIn(node.block)
+  if (!ts.isCallExpression(node) || !node.expression.getText(tree).endsWith('.catch')) return false
+  const [handler] = node.arguments
+  return (
+    handler !== undefined && ts.isArrowFunction(handler) && handler.parameters.length === 0 && throwsIn(handler.body)
+  )
+}
+
+function throwsIn(block: ts.Node): boolean {
+  return nodesOf(block).some(ts.isThrowStatement)
+}
+
+/** The node and all below it. */
+function nodesOf(node: ts.Node): readonly ts.Node[] {
+  const nodes: ts.Node[] = []
+  const visit = (each: ts.Node): void => {
+    nodes.push(each)
+    ts.forEachChild(each, visit)
+  }
+  visit(node)
+  return nodes
 }
 
 function isComment(line: string): boolean {

@@ -88,15 +88,18 @@ async function look(search: Search, query: Query): Promise<Finding> {
   const mayHaveLanded = !isSent && minSlot === undefined
   const record = mayHaveLanded ? await readShared(search, query) : undefined
   if (record !== undefined) return foundBy(search, 1, record)
-  for (;;) {
-    const leftMs = Math.max(0, deadlineMs - clock.monotonicMs())
-    const sighting = await search.loop.watch({ signature, commitment, waitMs: leftMs, isExpected: isSent })
-    const landed = sighting.kind === 'landed' ? await readFrom(search, sighting.node, query) : undefined
+  const leftMs = () => Math.max(0, deadlineMs - clock.monotonicMs())
+  const watch = () => search.loop.watch({ signature, commitment, waitMs: leftMs(), isExpected: isSent })
+  let sighting = await watch()
+  while (sighting.kind === 'landed') {
+    const landed = await readFrom(search, sighting.node, query)
     if (landed !== undefined) return foundBy(search, 1, landed)
-    if (sighting.kind !== 'landed' || clock.monotonicMs() >= deadlineMs) return conclude(search, query, sighting)
-    // The node has confirmed it but cannot show it yet.
+    if (leftMs() === 0) break
+    // The node has confirmed the transaction but cannot show it yet.
     await clock.sleep(search.nodes.slotMs())
+    sighting = await watch()
   }
+  return conclude(search, query, sighting)
 }
 
 function foundBy(search: Search, nodes: number, record: TransactionRecord): Found {

@@ -50,10 +50,11 @@ async function makeKey({ stdout, stderr, setExitCode }: CommandDeps, output: str
 async function readPublicKey(text: string): Promise<PublicReceiptKey> {
   const bare = publicReceiptKey.safeParse({ kty: 'OKP', crv: 'Ed25519', x: text }).data
   if (bare !== undefined) return bare
-  const content = await readFile(text, 'utf8').catch(() => {
+  const content = await readFile(text, 'utf8').catch((cause: unknown) => {
     throw new UsageProblem(
       'PUBLIC-KEY',
       `is neither 43 characters of base64url nor a file that can be read (got ${text})`,
+      { cause },
     )
   })
   const key = publicReceiptKey.safeParse(parseJson(content)).data

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { waitWithin } from '../outbound/unlessSilent.ts'
+import { unlessSilent } from '../outbound/unlessSilent.ts'
 import type { Job, Meta, MeteredJob, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { usageOf } from './answerUsage.ts'
@@ -198,12 +198,17 @@ async function* streamed(
   let tail = Buffer.from(first).subarray(-tailBytes)
   try {
     yield first
-    for (;;) {
-      const step = await waitWithin(clock, entry.silence, chunks.next())
-      if (step === undefined) throw new UpstreamFailure('timeout', `${name} was silent for ${entry.silence} ms`)
-      if (step.done === true) break
-      tail = Buffer.concat([tail, step.value]).subarray(-tailBytes)
-      yield step.value
+    const heard = unlessSilent(chunks, {
+      clock,
+      limitMs: () => entry.silence,
+      isProgress: () => true,
+      onSilent() {
+        throw new UpstreamFailure('timeout', `${name} was silent for ${entry.silence} ms`)
+      },
+    })
+    for await (const chunk of heard) {
+      tail = Buffer.concat([tail, chunk]).subarray(-tailBytes)
+      yield chunk
     }
     judgeEnd(route, tail.toString('utf8'))
     answer.end()

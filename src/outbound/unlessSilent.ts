@@ -15,14 +15,16 @@ export interface SilenceWatch<T> {
 export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
   let silentMs = 0
-  for (;;) {
-    const askedAtMs = clock.monotonicMs()
-    const step = await waitWithin(clock, watch.limitMs() - silentMs, source.next())
-    if (step === undefined) watch.onSilent()
-    if (step === undefined || step.done === true) return
+  let askedAtMs = clock.monotonicMs()
+  const next = () => waitWithin(clock, watch.limitMs() - silentMs, source.next())
+  let step = await next()
+  while (step !== undefined && step.done !== true) {
     silentMs = watch.isProgress(step.value) ? 0 : silentMs + clock.monotonicMs() - askedAtMs
     yield step.value
+    askedAtMs = clock.monotonicMs()
+    step = await next()
   }
+  if (step === undefined) watch.onSilent()
 }
 
 /** Returns the result of the wait, or undefined if the time is up first. */

@@ -89,12 +89,12 @@ function socketSilent(url: string): MissingContent {
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1
-  for (;;) {
-    if (requests.pending().length === 0 && requests.startedCount() === started) return true
+  while (requests.pending().length > 0 || requests.startedCount() !== started) {
     if (late.aborted) return false
     started = requests.pending().length === 0 ? requests.startedCount() : -1
     await sleep(quietIdleMs)
   }
+  return true
 }
 
 /*

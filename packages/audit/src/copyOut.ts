@@ -37,21 +37,18 @@ export class CopyOut implements pg.Submittable {
   }
 
   async *blocks(): AsyncGenerator<CopyBlock> {
-    while (true) {
+    while (this.#ready.length > 0 || (this.#error === undefined && !this.#isDone)) {
       const filling = this.#ready.shift()
-      if (filling !== undefined) {
+      if (filling === undefined) {
+        await new Promise<void>((resolve) => (this.#wake = resolve))
+      } else {
         if (this.#ready.length < waitingMax) this.#connection?.stream.resume()
         yield filling
         filling.count = 0
         this.#free.push(filling)
-      } else if (this.#error !== undefined) {
-        throw unreadable(this.#error)
-      } else if (this.#isDone) {
-        return
-      } else {
-        await new Promise<void>((resolve) => (this.#wake = resolve))
       }
     }
+    if (this.#error !== undefined) throw unreadable(this.#error)
   }
 
   submit(connection: pg.Connection): void {

@@ -60,11 +60,8 @@ export async function openExport(path: string): Promise<ExportSource> {
     head: head.data,
     async *events() {
       let number = 1
-      for (;;) {
-        const next = await iterator.next()
-        if (next.done === true) return
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
         yield readLine(next.value, ++number)
-      }
     },
     async [Symbol.asyncDispose]() {
       lines.close()

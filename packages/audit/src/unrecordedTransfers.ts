@@ -50,7 +50,8 @@ async function* landedOn(
   account: string,
 ): AsyncGenerator<{ readonly signature: string; readonly ageMs: number }> {
   let before: string | undefined
-  for (;;) {
+  let pageLength = signaturesPerPage
+  while (pageLength === signaturesPerPage) {
     const page = await node.signaturesOf(account, before)
     for (const { signature, err, blockTime } of page) {
       const failed = err !== null && err !== undefined
@@ -59,7 +60,7 @@ async function* landedOn(
       if (!failed && ageMs >= 0) yield { signature, ageMs }
     }
     before = page.at(-1)?.signature
-    if (page.length < signaturesPerPage) return
+    pageLength = page.length
   }
 }
 

@@ -9,16 +9,15 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   let size = 0
   const reader = response.body.getReader()
   // `bytesMax` bounds the loop. Not `for await`: Safari cannot iterate streams.
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return Uint8Array.from(concatBytes(chunks))
-    size += value.length
+  for (let step = await reader.read(); !step.done; step = await reader.read()) {
+    size += step.value.length
     if (size > bytesMax) {
       await reader.cancel()
       throw new PayerFault('SERVICE_UNAVAILABLE', `the answer is longer than ${bytesMax} bytes`, { retryable: false })
     }
-    chunks.push(value)
+    chunks.push(step.value)
   }
+  return Uint8Array.from(concatBytes(chunks))
 }
 
 /** Undefined for text that is not JSON, such as a proxy's error page. */

@@ -85,22 +85,20 @@ interface Doubt {
 }
 
 async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doubt): Promise<readonly Settled[]> {
-  let { inDoubt } = doubt
-  for (;;) {
-    try {
-      const results = await appendOnce(deps, batch)
-      return inDoubt ? await recogniseOwn(deps, batch, results) : results.map(settled)
-    } catch (error) {
-      if (error instanceof Bug) throw error
-      deps.history?.requireOpen()
-      const failure = judgeWriteFailure(error)
-      if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, inDoubt, error })
-      inDoubt ||= failure === 'unknown'
-      deps.log.warn({ event: 'append_failed', failure, items: batch.length, error: describeError(error) })
-      if (failure === 'undone' || deps.clock.monotonicMs() >= doubt.deadlineMs)
-        throw new Fault(inDoubt ? outcomeUnknown : 'the ledger takes no appends', { cause: error, retryable: true })
-      await deps.clock.sleep(retryDelayMs)
-    }
+  try {
+    const results = await appendOnce(deps, batch)
+    return doubt.inDoubt ? await recogniseOwn(deps, batch, results) : results.map(settled)
+  } catch (error) {
+    if (error instanceof Bug) throw error
+    deps.history?.requireOpen()
+    const failure = judgeWriteFailure(error)
+    if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, error })
+    const inDoubt = doubt.inDoubt || failure === 'unknown'
+    deps.log.warn({ event: 'append_failed', failure, items: batch.length, error: describeError(error) })
+    if (failure === 'undone' || deps.clock.monotonicMs() >= doubt.deadlineMs)
+      throw new Fault(inDoubt ? outcomeUnknown : 'the ledger takes no appends', { cause: error, retryable: true })
+    await deps.clock.sleep(retryDelayMs)
+    return settleBatch(deps, batch, { ...doubt, inDoubt })
   }
 }
 

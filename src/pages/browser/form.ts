@@ -37,8 +37,8 @@ function readValue(field: Field): unknown {
   if (field.dataset['json'] === undefined) return field.value
   try {
     return JSON.parse(field.value)
-  } catch {
-    throw new Error(`${field.name} must be JSON`)
+  } catch (cause) {
+    throw new Error(`${field.name} must be JSON`, { cause })
   }
 }
 

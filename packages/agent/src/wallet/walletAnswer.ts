@@ -41,11 +41,7 @@ export async function sendPurchase(
 async function* chunksOf(body: NodeStream<Uint8Array> | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
+    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value
   } finally {
     await reader.cancel().catch(() => undefined)
   }

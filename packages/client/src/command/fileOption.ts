@@ -3,8 +3,8 @@ import { UsageProblem } from './usageProblem.ts'
 
 /** Text of a file that the user names. `option` begins the message of the `UsageProblem`. */
 export async function readTextFile(option: string, path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => {
-    throw new UsageProblem(option, `the file ${path} cannot be read`)
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageProblem(option, `the file ${path} cannot be read`, { cause })
   })
 }
 
@@ -13,7 +13,7 @@ export async function readJsonFile(option: string, path: string): Promise<unknow
   const text = await readTextFile(option, path)
   try {
     return JSON.parse(text)
-  } catch {
-    throw new UsageProblem(option, `${path} is not JSON`)
+  } catch (cause) {
+    throw new UsageProblem(option, `${path} is not JSON`, { cause })
   }
 }

@@ -71,8 +71,8 @@ function checkAmount(maxUsd: string): void {
 /** Check the output file before the payment: an answer that cannot be written would be paid for and lost. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
-  await access(dirname(resolve(output)), constants.W_OK).catch(() => {
-    throw new UsageProblem('--output', `nothing can be written into the folder of ${output}`)
+  await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {
+    throw new UsageProblem('--output', `nothing can be written into the folder of ${output}`, { cause })
   })
 }
 

@@ -6,7 +6,7 @@ export class UsageProblem extends Error {
   readonly code = 'INVALID_OPTION'
   readonly docs = docsOf('INVALID_OPTION')
 
-  constructor(option: string, message: string) {
-    super(`${option}: ${message}`)
+  constructor(option: string, message: string, options?: ErrorOptions) {
+    super(`${option}: ${message}`, options)
   }
 }

