@@ -43,7 +43,7 @@ const accountJson = z.object({
 // `getMultipleAccounts` takes at most 100 addresses.
 const accountsMax = 100
 
-/** States in the order of the addresses, at most 100, all of one moment. Undefined for an address without an account. */
+/** Account states in the order of the addresses; each 100 are from one slot. Undefined if an account does not exist. */
 export async function readAccounts(
   rpc: RpcClient,
   { addresses, ...state }: AccountsQuestion,

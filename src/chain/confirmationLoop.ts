@@ -24,9 +24,9 @@ export interface Watched {
 export type Sighting =
   /** This node has the transaction at the required commitment. */
   | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
-  /** A node has it in a block below the required commitment. */
+  /** A node has the transaction in a block below the required commitment. */
   | { readonly kind: 'young'; readonly slot: number }
-  /** No node in rotation has it, in a state of this slot or a later one. `nodes` counts the nodes that answered. */
+  /** No node in rotation has the transaction at this slot or later. `nodes` counts the nodes that answered. */
   | { readonly kind: 'unseen'; readonly slot: number; readonly nodes: number }
 
 export interface LoopDeps extends RotationDeps {

@@ -42,7 +42,7 @@ function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> 
   return parsedUnless(problems, currencies)
 }
 
-/** The dollar, or the problem of the entry. */
+/** Parses one entry of the variable. Returns an error message if it is invalid. */
 function currencyOf(text: string): DollarSetting | string {
   const [head = '', ...options] = text.split(optionStart)
   const [name = '', mintText] = head.split('=')

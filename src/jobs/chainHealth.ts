@@ -15,7 +15,7 @@ export interface NodeWatch {
   poll(): Promise<void>
   inRotation(): readonly unknown[]
   standings(): readonly NodeFacts[]
-  /** A slot that the chain has reached for certain. */
+  /** Lower bound of the current slot of the chain. */
   slot(): number
   readonly time: { skewMs(): number }
 }

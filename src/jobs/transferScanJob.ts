@@ -42,7 +42,7 @@ const everyMs = 60_000
 const backlogMax = 200_000
 // Ten million transactions since the last search. More indicate an account with a history, which a person has to check.
 const pagesMax = 10_000
-// A node without one transaction must not block the others. A node that fails at this many is at fault.
+// One unreadable transaction must not stop the scan. With this many, the node is at fault.
 const unreadableMax = 8
 // The position is stored this often, so that an interrupted search repeats little.
 const stepMax = 100

@@ -37,7 +37,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Returns a caller's name for messages. An invented name is repeated only if it is harmless in a log and on a page. */
+/** Returns the name of a parameter for a message. Replaces a name with other characters: logs and pages show it. */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

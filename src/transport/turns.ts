@@ -50,7 +50,7 @@ export interface TurnDeps {
 export interface ConnectionTurns {
   onConnection(socket: Socket): void
   onRequest(request: IncomingMessage, response: ServerResponse): void
-  /** Calls back after the answers to all requests that have fully arrived. The connection is parsed no further. */
+  /** Stops parsing the connection, and calls `refuseRest` once every received request is answered. */
   whenAnswered(socket: Socket, refuseRest: () => void): void
 }
 

@@ -41,7 +41,7 @@ export interface PayableQuote {
   readonly burnBaseUnits: bigint
   /** Amount that must arrive in the payment wallet. */
   readonly transferBaseUnits: bigint
-  /** Amount to send so that this much arrives, according to the service, if the mint withholds a fee. */
+  /** Amount that the service asks to send if the mint withholds a fee, so that `transferBaseUnits` arrive. */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** Time between the making of the offer and its end. */
   readonly lifetimeMs: number

@@ -1,8 +1,8 @@
 import type { Json } from './canonicalJson.ts'
 
 /*
- * A call of a tool and its request by HTTP. A debit of a tab signs the request, so that it is one payment over both:
- * parameters in a query are sorted by their names, and those in a body are canonical JSON.
+ * Converts between an MCP tool call and the equal HTTP request. Both have one digest, so that a signed debit is charged
+ * once over both: parameters in a query are sorted by name, and those in a body are canonical JSON.
  */
 
 const toolNameMax = 64

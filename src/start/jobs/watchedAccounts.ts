@@ -28,7 +28,7 @@ export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): Watch
   return { symbol, mint, sources, readAccounts: () => readTokenAccounts(chain, own) }
 }
 
-/** Returns the token, whose account an issuer may freeze too. The account may not exist before the first payment. */
+/** Watches the account that receives the service token: its issuer can freeze it. It is opened by the first payment. */
 export function watchedToken(chain: Accounts & Pick<Chain, 'terms'>): WatchedDollar {
   const { terms } = chain
   const readAccounts = async () => {
