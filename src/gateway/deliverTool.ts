@@ -41,8 +41,8 @@ export async function deliverTool(
   const options = { signal: job.signal, timeout: timeoutMs }
   const connection = new Client({ name: 'tollbook', version }, { versionNegotiation: { mode: 'auto' } })
   try {
-    const transport = new StreamableHTTPClientTransport(new URL(client.entry.mcp ?? ''), { fetch: exchanges.fetch })
-    await connection.connect(transport, options)
+    const mcpTransport = new StreamableHTTPClientTransport(new URL(client.entry.mcp ?? ''), { fetch: exchanges.fetch })
+    await connection.connect(mcpTransport, options)
     // The same for each attempt of a payment, so that the upstream can recognize a repetition.
     const _meta = { 'tollbook/payment': job.payment, 'tollbook/payer': job.payer }
     const result = await connection.callTool({ name, arguments: { ...order }, _meta }, options)
@@ -50,7 +50,7 @@ export async function deliverTool(
     judgeJson(route, data)
     const usage = unit === undefined ? undefined : usageOf(unit, { bytes: new Uint8Array(), data }, undefined)
     // Else a server with sessions would keep one of each order.
-    await transport.terminateSession().catch(() => undefined)
+    await mcpTransport.terminateSession().catch(() => undefined)
     exchanges.end()
     const meta = { source: client.name, asOf: isoTime(clock.nowMs()), cached: false }
     return { kind: 'delivered', data, meta, ...(usage === undefined ? {} : { usage }) }

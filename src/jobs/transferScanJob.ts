@@ -113,7 +113,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
       if (!(await account(deps, listed, { record, stream }))) return
     }
     const last = step.at(-1)
-    if (!isHeld && last !== undefined) await lifecycle.moveScanPlace(terms.paymentTokenAccount, last)
+    if (!isHeld && last !== undefined) await lifecycle.advanceScan(terms.paymentTokenAccount, last)
   }
 }
 

@@ -16,7 +16,7 @@ export interface PaymentLifecycle {
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
   /** Returns the last transaction of the token account whose transfers were searched. Undefined before the first search. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
-  moveScanPlace(tokenAccount: Address, place: ScanPlace): Promise<void>
+  advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Returns the total price of answers for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
   /** Returns the tokens that the treasury still has to deliver. Negative if it has delivered ahead. */

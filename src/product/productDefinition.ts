@@ -6,7 +6,7 @@ import { endpointOf } from '@tollbook/core/endpointName'
 import type { Job, Outcome } from './product.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Liveness } from './liveness.ts'
-import { type DemoBuyer, type Demonstration, hasNoBody, type ProductFacts } from './productFacts.ts'
+import { type DemoCaller, type Demonstration, hasNoBody, type ProductFacts } from './productFacts.ts'
 import { findPathProblem } from './productPath.ts'
 
 /** A product ready for a catalog. `Needs` are the parts of the process that the product uses. */
@@ -32,7 +32,7 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
   /** Default: 64 KiB. */
   readonly bodyBytesMax?: number
   readonly demo: Omit<Demonstration, 'check'> & {
-    readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
+    readonly check: (answer: A, caller: DemoCaller) => string | Promise<string>
   }
   /** Removes parts of a request that have no effect, before `parameters` validates the rest. */
   readonly withoutNeutral?: (input: unknown) => unknown
@@ -78,7 +78,7 @@ export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P,
   return {
     ...source,
     bodyBytesMax: source.bodyBytesMax ?? bodyBytesMaxDefault,
-    demo: { ...demo, check: (data, buyer) => demo.check(answer.parse(data), buyer) },
+    demo: { ...demo, check: (data, caller) => demo.check(answer.parse(data), caller) },
     open: (needs) => openProduct(source, source.open(needs)),
   }
 }

@@ -76,8 +76,8 @@ export type ProductOrder = Readonly<Record<string, Json>>
 /** The demo's purchase of the product, and the check of the answer. */
 export interface Demonstration {
   readonly order: (stage: DemoStage) => ProductOrder
-  /** Returns a line to print. Calls `buyer.expect` for each property that the answer must have. */
-  readonly check: (answer: unknown, buyer: DemoBuyer) => string | Promise<string>
+  /** Returns a line to print. Calls `caller.expect` for each property that the answer must have. */
+  readonly check: (answer: unknown, caller: DemoCaller) => string | Promise<string>
   /** Printed before the order, because the answer takes some seconds. */
   readonly notice?: string
 }
@@ -88,8 +88,8 @@ export interface DemoStage {
   readonly pageUrl: string
 }
 
-/** Tools with which the demo's buyer reads an answer. They use other libraries than those that produced the answer. */
-export interface DemoBuyer {
+/** Tools with which the demo reads an answer. They use other libraries than those that produced the answer. */
+export interface DemoCaller {
   /** Ends the demo when `holds` is false. */
   expect(holds: boolean, expectation: string): void
   fetchFile(url: string): Promise<{ readonly contentType: string; readonly bytes: Uint8Array }>

@@ -127,7 +127,7 @@ function admit(state: QueueState): void {
 function turnOf(state: QueueState, running: Running): RenderTurn {
   const { record, clock } = state
   return {
-    standing: record.standingOf(running),
+    standing: record.userStanding(running),
     hurry: running.hurry.signal,
     stall() {
       if (running.stalledAtMs !== undefined || !state.running.has(running)) return

@@ -5,7 +5,7 @@ import type { Clock } from '@tollbook/core/clock'
 export interface RenderRecord {
   /** Milliseconds of use that are recorded for the payer and the site, without their running jobs. */
   useOf(user: BrowserUser): number
-  standingOf(user: BrowserUser): Standing
+  userStanding(user: BrowserUser): Standing
   addWaste(user: BrowserUser, ms: number): void
   addCustomer(payer: string): void
   /** Records that a browser ended while it had a page of this user. */
@@ -50,7 +50,7 @@ export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>): RenderRec
       const wasted = keysOf(user).reduce((sum, key) => sum + (wastedMs.get(key) ?? 0), 0)
       return wasted + (customers.has(user.payer) ? 0 : strangerMs)
     },
-    standingOf({ payer, site }) {
+    userStanding({ payer, site }) {
       if (isSuspect(payerKey(payer))) return 'suspect'
       // Ignore the losses of the site for a customer, because any payer may request the page of any site.
       if (customers.has(payer)) return 'customer'

@@ -126,7 +126,7 @@ export type SettingStanding =
  * Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not
  * recorded.
  */
-export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
+export function settingStanding(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }
   const same = periods.filter((period) => isSameValue(period.name, period.value, value))

@@ -129,7 +129,7 @@ type Reply = readonly [status: number, body: object]
 async function serve({ signer, limits }: SignerServerOptions, request: IncomingMessage): Promise<Reply> {
   const { method, url = '' } = request
   const { pathname, searchParams } = new URL(url, 'http://signer')
-  if (method === 'GET' && pathname === '/') return [200, await standingOf(signer, limits)]
+  if (method === 'GET' && pathname === '/') return [200, await statusOf(signer, limits)]
   const [, digest, outcome] = /^\/signatures\/([0-9a-f]{64})(?:\/(failed|absent))?$/.exec(pathname) ?? []
   if (method === 'GET' && digest !== undefined && outcome === undefined) {
     const wallet = readAddress(searchParams.get('wallet') ?? '')
@@ -150,7 +150,7 @@ const isU64 = /^\d{1,20}$/
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{15}Z$/
 
 /** If the journal cannot be read, the signer is closed. The error is in the log. */
-async function standingOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
+async function statusOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
   try {
     const day = await readDay()
     const whyClosed = whySpent(day, limits)

@@ -9,7 +9,7 @@ import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment
 import { type Database, readOrFault } from './database.ts'
 import type { Election, Lease } from './election.ts'
 import { foldPayment } from './foldPayment.ts'
-import { moveScanPlace, readScanPlace } from './transferScan.ts'
+import { advanceScan, readScanPlace } from './transferScan.ts'
 
 export interface LifecycleDeps {
   readonly database: Database
@@ -17,7 +17,7 @@ export interface LifecycleDeps {
   readonly election: Election
 }
 
-/** Store for the jobs that work on payments. The lease guards `moveScanPlace` against an instance that was replaced. */
+/** Store for the jobs that work on payments. The lease guards `advanceScan` against an instance that was replaced. */
 export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
   const { database, election } = deps
   return {
@@ -25,7 +25,7 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
     loadPayments: (references) => loadPayments(deps.kernel, references),
     findAccounted: (references) => findAccounted(database, references),
     readScanPlace: (tokenAccount) => readScanPlace(database, tokenAccount),
-    moveScanPlace: (tokenAccount, place) => moveScanPlace(database, { tokenAccount, place, lease }),
+    advanceScan: (tokenAccount, place) => advanceScan(database, { tokenAccount, place, lease }),
     async exposureBaseUnits(mint) {
       const exposed = await balanceOf(database, mint, accounts.exposed)
       assert(exposed >= 0n, 'the exposure is not negative')

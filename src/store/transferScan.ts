@@ -26,7 +26,7 @@ export interface ScanMove {
 }
 
 /** Throws if another instance has taken the lease, so that a place never moves back. */
-export async function moveScanPlace(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
+export async function advanceScan(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')
   const move = sql`

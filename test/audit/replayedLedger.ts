@@ -65,7 +65,7 @@ export class ReplayedLedger {
   }
 
   balances(): Readonly<Record<string, number>> {
-    const moved = [...this.replay.journal.accounts()].filter(({ balanceBaseUnits }) => balanceBaseUnits !== 0n)
+    const moved = [...this.replay.postings.accounts()].filter(({ balanceBaseUnits }) => balanceBaseUnits !== 0n)
     return Object.fromEntries(
       moved.map(({ account, balanceBaseUnits: balance }) => [account.replace(wallet, '…'), Number(balance)]),
     )
@@ -73,7 +73,7 @@ export class ReplayedLedger {
 
   /** Amount and count of each hour. */
   hours(): readonly string[] {
-    return Array.from(this.replay.journal.hours(), ({ amountBaseUnits: amount, entries }) => `${amount} of ${entries}`)
+    return Array.from(this.replay.postings.hours(), ({ amountBaseUnits: amount, entries }) => `${amount} of ${entries}`)
   }
 }
 

@@ -14,7 +14,7 @@ export function lifecycleWith(given: Partial<PaymentLifecycle>): PaymentLifecycl
     loadPayments: unused,
     findAccounted: unused,
     readScanPlace: unused,
-    moveScanPlace: unused,
+    advanceScan: unused,
     exposureBaseUnits: unused,
     undeliveredBaseUnits: unused,
     prepaidBaseUnits: unused,

@@ -40,7 +40,7 @@ function depsOf(scan: Scan, special: number, answer: () => Promise<AppendOutcome
     },
     lifecycle: lifecycleWith({
       readScanPlace: () => Promise.resolve(scan.place),
-      moveScanPlace(_account, place) {
+      advanceScan(_account, place) {
         scan.place = place
         return Promise.resolve()
       },

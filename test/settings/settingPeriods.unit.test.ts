@@ -4,7 +4,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { differenceFrom, differencesText } from '../../src/settings/configuredSettings.ts'
 import { jwkSetOf, receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { decideSettingChange, type SettingChangeQuestion } from '../../src/settings/settingChange.ts'
-import { periodInForce, periodsOf, standingOf, type RecordedSetting } from '../../src/settings/settingPeriods.ts'
+import { periodInForce, periodsOf, settingStanding, type RecordedSetting } from '../../src/settings/settingPeriods.ts'
 import { standingProblem } from '../../src/settings/settingProblem.ts'
 
 const minuteMs = 60_000
@@ -45,26 +45,26 @@ test.each([
   ['B', 10, { standing: 'accepted', untilMs: Infinity }],
   ['C', 10, { standing: 'differs' }],
 ] as const)('an instance with %s at minute %d stands as %o', (value, minutes, standing) => {
-  expect(standingOf(periodsOf(changed), value, at(minutes))).toMatchObject(standing)
+  expect(settingStanding(periodsOf(changed), value, at(minutes))).toMatchObject(standing)
 })
 
 test('a value that returns has two periods', () => {
   const returned = [...changed, version(3, { wallet: 'A', previousUntil: isoAt(60) }, 50)]
-  const standings = [29, 40, 50].map((minutes) => standingOf(periodsOf(returned), 'A', at(minutes)).standing)
+  const standings = [29, 40, 50].map((minutes) => settingStanding(periodsOf(returned), 'A', at(minutes)).standing)
   expect(standings).toEqual(['accepted', 'not_yet', 'accepted'])
 })
 
 test('a value that returns during its own overlap is accepted until the later end', () => {
   const returned = [...changed, version(3, { wallet: 'A', previousUntil: isoAt(60) }, 20)]
-  expect(standingOf(periodsOf(returned), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: Infinity })
+  expect(settingStanding(periodsOf(returned), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: Infinity })
   const left = [...returned, version(4, { wallet: 'C', previousUntil: isoAt(90) }, 24)]
-  expect(standingOf(periodsOf(left), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: at(90) })
+  expect(settingStanding(periodsOf(left), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: at(90) })
 })
 
 test('an outgoing instance closes before its value ends, an incoming one opens when its value takes effect', () => {
   const setting = { name: 'payment-wallet', value: 'A', variable: 'PAYMENT_WALLET' }
   const problemAt = (value: string, minutes: number) =>
-    standingProblem(setting, standingOf(periodsOf(changed), value, at(minutes)), {
+    standingProblem(setting, settingStanding(periodsOf(changed), value, at(minutes)), {
       nowMs: at(minutes),
       closingMs: 7 * minuteMs,
     })

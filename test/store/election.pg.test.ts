@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/machine/log.ts'
 import { createElection } from '../../src/store/election.ts'
-import { moveScanPlace, readScanPlace } from '../../src/store/transferScan.ts'
+import { advanceScan, readScanPlace } from '../../src/store/transferScan.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -35,12 +35,12 @@ test('a leader that is paused is replaced, and what it then writes is refused', 
   const first = leader.run('scan', async (lease) => {
     led.resolve()
     await woken.promise
-    await moveScanPlace(database, { ...move(200), lease })
+    await advanceScan(database, { ...move(200), lease })
   })
   const refused = expect(first).rejects.toMatchObject({ cause: { code: 'TB002' } })
   await led.promise
   await awaitThat('the successor is elected', async () => {
-    const ran = await successor.run('scan', (lease) => moveScanPlace(database, { ...move(100), lease }))
+    const ran = await successor.run('scan', (lease) => advanceScan(database, { ...move(100), lease }))
     return ran !== undefined || (await readScanPlace(database, tokenAccount)) !== undefined
   })
   woken.resolve()

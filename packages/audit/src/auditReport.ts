@@ -86,7 +86,7 @@ interface Audited extends TablesRead {
 
 export function reportOf(audited: Audited): AuditReport {
   const { replay, source, resumedAfter, durationMs } = audited
-  const { findings, journal, tree } = replay
+  const { findings, postings, tree } = replay
   return {
     source,
     events: tree.size,
@@ -100,7 +100,7 @@ export function reportOf(audited: Audited): AuditReport {
       chainTruth: verdictOf(findings, 'chainTruth', chainBasis(audited)),
     },
     findings: aspects.flatMap((aspect) => findings.of(aspect)),
-    balances: [...journal.accounts()].map(({ mint, account, balanceBaseUnits: balance }) => {
+    balances: [...postings.accounts()].map(({ mint, account, balanceBaseUnits: balance }) => {
       return { mint, account, baseUnits: balance.toString() }
     }),
     burns: burnFiguresOf(replay),

@@ -14,9 +14,9 @@ export interface BurnFigures {
 }
 
 /** Returns the completed burns and the owed burns as separate figures. They are never added together. */
-export function burnFiguresOf({ journal, state }: Pick<Replay, 'journal' | 'state'>): readonly BurnFigures[] {
+export function burnFiguresOf({ postings, state }: Pick<Replay, 'postings' | 'state'>): readonly BurnFigures[] {
   const burned = new Map<string, bigint>()
-  for (const { mint, account, balanceBaseUnits } of journal.accounts())
+  for (const { mint, account, balanceBaseUnits } of postings.accounts())
     burned.set(mint, (burned.get(mint) ?? 0n) + (account.startsWith('Expenses:Burned:') ? balanceBaseUnits : 0n))
   return [...burned].map(([mint, burnedBaseUnits]) => {
     const rounds = burnRoundsOf(state).filter((round) => round.mint === mint && round.end === 'confirmed')
@@ -25,7 +25,7 @@ export function burnFiguresOf({ journal, state }: Pick<Replay, 'journal' | 'stat
       mint,
       insidePaymentsBaseUnits: (burnedBaseUnits - confirmed).toString(),
       confirmedBaseUnits: confirmed.toString(),
-      owedBaseUnits: (-journal.balanceOf(mint, 'Liabilities:BurnOwed')).toString(),
+      owedBaseUnits: (-postings.balanceOf(mint, 'Liabilities:BurnOwed')).toString(),
       confirmedRounds: rounds.length,
     }
   })

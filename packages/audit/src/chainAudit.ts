@@ -120,7 +120,7 @@ export class ChainAudit {
     for (const question of this.figures.open.splice(0))
       this.#judge(question, this.#replay.streams.find(solanaStream(question.signature)))
     this.#wallets.judgeGiven(this.#replay.findings)
-    for (const mint of this.#replay.journal.mints()) {
+    for (const mint of this.#replay.postings.mints()) {
       const accounts = await this.#accounts.of(mint, this.#wallets.all())
       await findUnrecordedTransfers(
         this.#unrecorded,

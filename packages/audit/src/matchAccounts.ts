@@ -2,7 +2,7 @@ import { classOf } from './accountClass.ts'
 import type { AuditState, StateRow } from './auditState.ts'
 import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
-import { idOf } from './journal.ts'
+import { idOf } from './postingReplay.ts'
 import type { AccountRow } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 
@@ -111,7 +111,7 @@ interface TallyRow {
 
 /** Compares the hourly tallies. A mint has at most 8,784 hours a year. */
 export async function matchTallies(
-  { journal, findings }: Replay,
+  { postings, findings }: Replay,
   source: DatabaseSource,
   accounts: AccountsByNumber,
 ): Promise<void> {
@@ -119,7 +119,7 @@ export async function matchTallies(
     'select account, (extract(epoch from hour) * 1000)::text as starts_ms, amount, entries from ledger.tallies',
   )
   const stored = new Map<string, string>()
-  const isJudged = ({ mint, name }: AccountRow): boolean => classOf(name) !== undefined || !journal.has(mint, name)
+  const isJudged = ({ mint, name }: AccountRow): boolean => classOf(name) !== undefined || !postings.has(mint, name)
   for (const { account, starts_ms: startsAtMs, amount, entries } of rows) {
     const own = accounts(account) ?? { mint: '', name: `number ${account}` }
     const key = `${idOf(own.mint, own.name)} ${Number(startsAtMs ?? Number.NaN)}`
@@ -128,7 +128,7 @@ export async function matchTallies(
     stored.set(key, `${amount} of ${entries} entries`)
   }
   const derived = new Map(
-    [...journal.hours()].map((hour) => [hour.id, `${hour.amountBaseUnits} of ${hour.entries} entries`]),
+    [...postings.hours()].map((hour) => [hour.id, `${hour.amountBaseUnits} of ${hour.entries} entries`]),
   )
   for (const key of new Set([...stored.keys(), ...derived.keys()])) {
     const [found, right] = [stored.get(key) ?? 'nothing', derived.get(key) ?? 'nothing']

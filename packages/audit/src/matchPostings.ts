@@ -1,6 +1,6 @@
 import type { AccountRow, StoredPostings } from './rawEvent.ts'
 import type { Findings } from './findings.ts'
-import type { AccountTotals, EnteredPosting } from './journal.ts'
+import type { AccountTotals, EnteredPosting } from './postingReplay.ts'
 
 /*
  * Compares the postings in an event's row with those that follow from its body. Rows name accounts by number, so

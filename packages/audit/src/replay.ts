@@ -4,7 +4,7 @@ import { AuditState, StateDocument } from './auditState.ts'
 import { type FindingCode, Findings } from './findings.ts'
 import type { GrowingTree } from './growingTree.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
-import { type EnteredPosting, Journal, type JournalPlace } from './journal.ts'
+import { type EnteredPosting, PostingReplay, type PostingPlace } from './postingReplay.ts'
 import type { UnknownEvent } from './kinds.ts'
 import { type ReadEvent, type ReplayedLedger, type SettingRow, settingRow } from './kinds/auditedKind.ts'
 import { matchPostings } from './matchPostings.ts'
@@ -27,7 +27,7 @@ export class Replay implements ReplayedLedger {
   readonly findings: Findings
   readonly records: Records
   readonly tiles: TilesMatch
-  readonly journal: Journal
+  readonly postings: PostingReplay
   readonly streams: Streams
   readonly settings: StoredRows<SettingRow>
   readonly periods: SettingPeriods
@@ -43,7 +43,7 @@ export class Replay implements ReplayedLedger {
     this.records = new Records(this.findings, state)
     this.tiles = new TilesMatch(this.findings, state)
     this.records.tree.onSubtree = (level, hash) => this.tiles.add(level, hash)
-    this.journal = new Journal(state)
+    this.postings = new PostingReplay(state)
     this.streams = new Streams(this.findings, state)
     this.records.kindOf = (stream) => this.streams.find(stream)?.kind
     this.settings = state.rows({ name: 'settings', key: 'id', schema: settingRow })
@@ -74,7 +74,7 @@ export class Replay implements ReplayedLedger {
     const known = this.streams.find(event.stream)
     if (read.kind === undefined || known?.kind.startsWith(unknownMark) === true) return this.#passOver(read, known, raw)
     const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAt }
-    const entered = read.mint === undefined ? noPostings : this.journal.enter(read.mint, place, read.postings())
+    const entered = read.mint === undefined ? noPostings : this.postings.enter(read.mint, place, read.postings())
     const { firstPosition } = this.#advance(read, known ?? read.kind.kind, raw)
     if (columns !== undefined) {
       matchPostings(columns.postings, entered, { position, findings: this.findings })
@@ -89,7 +89,7 @@ export class Replay implements ReplayedLedger {
     this.streams.settle()
     this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
-    for (const { mint, balanceBaseUnits: balance } of this.journal.accounts())
+    for (const { mint, balanceBaseUnits: balance } of this.postings.accounts())
       sums.set(mint, (sums.get(mint) ?? 0n) + balance)
     for (const [mint, sum] of sums)
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
@@ -133,12 +133,12 @@ export class Replay implements ReplayedLedger {
     this.records.compareColumns(event, columns, { position, firstPosition })
   }
 
-  #enterStored({ debits, credits, amounts }: StoredPostings, place: JournalPlace): void {
+  #enterStored({ debits, credits, amounts }: StoredPostings, place: PostingPlace): void {
     for (const [line, amountBaseUnits] of amounts.entries()) {
       const [debit, credit] = [debits[line], credits[line]]
       if (debit === undefined || credit === undefined)
         this.#blame('posting_differs', place.position, `posting ${line} names an account that has no row`)
-      else this.journal.enter(debit.mint, place, [[debit.name, credit.name, amountBaseUnits]])
+      else this.postings.enter(debit.mint, place, [[debit.name, credit.name, amountBaseUnits]])
     }
   }
 

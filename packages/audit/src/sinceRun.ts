@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AuditState } from './auditState.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Findings } from './findings.ts'
-import { Journal } from './journal.ts'
+import { PostingReplay } from './postingReplay.ts'
 import type { EventHead, ReadEvent } from './kinds/auditedKind.ts'
 import { isSettingEvent } from './kinds/setting.ts'
 import { matchPostings } from './matchPostings.ts'
@@ -27,7 +27,7 @@ const newestVersion = z.object({ stream: z.string(), version: z.number() })
 export class SinceRun {
   readonly records: Records
   readonly #deps: SinceDeps
-  readonly #journal: Journal
+  readonly #postings: PostingReplay
   readonly #versions: StoredRows<z.infer<typeof newestVersion>>
   /** Number of postings that were compared with their bodies. */
   postings = 0
@@ -38,7 +38,7 @@ export class SinceRun {
     const { findings, state } = deps
     this.#deps = deps
     this.records = new Records(findings, state)
-    this.#journal = new Journal(state)
+    this.#postings = new PostingReplay(state)
     this.#versions = state.rows({ name: 'versions', key: 'stream', schema: newestVersion })
   }
 
@@ -76,7 +76,7 @@ export class SinceRun {
 
   #matchPostings({ event, mint, postings }: ReadEvent, { position, recordedAtMs, columns }: RawEvent): void {
     const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAt }
-    const entered = mint === undefined ? [] : this.#journal.enter(mint, place, postings())
+    const entered = mint === undefined ? [] : this.#postings.enter(mint, place, postings())
     this.postings += entered.length
     if (columns !== undefined) matchPostings(columns.postings, entered, { position, findings: this.#deps.findings })
   }

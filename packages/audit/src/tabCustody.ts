@@ -5,7 +5,7 @@ import type { WalletAccounts } from './walletAccounts.ts'
 
 export interface TabCustodyDeps {
   readonly node: Pick<ChainNode, 'balanceOf'>
-  readonly replay: Pick<Replay, 'findings' | 'journal' | 'periods'>
+  readonly replay: Pick<Replay, 'findings' | 'postings' | 'periods'>
   readonly accounts: Pick<WalletAccounts, 'of'>
 }
 
@@ -15,12 +15,12 @@ export interface TabCustodyDeps {
  * was closed and paid out in between lowers the balance.
  */
 export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
-  const { findings, journal, periods } = replay
+  const { findings, postings, periods } = replay
   const compared: string[] = []
   // Until the operator has moved them, deposits of before a change are in the wallet of that time.
   const wallets = [...new Set(periods.of('tab-wallet').map(({ text }) => text))]
-  for (const mint of journal.mints()) {
-    const prepaidBaseUnits = prepaidOf(journal, mint)
+  for (const mint of postings.mints()) {
+    const prepaidBaseUnits = prepaidOf(postings, mint)
     if (prepaidBaseUnits <= 0n) continue
     let heldBaseUnits = 0n
     for (const { tokenAccount } of wallets.length === 0 ? [] : await accounts.of(mint, wallets))
@@ -33,9 +33,9 @@ export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps
   return compared
 }
 
-function prepaidOf(journal: Replay['journal'], mint: string): bigint {
+function prepaidOf(postings: Replay['postings'], mint: string): bigint {
   let sum = 0n
-  for (const totals of journal.accounts())
+  for (const totals of postings.accounts())
     if (totals.mint === mint && classOf(totals.account)?.class === 'prepaid') sum -= totals.balanceBaseUnits
   return sum
 }

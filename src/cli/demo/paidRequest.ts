@@ -6,7 +6,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import { buy, type DemoSale, payOrderOf, send } from './buy.ts'
-import { decodeQr } from './demoBuyer.ts'
+import { decodeQr } from './demoCaller.ts'
 import { type DemoDeps, type DemoSpending, expectThat, tokens } from './demoDeps.ts'
 
 const target = '/api/tools/qrcode'

@@ -3,7 +3,7 @@ import { type ProductFacts, requestOf } from '../../product/productFacts.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { buy, type DemoOrder, type DemoSale, payOrderOf, type PurchaseOutcome } from './buy.ts'
-import { demoBuyer } from './demoBuyer.ts'
+import { demoCaller } from './demoCaller.ts'
 import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
@@ -59,7 +59,7 @@ async function describeSale({ local }: DemoDeps, product: ProductFacts, sale: De
   const mayBeSample = isProvided && mode !== 'never'
   expectThat(isSample ? mayBeSample : !(isProvided && mode === 'always'), `${product.path} is not of "${source}"`)
   try {
-    const text = await product.demo.check(sale.data, demoBuyer)
+    const text = await product.demo.check(sale.data, demoCaller)
     return isProvided ? `${text}\n      source ${source}, as of ${asOf}` : text
   } catch (error) {
     if (!(error instanceof ZodError)) throw error

@@ -13,7 +13,7 @@ import {
 import { type ChatFormat, openChatIn } from './chatFormat.ts'
 import type { ChatTurn } from './server/chatRequest.ts'
 import { defineProduct } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { objectWith, oneOf, yesOrNo } from '../../product/text.ts'
 
 /* The chat in the form of the specification. */
@@ -110,7 +110,7 @@ export const aiChat = defineProduct({
 
 const printedMax = 100
 
-function checkDemo({ reply, model }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+function checkDemo({ reply, model }: z.infer<typeof answer>, { expect }: DemoCaller): string {
   expect(model !== '', 'the answer names its model')
   const line = reply.replaceAll(/\s+/g, ' ')
   return `${model}: "${line.length > printedMax ? `${line.slice(0, printedMax)}…` : line}"`

@@ -15,7 +15,7 @@ import { openAiError, withoutNeutral } from './openAiForm.ts'
 import type { ChatReply, ChatTurn, ChatUsage } from './server/chatRequest.ts'
 import type { Raw } from '../../product/product.ts'
 import { defineProduct } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
@@ -192,7 +192,7 @@ function event(data: string): string {
   return `data: ${data}\n\n`
 }
 
-function checkDemo({ model, choices }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+function checkDemo({ model, choices }: z.infer<typeof answer>, { expect }: DemoCaller): string {
   const [choice] = choices
   expect(choice !== undefined && choice.message.content !== '', 'the completion has a text')
   return `${model}: finished by ${choice?.finish_reason ?? 'nothing'}`

@@ -3,7 +3,7 @@ import { cryptoAnswer, type CryptoData, type CryptoOrder, cryptoParameters, isCo
 import { cryptoHistoryRule, nothingKnown } from '../../sourcing/history/historyAgreement.ts'
 import { type PriceHistory, type SoldPrice, withHistory } from '../../sourcing/history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { coinOf, coinOfId } from './providers/coin.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
 import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
@@ -161,7 +161,7 @@ function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: Answered
 
 function checkDemo(
   { symbol: answered, price, change24h, volume24h, marketCap }: CryptoData,
-  { expect }: DemoBuyer,
+  { expect }: DemoCaller,
 ): string {
   expect(answered === 'SOL', `the answer is about SOL, not ${answered}`)
   expect(price > 0 && volume24h > 0, 'price and volume are positive')

@@ -4,7 +4,7 @@ import type { Failure, Meta } from '../../product/product.ts'
 import { cursorOf, newsParameters, questionOf, type NewsOrder } from './newsParameters.ts'
 import type { FoundNews, NewsSearch, ServedArticle, ServedMember } from './newsSearch.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { creditMeta, creditsOf } from '../../sourcing/providerTerms.ts'
 
 const answer = z.object({
@@ -107,7 +107,7 @@ function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
   return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }
 }
 
-function checkDemo({ articles, total }: z.infer<typeof answer>, { expect }: DemoBuyer): string {
+function checkDemo({ articles, total }: z.infer<typeof answer>, { expect }: DemoCaller): string {
   const [first] = articles
   expect(total === articles.length, `${articles.length} articles are counted as ${total}`)
   expect(articles.length >= 1 && articles.length <= 3, `of at most 3 articles ${articles.length} came`)

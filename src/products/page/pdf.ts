@@ -4,7 +4,7 @@ import { marginTemplate, marginText } from './marginText.ts'
 import { pageCount } from './pageCount.ts'
 import { pageOptions } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { readableSize } from './readableSize.ts'
 import { openRendered, type RenderDeps } from './openRendered.ts'
 import { targetUrl } from './screenshot.ts'
@@ -200,10 +200,10 @@ function pageOf({ html, markdown, url }: { [name in 'html' | 'markdown' | 'url']
   return markdown === undefined ? { html: html ?? '' } : { markdown }
 }
 
-async function checkDemo({ pdfUrl, pages, size }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
-  const { contentType, bytes } = await buyer.fetchFile(pdfUrl)
-  buyer.expect(contentType === 'application/pdf', `the document is application/pdf, not ${contentType}`)
-  const counted = await buyer.countPages(bytes)
-  buyer.expect(pages === demoPages && counted === pages, `the document has ${demoPages} pages, not ${counted}`)
+async function checkDemo({ pdfUrl, pages, size }: z.infer<typeof answer>, caller: DemoCaller): Promise<string> {
+  const { contentType, bytes } = await caller.fetchFile(pdfUrl)
+  caller.expect(contentType === 'application/pdf', `the document is application/pdf, not ${contentType}`)
+  const counted = await caller.countPages(bytes)
+  caller.expect(pages === demoPages && counted === pages, `the document has ${demoPages} pages, not ${counted}`)
   return `a document of ${pages} pages, ${size}, ${pdfUrl}`
 }

@@ -4,7 +4,7 @@ import { findUrlProblem } from '../../outbound/urlGuard.ts'
 import { pageOptions, selector } from './pageOptions.ts'
 import { pictureSize } from './pictureSize.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { openRendered, type RenderDeps } from './openRendered.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
@@ -117,14 +117,14 @@ function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typ
   })
 }
 
-async function checkDemo({ imageUrl, ...stated }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {
-  const { contentType, bytes } = await buyer.fetchFile(imageUrl)
-  buyer.expect(contentType === 'image/png' && stated.format === 'png', `the picture is image/png, not ${contentType}`)
-  const { width, height, colorCount } = buyer.readPicture(bytes)
-  buyer.expect(
+async function checkDemo({ imageUrl, ...stated }: z.infer<typeof answer>, caller: DemoCaller): Promise<string> {
+  const { contentType, bytes } = await caller.fetchFile(imageUrl)
+  caller.expect(contentType === 'image/png' && stated.format === 'png', `the picture is image/png, not ${contentType}`)
+  const { width, height, colorCount } = caller.readPicture(bytes)
+  caller.expect(
     width === viewport.width && height === viewport.height && stated.width === width && stated.height === height,
     `the picture has ${viewport.width} by ${viewport.height} pixels, not ${width} by ${height}`,
   )
-  buyer.expect(colorCount > 1, 'the picture shows something')
+  caller.expect(colorCount > 1, 'the picture shows something')
   return `a picture of ${width} by ${height} pixels, ${Math.ceil(bytes.length / 1024)} KB, ${imageUrl}`
 }

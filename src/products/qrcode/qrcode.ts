@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { createQrPool } from './qrPool.ts'
 import { modulesFor } from './qrVersion.ts'
 import { integer, oneOf, text, utf8ByteCount } from '../../product/text.ts'
@@ -77,7 +77,10 @@ function openQrcode({ clock }: { readonly clock: Clock }): ProductHandler<z.infe
   }
 }
 
-function checkDemo({ qrCode, originalData, size }: z.infer<typeof answer>, { expect, readDrawing }: DemoBuyer): string {
+function checkDemo(
+  { qrCode, originalData, size }: z.infer<typeof answer>,
+  { expect, readDrawing }: DemoCaller,
+): string {
   expect(originalData === demoOrder.data && size === '200x200', 'text and size are those of the order')
   const [media, base64 = ''] = qrCode.split(',')
   expect(media === 'data:image/svg+xml;base64', 'the code is an SVG')

@@ -3,7 +3,7 @@ import { createLastKnown } from '../../sourcing/agreement/lastKnown.ts'
 import { nothingKnown, stockHistoryRule } from '../../sourcing/history/historyAgreement.ts'
 import { type PriceHistory, shownHistory, type SoldPrice, withHistory } from '../../sourcing/history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { openEodhd } from './providers/eodhd.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
@@ -155,7 +155,7 @@ function queryOf(requested: string): StockQuery {
 
 function checkDemo(
   { symbol: answered, price, change, changePercent, volume }: z.infer<typeof answer>,
-  { expect }: DemoBuyer,
+  { expect }: DemoCaller,
 ): string {
   expect(answered === 'AAPL', `the answer is about AAPL, not ${answered}`)
   expect(price > 0 && Number.isInteger(volume) && volume >= 0, 'price and volume are figures that can be true')

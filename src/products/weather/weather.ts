@@ -3,7 +3,7 @@ import { createLastKnown } from '../../sourcing/agreement/lastKnown.ts'
 import { findPlace, type FoundPlace, placeNear, type PlaceQuery } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { createMetNorway } from './providers/metNorway.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
@@ -118,7 +118,7 @@ function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: Weathe
   return { kind: 'position', place: { latitude, longitude } } as const
 }
 
-function checkDemo({ location, current }: WeatherData, { expect }: DemoBuyer): string {
+function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): string {
   const { celsius, fahrenheit } = current.temperature
   const { humidity, description } = current
   expect(location.city === 'London' && location.country === 'United Kingdom', 'London is in the United Kingdom')

@@ -20,7 +20,7 @@ import {
   isWithin,
   periodsOf,
   type SettingPeriod,
-  standingOf,
+  settingStanding,
   walletOf,
   walletsOf,
 } from '../../settings/settingPeriods.ts'
@@ -166,7 +166,7 @@ async function findOrigin(configured: string | undefined, { ledger, terms }: Set
 function requireRecorded({ configured, periods, deps }: Opened): void {
   const nowMs = deps.clock.nowMs()
   const differences = configured.flatMap((setting): SettingDifference[] => {
-    const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
+    const standing = settingStanding(periods.get(setting.name) ?? [], setting.value, nowMs)
     return standing.standing === 'differs' ? [differenceFrom(setting, standing.inForce)] : []
   })
   if (differences.length > 0) throw new Fault(differencesText(differences), { retryable: false })
@@ -180,7 +180,7 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
   if (clock.monotonicMs() - readAtMs > staleMs) return 'the settings of the ledger have not been read for 45 s'
   const nowMs = clock.nowMs()
   for (const setting of configured) {
-    const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
+    const standing = settingStanding(periods.get(setting.name) ?? [], setting.value, nowMs)
     const problem = standingProblem(setting, standing, { nowMs, closingMs })
     if (problem !== undefined) return problem
   }

@@ -5,7 +5,7 @@ import { readMembers, utcTime } from '../body.ts'
 import type { DeclaredKind } from '../declaredKind.ts'
 import type { FindingCode, Findings } from '../findings.ts'
 import type { HolderSnapshot } from '../holderSnapshot.ts'
-import type { DerivedPosting, Journal } from '../journal.ts'
+import type { DerivedPosting, PostingReplay } from '../postingReplay.ts'
 import type { OnChain, SignedBytes } from '../onChain.ts'
 import type { PublishedPrices } from '../publishedPrices.ts'
 import type { SettingPeriods } from '../settingPeriods.ts'
@@ -48,7 +48,7 @@ export const settingRow = z.object({
 /** The state of the replay before the current event. */
 export interface ReplayedLedger {
   readonly findings: Findings
-  readonly journal: Journal
+  readonly postings: PostingReplay
   readonly streams: Streams
   readonly prices: PublishedPrices
   readonly periods: SettingPeriods

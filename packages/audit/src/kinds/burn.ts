@@ -99,9 +99,9 @@ function judgeSubmitted(event: z.output<typeof submitted>, { position, blame, le
   const passed = Math.max(0, ...burned.map((known) => known.throughPosition))
   if (throughPosition <= passed) blame('lifecycle_impossible', `an earlier round reaches up to position ${passed}`)
   expectWhole(event.parts, burnBaseUnits, blame)
-  const owed = -ledger.journal.balanceOf(mint, 'Liabilities:BurnOwed')
+  const owed = -ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
   if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
-  const undelivered = ledger.journal.balanceOf(mint, 'Assets:TokensToDeliver')
+  const undelivered = ledger.postings.balanceOf(mint, 'Assets:TokensToDeliver')
   const delivered = owed - (undelivered > 0n ? undelivered : 0n)
   if (burnBaseUnits <= owed && burnBaseUnits > delivered)
     blame('tokens_not_delivered', `${burnBaseUnits} are to be burned, and the treasury lets ${delivered} be burned`)
@@ -119,7 +119,7 @@ function judgeConfirmed(event: z.output<typeof confirmed>, { blame, ledger }: Ju
   else if (found.join() !== right.join() || submitted?.parts !== describeParts(parts))
     blame('burn_differs', `${found.join(' / ')} is confirmed, and ${right.join(' / ')} was submitted`)
   if (submitted !== undefined) submitted.end = 'confirmed'
-  const balance = ledger.journal.balanceOf(mint, 'Liabilities:BurnOwed')
+  const balance = ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
   if (balance > 0n) blame('burn_exceeds', `${balance} more were burned than was owed`)
   for (const { endpoint, baseUnits } of parts) {
     const owed = noteBurnOwed(ledger.state, { mint, endpoint }, -baseUnits)

@@ -81,7 +81,7 @@ function judgePlanned(event: z.output<typeof planned>, at: Judged): void {
   const open = findOpen(at, mint)
   if (open !== undefined) say(`the plan ${open.planId} has not ended`)
   if (!/^Liabilities:Share:[a-z]/.test(account)) say(`${account} is not a share`)
-  const owed = -at.ledger.journal.balanceOf(mint, account)
+  const owed = -at.ledger.postings.balanceOf(mint, account)
   if (amountBaseUnits > owed || amountBaseUnits === 0n) say(`${amountBaseUnits} are planned of ${owed} that are owed`)
   const snapshot = at.ledger.snapshots.get(event.snapshotSha256)
   const derived = snapshot === undefined ? undefined : deriveParts(event, snapshot, say)
@@ -133,7 +133,7 @@ export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged
   // The rest of an open plan must stay owed. Other payouts must not use it.
   const open = findOpen(at, mint)
   if (open === undefined) return
-  const owed = -at.ledger.journal.balanceOf(mint, open.account)
+  const owed = -at.ledger.postings.balanceOf(mint, open.account)
   const rest = open.amountBaseUnits - open.paidBaseUnits
   if (owed < rest) say(`${owed} are owed on ${open.account}, and the open plan has ${rest} to pay`)
 }

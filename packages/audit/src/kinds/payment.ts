@@ -1,6 +1,6 @@
 import type { OnChain } from '../onChain.ts'
 import { dueOf } from '../settlement.ts'
-import type { DerivedPosting } from '../journal.ts'
+import type { DerivedPosting } from '../postingReplay.ts'
 import { type AuditedKind, eventOf } from './auditedKind.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'

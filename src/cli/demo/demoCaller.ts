@@ -4,11 +4,11 @@ import { PNG } from 'pngjs'
 import { getDocumentProxy } from 'unpdf'
 import { z } from 'zod'
 import { fetchFile } from '@tollbook/client/fetchFile'
-import type { DemoBuyer } from '../../product/productFacts.ts'
+import type { DemoCaller } from '../../product/productFacts.ts'
 import { expectThat } from './demoDeps.ts'
 
-/** Fetches and reads files as a buyer would, with libraries that did not create them. */
-export const demoBuyer: DemoBuyer = {
+/** Fetches and reads files as a caller would, with libraries that did not create them. */
+export const demoCaller: DemoCaller = {
   expect: expectThat,
   fetchFile,
   readPicture(png) {

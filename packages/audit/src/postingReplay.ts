@@ -45,7 +45,7 @@ export interface EnteredPosting {
 const hourMs = 60 * 60 * 1000
 
 /** The balance of every account by mint, and the hourly totals of the accounts that have them. */
-export class Journal {
+export class PostingReplay {
   readonly #accounts: StoredRows<AccountTotals>
   readonly #hours: StoredRows<HourTotals>
 
@@ -54,7 +54,7 @@ export class Journal {
     this.#hours = state.rows({ name: 'hours', key: 'id', schema: hourTotals })
   }
 
-  enter(mint: string, place: JournalPlace, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
+  enter(mint: string, place: PostingPlace, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
     return postings.map(([debitName, creditName, amountBaseUnits]) => {
       const debit = this.#totalsOf(mint, debitName)
       const credit = this.#totalsOf(mint, creditName)
@@ -95,7 +95,7 @@ export class Journal {
     )
   }
 
-  #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: JournalPlace): void {
+  #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: PostingPlace): void {
     totals.balanceBaseUnits += amountBaseUnits
     if (amountBaseUnits > 0n) totals.debitEntries++
     else totals.creditEntries++
@@ -126,7 +126,7 @@ export function idOf(mint: string, account: string): string {
 }
 
 /** Position and times of the event that a posting belongs to. */
-export interface JournalPlace {
+export interface PostingPlace {
   readonly position: number
   readonly recordedAtMs: number
   readonly effectiveAtMs: number
