@@ -75,6 +75,7 @@ const moneyAsNumber: readonly { readonly paths: RegExp; readonly reason: string 
   { paths: /^src\/accounting\/holderShares\.ts$/, reason: 'a count of holders: a remainder is smaller than it' },
   { paths: /^(packages\/localnet\/|src\/cli\/local\/giveFunds\.ts)/, reason: 'JSON-RPC of Solana has numbers' },
 ]
+const assertionFolders = /^(src\/(payment|accounting|store)|packages\/ledger\/src)\//
 const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   { what: 'a TODO without an issue number', pattern: /\bTODO\b(?!\(#\d+\))/ },
   { what: 'a FIXME', pattern: /\bFIXME\b/ },
@@ -104,6 +105,7 @@ const problems = [
   ...parsed.flatMap(bigintNameProblems),
   ...parsed.flatMap(floatMoneyProblems),
   ...parsed.flatMap(lostCauseProblems),
+  ...assertionProblems(),
   ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
   ...(casts > (lineCount / 1000) * castsPerThousandLinesMax ? [`${casts} casts in ${lineCount} lines`] : []),
 ]
@@ -184,6 +186,34 @@ function isCatchWithoutCause(node: ts.Node, tree: ts.SourceFile): boolean {
 
 function throwsIn(block: ts.Node): boolean {
   return nodesOf(block).some(ts.isThrowStatement)
+}
+
+/** One assertion for each exported function, where money is decided and stored. */
+function assertionProblems(): readonly string[] {
+  const counted = assertionCounts()
+  return counted
+    .filter(({ assertions, functions: exported }) => assertions < exported)
+    .map((count) => `${count.folder}: ${count.assertions} assertions for ${count.functions} exported functions`)
+}
+
+function assertionCounts() {
+  const inFolders = parsed.filter(({ source }) => assertionFolders.test(source.path))
+  const byFolder = Map.groupBy(inFolders, ({ source }) => assertionFolders.exec(source.path)?.[0] ?? '')
+  return [...byFolder].map(([folder, files]) => ({
+    folder,
+    assertions: files.flatMap(({ tree }) => nodesOf(tree).filter((node) => isAssertion(node, tree))).length,
+    functions: files.flatMap(({ tree }) => tree.statements.filter(isExportedFunction)).length,
+  }))
+}
+
+function isAssertion(node: ts.Node, tree: ts.SourceFile): boolean {
+  return ts.isCallExpression(node) && node.expression.getText(tree).startsWith('assert')
+}
+
+function isExportedFunction(node: ts.Statement): boolean {
+  return (
+    ts.isFunctionDeclaration(node) && node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true
+  )
 }
 
 /** The node and all below it. */

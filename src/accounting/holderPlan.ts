@@ -34,6 +34,7 @@ export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefin
   )
   const accounts = new Set(snapshot.accounts.map(({ address }) => address))
   const opens = payments.map(({ wallet }) => wallet).filter((wallet) => !accounts.has(tokenAccountOf(wallet)))
+  assert(opens.length <= openAccountsMax, 'no more token accounts are opened than the request permits')
   const terms = { account, amountBaseUnits, excluded, minimumBaseUnits, openAccountsMax }
   const created = identifiedPlan({
     ...base,

@@ -25,6 +25,7 @@ export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Ho
     totalBaseUnits > 0n && holders.every(({ balanceBaseUnits }) => balanceBaseUnits > 0n),
     'each holder holds something',
   )
+  assert(new Set(holders.map(({ wallet }) => wallet)).size === holders.length, 'each wallet is one holder')
   const exact = holders.map(({ wallet, balanceBaseUnits }) => {
     const product = amountBaseUnits * balanceBaseUnits
     return { wallet, baseUnits: product / totalBaseUnits, fraction: product % totalBaseUnits }

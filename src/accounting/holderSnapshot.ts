@@ -33,6 +33,10 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
     accounts.every(({ address }, index) => index === 0 || compare(accounts[index - 1]?.address ?? '', address) < 0),
     'the accounts are in the order of their addresses, each once',
   )
+  assert(
+    accounts.every(({ baseUnits }) => baseUnits >= 0n),
+    'a token account holds no less than nothing',
+  )
   const lines = accounts.map(
     ({ address, owner, baseUnits, isFrozen }) => `${address} ${owner} ${baseUnits} ${isFrozen ? 'frozen' : 'open'}\n`,
   )

@@ -56,6 +56,15 @@ const linesMax = 8
 
 /** The plan with the digest of its content as its id. */
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
+  const { parts } = content
+  assert(
+    parts.every(({ length }) => length > 0 && length <= linesMax),
+    'readPayoutPlan accepts each part',
+  )
+  assert(
+    parts.flat().every(({ baseUnits }) => baseUnits > 0n),
+    'a transfer moves tokens',
+  )
   return { ...content, id: idOf(content) }
 }
 

@@ -61,17 +61,23 @@ export function planPayout(question: PayoutQuestion): PlannedDebts {
     debts.every(({ baseUnits }) => baseUnits >= 0n),
     'a debt is what is owed, and not what is due to us',
   )
+  assert(new Set(debts.map(({ account }) => account)).size === debts.length, 'each debt is listed once')
   const judged = debts
     .filter(({ baseUnits }) => baseUnits > 0n)
     .toSorted((one, other) => compare(one.account, other.account))
     .map((debt) => judge(question, debt))
   const { lines, unopened } = boundOpenings(judged.filter(isLine), openAccountsMax)
   const waiting = [...judged.filter(isWaiting), ...unopened]
+  assert(sumOf([...lines, ...waiting]) === sumOf(debts), 'each debt is paid or waits')
   if (lines.length === 0) return { plan: undefined, waiting }
   const shares = lines.filter(isShare)
   const parts = [...partsOf(shares), ...partsOf(lines.filter((line) => !isShare(line)))]
   const opens = [...new Set(lines.filter((line) => line.opens).map(({ wallet }) => wallet))].toSorted()
   return { plan: identifiedPlan({ ...plan, parts, ...(opens.length === 0 ? {} : { opens }) }), waiting }
+}
+
+function sumOf(debts: readonly Debt[]): bigint {
+  return debts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }
 
 function isLine(judged: Line | WaitingDebt): judged is Line {

@@ -63,9 +63,11 @@ function reversal(
   const heldBaseUnits = heldForCallerBaseUnits(settlement)
   const overpaidBaseUnits = receivedBaseUnits - heldBaseUnits
   assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
+  assert(prepaidBaseUnits >= 0n, 'a tab is never overdrawn')
   // The delivery has moved the burn and the shares out of the held amount.
   const isDelivered = phase === 'fulfilled'
   const burnOwedBaseUnits = isDelivered && isPaidWhole(settlement) ? price.burnBaseUnits : 0n
+  assert(burnOwedBaseUnits <= heldBaseUnits, 'the burn is owed out of what is held')
   const reversed: PaymentReversed = {
     kind: 'PaymentReversed',
     reason,

@@ -46,6 +46,7 @@ export function solanaReference(signature: Signature): PaymentReference {
 
 /** The reference of one debit of a tab. */
 export function tabRequestReference(tab: TabId, number: bigint): PaymentReference {
+  assert(number > 0n && number < numberMax, 'debits are numbered from 1, in 64 bits')
   return brand(`${tabPrefix}${tab}:${number}`)
 }
 
@@ -115,6 +116,8 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
 
 /** Space 7, the bytes of the tab and the number, so that the debits of one tab are a range of ids. */
 function tabRequestId(tab: TabId, number: bigint): Uint8Array {
+  // A larger number would wrap, and become the id of another debit.
+  assert(number < numberMax, 'the number of a debit has 64 bits')
   const id = new Uint8Array(1 + tabIdBytes + 8)
   id[0] = tabRequestSpace
   id.set(assertPresent(readTabId(tab), 'a debit names a tab'), 1)
@@ -132,7 +135,9 @@ function arrivalId(reference: string): Uint8Array {
 /** Returns the id of a presented payment, for tables outside the ledger. */
 export function presentedIdOf(reference: PresentedReference): Uint8Array {
   if (!isMessage(reference)) return streamIdOf(reference)
-  return Uint8Array.of(messageSpace, ...Buffer.from(reference.slice(messagePrefix.length), 'hex'))
+  const digest = Buffer.from(reference.slice(messagePrefix.length), 'hex')
+  assert(digest.length === digestBytes, 'a message has a digest in hex')
+  return Uint8Array.of(messageSpace, ...digest)
 }
 
 /** Returns the reference of a stream. Undefined if the stream is not one of a payment. */

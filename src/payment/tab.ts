@@ -34,8 +34,10 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
   const version = lifecycle.version + 1
   switch (event.kind) {
     case 'TabKeyReplaced':
+      assert(!lifecycle.isClosed, 'a closed tab keeps its keys')
       return { ...lifecycle, version, keys: { sessionKey: event.sessionKey, bearerHash: event.bearerHash } }
     case 'TabClosed':
+      assert(!lifecycle.isClosed, 'a tab is closed once')
       return { ...lifecycle, version, isClosed: true }
     case 'TabRestOwed':
       assert(lifecycle.isClosed, 'only a closed tab owes its rest')
@@ -77,6 +79,7 @@ export interface Tab extends TabKeys {
 
 /** True if the chain can drop none of its deposits. */
 export function isTabFinal({ deposits }: Pick<Tab, 'deposits'>): boolean {
+  assert(deposits.length > 0, 'a deposit opened the tab')
   return deposits.every(({ standing }) => standing === 'final')
 }
 
@@ -99,6 +102,7 @@ type LivingTab = Pick<Tab, 'id' | 'wallet' | 'mint' | 'lifecycle' | 'deposits'>
 
 /** Returns the name of the state as the ledger stores it. Empty for a lifecycle without events. */
 export function lifecycleName({ version, isClosed }: TabLifecycle): string {
+  assert(version > 0 || !isClosed, 'a tab is closed by an event')
   if (version === 0) return ''
   return isClosed ? 'closed' : 'open'
 }
@@ -119,6 +123,7 @@ export function decideKeys(
  */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
+  assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   if (lifecycle.isClosed) return undefined
   const restBaseUnits = isTabSettled(tab) && stillLostBaseUnits(tab) === 0n ? balanceBaseUnits : 0n
   return { step: 'tab_lifecycle.close', events: [{ kind: 'TabClosed', tab: id, wallet, mint, by, restBaseUnits }] }
@@ -130,6 +135,7 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
  */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
+  assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   if (!lifecycle.isClosed || balanceBaseUnits === 0n || !isTabSettled(tab)) return undefined
   const lostBaseUnits = stillLostBaseUnits(tab)
   if (lostBaseUnits > 0n) {

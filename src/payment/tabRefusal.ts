@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
@@ -37,6 +38,7 @@ const usdDecimals = 6
 
 /** The tab holds less than the request may cost. The caller tops it up, or sends a cheaper request. */
 export function refuseEmptyTab({ tab, price, balanceBaseUnits, affordable }: EmptyTab): TabRefusal {
+  assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   const { requiredBaseUnits: neededBaseUnits, decimals } = price
   const [needed, balance] = [neededBaseUnits, balanceBaseUnits].map((amount) => formatDecimal(amount, decimals))
   const less =

@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import type { Price } from '@tollbook/core/quote'
 import type { TabCaptured, TabDebited } from './events/tabEvents.ts'
 import type { BurnOwed } from './events/verificationEvents.ts'
@@ -29,6 +30,7 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
     price,
     priceList,
   } = event
+  assert((signed === undefined) !== (bearerHash === undefined), 'one key of the tab signed the debit')
   return {
     reference: tabRequestReference(tab, number),
     wallet,
@@ -49,6 +51,7 @@ export function chargedBy(
   { burnBaseUnits, shares, usage }: Pick<TabCaptured, 'burnBaseUnits' | 'shares' | 'usage'>,
 ): Settlement {
   const requiredBaseUnits = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  assert(requiredBaseUnits <= settlement.price.requiredBaseUnits, 'no more is charged than was held')
   const price = { ...settlement.price, burnBaseUnits, shares, requiredBaseUnits }
   return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
 }

@@ -37,6 +37,7 @@ export function int2Array(values: readonly number[]): Buffer {
     at = array.writeInt32BE(2, at)
     at = array.writeInt16BE(value, at)
   }
+  assert(at === array.length, 'the numbers fill their array')
   return array
 }
 
@@ -52,6 +53,7 @@ export function int4Array(values: readonly (number | undefined)[]): Buffer {
       at = array.writeInt32BE(value, at)
     }
   }
+  assert(at === array.length, 'the numbers fill their array')
   return array
 }
 
