@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { audit, type AuditOptions } from './audit.ts'
 import { AuditFault, reasonsOf } from './auditFault.ts'
-import { auditSince } from './auditSince.ts'
 import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
@@ -58,17 +57,8 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     }
     const question = await readQuestion(read, deps)
     const onNodeTrouble = reportNode(question.chain?.rpcUrl, { progress, stderr: deps.stderr })
-    const since = await readSince(read, question)
-    const report =
-      since === undefined
-        ? await audit({
-            ...question,
-            ...common,
-            onNodeTrouble,
-            resumeFile: read.resumeFile,
-            transactions: read.transactions,
-          })
-        : await auditSince({ ...question, ...common, ...since })
+    const { resumeFile, transactions } = read
+    const report = await audit({ ...question, ...common, onNodeTrouble, resumeFile, transactions })
     progress.end()
     deps.stdout.write(read.json ? `${JSON.stringify(report, null, 2)}\n` : describeAudit(report))
     return exitCodeOf(report)
@@ -159,17 +149,6 @@ async function readCheckpoints({ checkpoints }: AuditArguments, ledger: KnownLed
   const own = ledger?.checkpointFile
   const note = own === undefined ? undefined : await readText(own)
   return own === undefined || note === undefined ? given : [...given, { name: own, note }]
-}
-
-/** Undefined if all events are audited. */
-async function readSince({ since, chain, resumeFile, snapshots }: AuditArguments, { source }: Question) {
-  if (since === undefined) return undefined
-  if (source.kind !== 'database') throw new UsageError('--since: audits a live ledger, not an export')
-  if (chain !== undefined || resumeFile !== undefined || snapshots.length > 0)
-    throw new UsageError('--since: cannot be combined with --chain, --resume or --snapshot, which need all events')
-  const note = await readText(since)
-  if (note === undefined) throw new UsageError(`--since: the file ${since} cannot be read`)
-  return { databaseUrl: source.url, since: { name: since, note } }
 }
 
 async function readSnapshots({ snapshots }: AuditArguments) {

@@ -119,7 +119,7 @@ interface Basis {
 }
 
 /** Returns the verdict of an aspect. A finding always breaks the aspect, even if other checks were impossible. */
-export function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
+function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)
   const unbroken = notReCheckable > 0 ? 'not_re_checkable' : 'holds'

@@ -12,8 +12,6 @@ export interface AuditArguments {
   readonly verifierKeys: readonly string[]
   readonly checkpoints: readonly string[]
   readonly snapshots: readonly string[]
-  /** File of a checkpoint. Only the events after it are audited. */
-  readonly since: string | undefined
   /** `true` if the option has no URL: use the ledger's configured node. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
@@ -34,7 +32,6 @@ Options:
   --database <url>            a role that may read the ledger (default: DATABASE_URL)
   --checkpoint <file>         a checkpoint that you have stored; may be given more than once
   --snapshot <file>           a snapshot of holders that a payout names; may be given more than once
-  --since <file>              audit the events behind this checkpoint of a live ledger; needs no other state
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
   --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
   --payment-wallet <address>  with --chain: the wallet that is paid, for a ledger that has none on record
@@ -63,7 +60,6 @@ const options = {
   database: one,
   checkpoint: several,
   snapshot: several,
-  since: one,
   'verifier-key': several,
   chain: one,
   'payment-wallet': one,
@@ -90,7 +86,6 @@ export function readArguments(argv: readonly string[]): AuditArguments | undefin
     verifierKeys: all(values['verifier-key']),
     checkpoints: all(values.checkpoint),
     snapshots: all(values.snapshot),
-    since: last(values.since),
     chain: values.chain === '' ? true : values.chain,
     paymentWallet: last(values['payment-wallet']),
     recordedWithin: last(values['recorded-within']),

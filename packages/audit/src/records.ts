@@ -44,28 +44,18 @@ export class Records {
     return this.#progress.lastLeaf
   }
 
-  /** Adds the next event by its stored hash only, because an earlier audit has checked it. */
-  skip(leafHash: string): void {
-    this.#progress.position++
-    this.tree.add(leafHash)
-  }
-
   /** Adds and parses the next event. Undefined if its body cannot be parsed. */
   take(raw: RawEvent): ReadEvent | UnknownEvent | undefined {
     this.#placeInOrder(raw)
-    this.tree.add(this.compareLeaf(raw))
-    this.#progress.lastLeaf = raw.leafHash
-    return this.read(raw)
-  }
-
-  compareLeaf(raw: RawEvent): string {
     const leaf = leafHashOf(raw)
     if (leaf !== raw.leafHash)
       this.#blame('leaf_mismatch', raw.position, 'the stored hash is not that of position, time and body')
-    return leaf
+    this.tree.add(leaf)
+    this.#progress.lastLeaf = raw.leafHash
+    return this.#read(raw)
   }
 
-  read({ bytes, bodyStart, bodyEnd, position }: RawEvent): ReadEvent | UnknownEvent | undefined {
+  #read({ bytes, bodyStart, bodyEnd, position }: RawEvent): ReadEvent | UnknownEvent | undefined {
     try {
       return readEvent(bytes.subarray(bodyStart, bodyEnd), this.kindOf)
     } catch (error) {
