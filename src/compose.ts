@@ -126,7 +126,7 @@ export async function createService(
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
   const withRails = seams.rails ?? ((rails) => rails)
   const ways = { feePayer: signer.feePayer, fundWallet, withRails, sellerName: seller.name }
-  const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, health, serviceUrl }
+  const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, tabEnds, health, serviceUrl }
   const { sales, wallets } = openPayments({ sale, x402, currencies }, paying)
 
   const { finance: access, refunds, reportsDatabaseUrl } = config

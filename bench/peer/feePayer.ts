@@ -2,6 +2,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/machine/log.ts'
+import { signingTerms } from '../../src/signer/feePayerSigner.ts'
 import { openSigner } from '../../src/signer/openSigner.ts'
 import { openSignatureStore } from '../../src/store/signatureStore.ts'
 import type { ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
@@ -29,7 +30,7 @@ export async function openFeePayer({ chain, database, env, directory }: ProofEnv
     address: { socketPath },
     journal,
     key: signerKey(feePayer),
-    terms: { mint: setting('TOKEN_MINT'), paymentWallet: setting('PAYMENT_WALLET') },
+    terms: signingTerms({ mint: setting('TOKEN_MINT'), paymentWallet: setting('PAYMENT_WALLET') }),
     limits: generous,
   })
   return {

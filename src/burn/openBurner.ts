@@ -6,12 +6,13 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import type { DelegateState } from '../payment/events/burnEvents.ts'
-import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
+import { periodInForce, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
+import { paymentWalletName } from '../settings/walletSettings.ts'
 import type { Log } from '../machine/log.ts'
 import { createBurnLedger } from '../store/burnStore.ts'
 import type { Database } from '../store/database.ts'
 import { openFitting } from '../store/schemaVersion.ts'
-import { readVersions } from '../store/settingStore.ts'
+import { readPeriods } from '../store/settingStore.ts'
 import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
 
 export interface BurnerOptions {
@@ -99,10 +100,8 @@ async function readDelegate(
   }
 }
 
-const walletSetting = 'payment-wallet'
-
-async function readWallets({ database }: WalletDeps): Promise<readonly SettingPeriod[]> {
-  return periodsOf((await readVersions(database, [walletSetting])).get(walletSetting) ?? [])
+function readWallets({ database }: WalletDeps): Promise<readonly SettingPeriod[]> {
+  return readPeriods(database, [paymentWalletName()])
 }
 
 async function requireWallet({ terms }: Chain, deps: WalletDeps): Promise<void> {

@@ -121,9 +121,10 @@ async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pic
 
 /** Reads the terms of a dollar. A dollar that withholds a fee would not arrive whole. */
 async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarSetting): Promise<Dollar> {
-  const { network, paymentWallet } = token
+  const { network } = token
   const found = mintOn(network, currency)
   if (typeof found === 'string') throw new Fault(found, { retryable: false })
+  const { wallet: paymentWallet = token.paymentWallet, ...setting } = currency
   const question = { mint: found.mint, paymentWallet, setting: `CURRENCIES: ${currency.symbol}` }
   const { terms, transferFee } = await readPaymentTerms(rpc, question)
   const flaw =
@@ -133,7 +134,7 @@ async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarS
         ? 'it is TOKEN_MINT'
         : undefined
   if (flaw !== undefined) throw new Fault(`${question.setting} cannot be used: ${flaw}`, { retryable: false })
-  return { ...currency, terms }
+  return { ...setting, terms }
 }
 
 function describeFee(fee: TransferFee | undefined): string {

@@ -150,12 +150,13 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
   if (data[0] !== transferChecked || data.length !== transferDataLength || accounts.length !== transferAccounts)
     return 'transfer'
   const [source, mint, destination, authority] = accounts
-  const paid = [policy.mint, ...(policy.otherMints ?? [])].find((each) => each === mint)
-  if (paid === undefined) return 'mint'
-  const wallets = [policy.paymentWallet, ...(policy.otherWallets ?? [])]
-  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(paid, wallet, program))
+  const wallets = mint === undefined ? undefined : policy.receivers.get(mint)
+  if (mint === undefined || wallets === undefined) return 'mint'
+  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(mint, wallet, program))
   if (!isPayment || source === destination) return 'recipient'
-  if (authority !== payer || wallets.includes(payer)) return 'authority'
+  // A transfer from one wallet of the service to another pays nothing.
+  const isOwn = [...policy.receivers.values()].some((own) => own.includes(payer))
+  if (authority !== payer || isOwn) return 'authority'
   const amountBaseUnits = viewOf(data).getBigUint64(1, true)
   return amountBaseUnits === 0n ? 'amount' : amountBaseUnits
 }

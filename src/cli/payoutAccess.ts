@@ -29,12 +29,18 @@ export function payoutRpcUrl(config: Config, local: LocalJson | undefined): stri
 }
 
 function chainOf(config: Config, local: LocalJson | undefined) {
-  if (config.chain !== undefined) return config.chain
+  const currencies = config.currencies.accepted
+  if (config.chain !== undefined) return { ...config.chain, currencies }
   if (local?.rpcUrl === undefined)
     throw new UsageProblem('SOLANA_RPC_URLS', 'is missing, with TOKEN_MINT and PAYMENT_WALLET; or run local mode here')
   // A payout counts as failed only if two nodes agree. The node of local mode is the chain itself, so it is listed
   // twice.
-  return { rpcUrls: [local.rpcUrl, local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
+  return {
+    rpcUrls: [local.rpcUrl, local.rpcUrl],
+    tokenMint: local.tokenMint,
+    paymentWallet: local.paymentWallet,
+    currencies,
+  }
 }
 
 /** Wallet of each share. `--wallets` takes precedence over PAYOUT_WALLETS. */

@@ -2,6 +2,8 @@ import { Command } from 'commander'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { readConfig } from '../config.ts'
+import { dollarOfMint } from '../payment/dollar.ts'
 import { silentLog } from '../machine/log.ts'
 import { ledgerCodec } from '../payment/events.ts'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
@@ -21,7 +23,8 @@ interface PricesFlags {
 
 const help = `
 DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is detected automatically.
-The fee share is the network fee of a payment by x402 or MPP as a part of the price.`
+The fee share is the network fee of a payment by x402 or MPP as a part of the price.
+A price below the smallest price of its dollar in CURRENCIES is marked "tabs only": only debits of tabs pay it.`
 
 /** `tollbook prices`: the prices in force in every mint, and the smallest price that pays for its network fee. */
 export function pricesCommand(deps: CommandDeps): Command {
@@ -45,7 +48,9 @@ async function show(deps: CommandDeps, { database: given, solUsd }: PricesFlags)
     const event = body === undefined ? undefined : ledgerCodec.decode(body).event
     const list = event?.kind === 'PriceListPublished' ? event : undefined
     deps.stdout.write(
-      list === undefined ? 'the ledger has no price list\n' : tableOf(list, paymentFeeMicroUsd(solAttoUsd)),
+      list === undefined
+        ? 'the ledger has no price list\n'
+        : tableOf(list, paymentFeeMicroUsd(solAttoUsd), smallestPaymentMicroUsd),
     )
     return 0
   } finally {
@@ -53,14 +58,28 @@ async function show(deps: CommandDeps, { database: given, solUsd }: PricesFlags)
   }
 }
 
+/** Smallest price that payments in this mint pay, by CURRENCIES. */
+function smallestPaymentMicroUsd(mint: string): bigint | undefined {
+  return dollarOfMint(mint, readConfig().currencies.accepted)?.minimumMicroUsd
+}
+
 /** Writes one row for each endpoint: its price in dollars, in the token, and in each other mint. */
-export function tableOf({ prices, split }: PriceListPublished, feeMicroUsd: bigint): string {
+export function tableOf(
+  { prices, split }: PriceListPublished,
+  feeMicroUsd: bigint,
+  leastMicroUsd: (mint: string) => bigint | undefined = () => undefined,
+): string {
   const mints = [...new Set(prices.map(({ mint }) => mint))]
   const endpoints = [...new Set(prices.map(({ endpoint }) => endpoint))]
   const rows = endpoints.map((endpoint) => {
     const own = prices.filter((price) => price.endpoint === endpoint)
     const priceMicroUsd = own[0]?.priceMicroUsd ?? 0n
-    const amounts = mints.map((mint) => amountText(own.find((price) => price.mint === mint)))
+    const amounts = mints.map((mint) =>
+      amountText(
+        own.find((price) => price.mint === mint),
+        leastMicroUsd(mint),
+      ),
+    )
     return [endpoint, usd(priceMicroUsd), ...amounts, shareText(feeMicroUsd, priceMicroUsd)]
   })
   const names = mints.map((mint, index) => (index === 0 ? 'token' : mint))
@@ -79,8 +98,10 @@ export function tableOf({ prices, split }: PriceListPublished, feeMicroUsd: bigi
   return `${lines.join('\n')}\n\n${summary}${profitable}\n`
 }
 
-function amountText(price: Price | undefined): string {
-  return price === undefined ? 'not sold' : formatDecimal(price.requiredBaseUnits, price.decimals)
+function amountText(price: Price | undefined, leastMicroUsd = 0n): string {
+  if (price === undefined) return 'not sold'
+  const amount = formatDecimal(price.requiredBaseUnits, price.decimals)
+  return price.priceMicroUsd < leastMicroUsd ? `${amount} (tabs only)` : amount
 }
 
 function usd(microUsd: bigint): string {

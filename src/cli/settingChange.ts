@@ -32,6 +32,8 @@ Exit codes:
 /** Definition of a command that lists and changes one setting. */
 export interface SettingCommand {
   readonly setting: ChangeableSetting
+  /** Present if each dollar has a value too. Returns the setting of the dollar that `--mint` names. */
+  readonly settingOfDollar?: (ledger: SettingChanges, mint: string) => Promise<ChangeableSetting>
   /** Name of the command; `tollbook <command> list` lists the values. */
   readonly command: string
   readonly description: string
@@ -53,25 +55,42 @@ export interface SettingCommand {
 
 export function settingCommand(
   deps: CommandDeps,
-  { setting: name, values, change, more = [], ...header }: SettingCommand,
+  { setting, settingOfDollar, values, change, more = [], ...header }: SettingCommand,
 ): Command {
+  const nameFor = async (ledger: SettingChanges, { mint }: MintFlag) =>
+    mint === undefined || settingOfDollar === undefined ? setting : settingOfDollar(ledger, mint)
+  const withMint = (each: Command) =>
+    settingOfDollar === undefined
+      ? each
+      : each.option(
+          '--mint <mint>',
+          'the dollar whose wallet it is: its mint, or a name such as USDC (default: the token)',
+        )
   const command = new Command(header.command).description(header.description)
   for (const each of more) command.addCommand(each)
-  command
-    .command('list')
+  withMint(command.command('list'))
     .description(`list the ${values} on record with their periods`)
-    .action(() => runAsOperator(deps, (ledger) => listSetting(deps, ledger, name)))
+    .action((flags: MintFlag) =>
+      runAsOperator(deps, async (ledger) => listSetting(deps, ledger, await nameFor(ledger, flags))),
+    )
   const changing = command
     .command(change.verb)
     .description(change.description)
     .argument(change.argument, change.argumentDescription)
-  withChangeOptions(changing, change).action((text: string, flags: ChangeFlags) =>
-    runAsOperator(deps, async (ledger) => changeSetting(deps, ledger, { name, value: await change.read(text), flags })),
+  withChangeOptions(withMint(changing), change).action((text: string, flags: ChangeFlags) =>
+    runAsOperator(deps, async (ledger) => {
+      const value = await change.read(text)
+      return changeSetting(deps, ledger, { name: await nameFor(ledger, flags), value, flags })
+    }),
   )
   return command.addHelpText('after', settingExitHelp)
 }
 
-interface ChangeFlags {
+interface MintFlag {
+  readonly mint?: string
+}
+
+interface ChangeFlags extends MintFlag {
   readonly validFrom?: string
   readonly overlap: string
   readonly dryRun?: boolean

@@ -4,7 +4,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import { createLog } from '../machine/log.ts'
-import { possibleMints } from '../payment/dollar.ts'
+import { signingTerms } from '../signer/feePayerSigner.ts'
 import { openSigner } from '../signer/openSigner.ts'
 import { openSignatureStore } from '../store/signatureStore.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
@@ -44,12 +44,12 @@ export function signerCommand(): Command {
         address: assertPresent(place, 'the signer listens somewhere'),
         journal,
         key: await readSigningKey('FEE_PAYER_KEYPAIR', given.FEE_PAYER_KEYPAIR),
-        terms: {
+        terms: signingTerms({
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
-          otherMints: config.currencies.flatMap(possibleMints),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
-          otherWallets: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
-        },
+          currencies: config.currencies,
+          others: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
+        }),
         limits: { ...config.limits, perPaymentLamports: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 import { readAddress } from '@tollbook/core/address'
+import { possibleMints } from '../payment/dollar.ts'
+import { paymentWalletName, type PaymentWalletName, tabWalletName } from '../settings/walletSettings.ts'
+import type { SettingChanges } from '../store/settingChanges.ts'
 import { agentCommand } from './agent.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
@@ -8,7 +11,8 @@ import { UsageProblem } from '@tollbook/client/command/usageProblem'
 /** `tollbook wallet`: lists and changes the wallet that receives payments, and serves the wallet of an agent. */
 export function walletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
-    setting: 'payment-wallet',
+    setting: paymentWalletName(),
+    settingOfDollar: walletOfDollar,
     command: 'wallet',
     description: 'list and change the wallet that receives payments; serve the wallet of an agent',
     values: 'payment wallets',
@@ -17,7 +21,8 @@ export function walletCommand(deps: CommandDeps): Command {
       verb: 'change',
       description: 'record the wallet that receives payments from a given time; moves no tokens',
       argument: '<address>',
-      argumentDescription: 'the new PAYMENT_WALLET; its token account has to exist before instances start with it',
+      argumentDescription:
+        'the new PAYMENT_WALLET, or with --mint wallet= of CURRENCIES; its token account has to exist before instances start with it',
       read: readWallet,
     },
   })
@@ -25,7 +30,7 @@ export function walletCommand(deps: CommandDeps): Command {
 
 function tabWalletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
-    setting: 'tab-wallet',
+    setting: tabWalletName,
     command: 'tabs',
     description: 'list and change the wallet that receives deposits on tabs',
     values: 'wallets for tabs',
@@ -37,6 +42,19 @@ function tabWalletCommand(deps: CommandDeps): Command {
       read: readWallet,
     },
   })
+}
+
+/** A name stands for the mint whose wallet the ledger has on record, because the name has one on each network. */
+async function walletOfDollar(ledger: SettingChanges, mint: string): Promise<PaymentWalletName> {
+  if (readAddress(mint) !== undefined) return paymentWalletName(mint)
+  const names = possibleMints({ symbol: mint.toUpperCase(), mint: undefined }).map(paymentWalletName)
+  const versions = await ledger.versions(names)
+  const found = names.find((name) => (versions.get(name) ?? []).length > 0)
+  if (found !== undefined) return found
+  throw new UsageProblem(
+    '--mint',
+    `must be the mint of a dollar, or the name of one on record such as USDC (got ${mint})`,
+  )
 }
 
 function readWallet(address: string): string {

@@ -1,3 +1,4 @@
+import { parseCurrencies } from './currencyConfig.ts'
 import { stablecoinMints } from './stablecoinMints.ts'
 import { sharedPorts } from './serverConfig.ts'
 import type { GivenVariables } from './variables.ts'
@@ -74,12 +75,25 @@ function burnsMoney(given: GivenVariables): readonly string[] {
 
 /** Dollars are paid by x402 and MPP, and their burns are delivered by the wallet of the treasury. */
 function dollarConflicts(given: GivenVariables): readonly string[] {
-  const { CURRENCIES: currencies, TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet } = given
-  if (currencies === undefined) return []
+  const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
+  const dollars = parseCurrencies(given['CURRENCIES'] ?? '')
+  if (!dollars.ok) return []
+  const namesToken = token !== undefined && dollars.value.some(({ mint }) => mint === token)
   const isPaymentWallet = treasury !== undefined && treasury === wallet
+  const ownWallets = dollars.value.flatMap(({ symbol, wallet: own }) => [
+    ...(own !== undefined && own === treasury
+      ? [`TREASURY_WALLET is the wallet of ${symbol} in CURRENCIES: set it to the wallet that delivers the tokens`]
+      : []),
+    ...(own !== undefined && own === tabWallet
+      ? [
+          `TAB_WALLET is the wallet of ${symbol} in CURRENCIES: set it to another wallet, so that deposits are held apart`,
+        ]
+      : []),
+  ])
   return [
-    ...(token !== undefined && currencies.includes(token) ? ['CURRENCIES names TOKEN_MINT: remove it there'] : []),
+    ...(namesToken ? ['CURRENCIES names TOKEN_MINT: remove it there'] : []),
     ...(isPaymentWallet ? ['TREASURY_WALLET is PAYMENT_WALLET: set it to the wallet that delivers the tokens'] : []),
+    ...ownWallets,
   ]
 }
 

@@ -29,10 +29,11 @@ const optionStart = /:(?!\s*[\d.])/
 const symbolPattern = /^[A-Z][A-Z0-9]{0,9}$/
 
 /**
- * `CURRENCIES`, such as `usdc` or `usdc:minimum=0.005,XUSD=MINT:burn=none:split=provider:90+treasury:10`: dollars that
- * are accepted in addition to the service token.
+ * `CURRENCIES`, such as `usdc:wallet=ADDRESS` or
+ * `usdc:minimum=0.005,XUSD=MINT:burn=none:split=provider:90+treasury:10`: dollars that are accepted in addition to the
+ * service token.
  */
-function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
+export function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
   const read = setting.split(',').map((entry) => currencyOf(entry.trim()))
   const problems = read.filter((each) => typeof each === 'string')
   const currencies = read.filter((each) => typeof each !== 'string')
@@ -63,12 +64,18 @@ function optionOf(option: string): Partial<DollarSetting> | string {
     const split = parseDollarSplit(value.replaceAll('+', ','))
     return split.ok ? { split: split.value } : `of split, ${split.problems.join('; ')}`
   }
+  if (name === 'wallet') {
+    const wallet = readAddress(value)
+    return wallet === undefined
+      ? `of wallet, write the Solana address of the wallet that receives payments in it (got "${value}")`
+      : { wallet }
+  }
   if (name === 'minimum') {
     const minimumMicroUsd = parsePriceMicroUsd(value)
     return minimumMicroUsd === undefined ? `of minimum, ${priceRule}` : { minimumMicroUsd }
   }
   if (name === 'burn') return value === 'token' || value === 'none' ? { burn: value } : 'burn must be token or none'
-  if (name !== 'rails') return `"${name}" is not one of minimum, burn, rails and split`
+  if (name !== 'rails') return `"${name}" is not one of wallet, minimum, burn, rails and split`
   const rails = value.split('+')
   const isKnown = rails.every((rail) => dollarRails.some((known) => known === rail))
   return isKnown ? { rails } : `rails must be ${dollarRails.join(' or ')}, joined by +`

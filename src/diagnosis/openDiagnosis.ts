@@ -1,16 +1,17 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { type Chain, type ChainOptions, openChain } from '../chain/openChain.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { termsOfWallets } from '../chain/walletTerms.ts'
 import { postJson } from '../outbound/postJson.ts'
-import { periodsOf, walletOf } from '../settings/settingPeriods.ts'
+import { walletOf } from '../settings/settingPeriods.ts'
+import { everyWallet } from '../settings/walletSettings.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Log } from '../machine/log.ts'
 import { readLedgerMints } from '../store/ledgerMints.ts'
 import { ledgerToken, type LedgerToken } from '../reports/ledgerToken.ts'
 import { createPaymentFacts } from '../reports/paymentFacts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
-import { readVersions } from '../store/settingStore.ts'
+import { readPeriods } from '../store/settingStore.ts'
 import { createReports } from '../reports/reports.ts'
 import { createRefundStore } from '../store/refundStore.ts'
 import type { RefundLimits } from '../payment/refundDecision.ts'
@@ -114,16 +115,8 @@ async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<
   }
 }
 
-const setting = 'payment-wallet'
-
-/** Terms of all payment wallets per mint: the configured one first, then the others on record in the ledger. */
+/** Terms of all wallets on record per mint, its configured wallet first. */
 async function allTerms(database: Database, { terms, dollars }: Chain): Promise<readonly PaymentTerms[]> {
-  const periods = periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
-  const others = [...new Set(periods.map(walletOf))].filter((wallet) => wallet !== terms.paymentWallet)
-  return [terms, ...dollars.map((dollar) => dollar.terms)].flatMap((own) => [
-    own,
-    ...others.map((paymentWallet) => {
-      return { ...own, paymentWallet, paymentTokenAccount: tokenAccountOf(own, paymentWallet) }
-    }),
-  ])
+  const wallets = (await readPeriods(database, everyWallet)).map(walletOf)
+  return termsOfWallets([terms, ...dollars.map((dollar) => dollar.terms)], wallets)
 }

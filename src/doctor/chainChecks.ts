@@ -41,19 +41,20 @@ async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {
   return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
 }
 
-/** The payment wallet needs a token account for each dollar, which its issuer may freeze. */
+/** The wallet of each dollar needs a token account, which its issuer may freeze. */
 async function judgeDollars({ dollars, readAccounts }: Chain): Promise<Result> {
   if (dollars.length === 0) return skipped('CURRENCIES is not set')
   const addresses = dollars.map(({ terms }) => terms.paymentTokenAccount)
   const accounts = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
   const missing = dollars.filter((_dollar, index) => accounts[index]?.token === undefined)
   const frozen = dollars.filter((_dollar, index) => accounts[index]?.token?.isFrozen === true)
-  const symbols = (some: Chain['dollars']) => some.map(({ symbol }) => symbol).join(', ')
+  const wallets = (some: Chain['dollars'], preposition: string) =>
+    some.map(({ symbol, terms }) => `${symbol} ${preposition} ${terms.paymentWallet}`).join(', ')
   if (missing.length > 0)
-    return failed(`the payment wallet has no token account for ${symbols(missing)}`, 'open it with any wallet')
+    return failed(`there is no token account for ${wallets(missing, 'of')}`, 'open it with any wallet')
   if (frozen.length > 0)
-    return failed(`the token account for ${symbols(frozen)} is frozen`, 'ask the issuer, or change CURRENCIES')
-  return passed(`${symbols(dollars)} can be paid to the payment wallet`)
+    return failed(`the token account for ${wallets(frozen, 'of')} is frozen`, 'ask the issuer, or change CURRENCIES')
+  return passed(`payments go in ${wallets(dollars, 'to')}`)
 }
 
 function judgeNodes({ nodes }: Chain): Result {

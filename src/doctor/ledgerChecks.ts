@@ -27,11 +27,11 @@ export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
 }
 
 async function checkSettings({ config, database, chain, clock, log }: LedgerCheckOptions): Promise<Result> {
-  const { terms } = await chain()
+  const { terms, dollars } = await chain()
   const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
   const versions = (names: readonly string[]) => readVersions(database, names)
   const ledger = { settings: { versions, record } }
-  const settings = await openSettings(config, { clock, log, terms, ledger })
+  const settings = await openSettings(config, { clock, log, terms, dollars, ledger })
   const isNew = settings.periods('receipt-key').length === 0
   await settings.close()
   return passed(isNew ? 'none yet: the first start records them' : 'receipt key, wallet, mint, split and origin agree')

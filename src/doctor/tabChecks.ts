@@ -3,9 +3,9 @@ import type { Chain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { TabConfig } from '../config/tabConfig.ts'
 import type { Database } from '../store/database.ts'
-import { tabWalletName } from '../settings/configuredSettings.ts'
-import { periodsOf, walletsOf } from '../settings/settingPeriods.ts'
-import { readVersions } from '../store/settingStore.ts'
+import { walletsOf } from '../settings/settingPeriods.ts'
+import { tabWalletName } from '../settings/walletSettings.ts'
+import { readPeriods } from '../store/settingStore.ts'
 import { readTabTotals } from '../store/tabStore.ts'
 import { readCustody } from '../tabs/tabAccounts.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
@@ -22,8 +22,7 @@ export function tabChecks(options: TabCheckOptions): readonly Check[] {
 }
 
 async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<Result> {
-  const recorded = periodsOf((await readVersions(database, [tabWalletName])).get(tabWalletName) ?? [])
-  const wallets = walletsOf(recorded, readAddress(config.wallet ?? ''))
+  const wallets = walletsOf(await readPeriods(database, [tabWalletName]), readAddress(config.wallet ?? ''))
   const [tabWallet] = wallets
   if (tabWallet === undefined) return skipped('TAB_WALLET is not set: no tabs are sold')
   const { terms, dollars, reader, readAccounts } = await chain()
@@ -38,11 +37,11 @@ async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<
   const frozen = mintsWhere((account) => account?.token?.isFrozen === true)
   if (frozen.length > 0)
     return failed(`the token account of the wallet for tabs ${tabWallet} of ${frozen.join(', ')} is frozen`, askIssuer)
-  const judged = every.map(async ({ mint }) => {
+  const judged = every.map(async (of) => {
+    const { mint } = of
     const totals = await readTabTotals(database, mint)
     const tabs = { totals: () => Promise.resolve(totals) }
-    const holders = { tabWallets: () => wallets, paymentWallet: terms.paymentWallet }
-    const custody = await readCustody({ tabs, chain: reader, ...holders, slot: () => 0 }, mint)
+    const custody = await readCustody({ tabs, chain: reader, tabWallets: () => wallets, slot: () => 0 }, of)
     const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
     const text = `${heldBaseUnits} base units of ${mint}, ${totals.tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
     return { isCovered, text }

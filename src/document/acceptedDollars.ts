@@ -9,6 +9,8 @@ export interface AcceptedDollar {
   readonly symbol: string
   readonly mint: string
   readonly decimals: number
+  /** Wallet that receives payments in it. */
+  readonly paymentWallet: string
   /** Names of the rails that offer it. */
   readonly rails: readonly string[]
   /** Smallest price that is sold in it. */
@@ -27,13 +29,14 @@ interface OpenOffers {
 export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: OpenOffers): readonly AcceptedDollar[] {
   return dollars.flatMap((dollar): AcceptedDollar[] => {
     const { symbol, minimumMicroUsd, burn, terms } = dollar
-    const { mint, decimals } = terms
+    const { mint, decimals, paymentWallet } = terms
     const offering = rails.filter(({ name }) => dollar.rails.includes(name))
     if (offering.length === 0) return []
     const protocols = list.format(offering.map(({ name, description }) => description?.protocol ?? name))
     const minimum = formatDecimal(minimumMicroUsd, usdDecimals)
-    const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} for prices from $${minimum}. ${burnedFor(dollar, split)}${sharedAs(dollar)}`
-    return [{ symbol, mint, decimals, rails: offering.map(({ name }) => name), minimumMicroUsd, burn, description }]
+    const description = `${symbol} (mint ${mint}, ${decimals} decimals) pays by ${protocols} to ${paymentWallet} for prices from $${minimum}. ${burnedFor(dollar, split)}${sharedAs(dollar)}`
+    const names = offering.map(({ name }) => name)
+    return [{ symbol, mint, decimals, paymentWallet, rails: names, minimumMicroUsd, burn, description }]
   })
 }
 

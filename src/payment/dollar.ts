@@ -7,6 +7,8 @@ export interface DollarSetting {
   readonly symbol: string
   /** Undefined: the mint of a known symbol on the network of the chain. */
   readonly mint: Address | undefined
+  /** Wallet that receives payments in it. Absent: PAYMENT_WALLET. */
+  readonly wallet?: Address
   /** Smallest price that is sold in it, in millionths of a US dollar. */
   readonly minimumMicroUsd: bigint
   /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
@@ -18,7 +20,7 @@ export interface DollarSetting {
 }
 
 /** An accepted dollar, with its terms on this chain. */
-export interface Dollar extends Omit<DollarSetting, 'mint'> {
+export interface Dollar extends Omit<DollarSetting, 'mint' | 'wallet'> {
   readonly terms: PaymentTerms
 }
 
@@ -49,9 +51,14 @@ export function mintOn(network: string, { symbol, mint }: DollarSetting): { read
 }
 
 /** Mints of a dollar on every network, for the signer, which does not know its network. */
-export function possibleMints({ symbol, mint }: DollarSetting): readonly Address[] {
+export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | 'mint'>): readonly Address[] {
   const known = knownMints.get(symbol)
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
+}
+
+/** Dollar of this mint in the configuration, which may not know the network. */
+export function dollarOfMint(mint: string, currencies: readonly DollarSetting[]): DollarSetting | undefined {
+  return currencies.find((each) => possibleMints(each).some((possible) => possible === mint))
 }
 
 /** Symbol of a mint of a known dollar, on whichever network. */

@@ -67,10 +67,6 @@ export type SponsorProblem = keyof typeof sponsorProblems
 /** Accounts that a transaction may touch if the fee payer is to sign it. */
 export interface SponsorPolicy {
   readonly feePayer: Address
-  readonly mint: Address
-  readonly paymentWallet: Address
-  /** Dollars that are accepted in addition to the mint. Only the signer knows several. */
-  readonly otherMints?: readonly Address[]
-  /** Other wallets that accept payments while the payment wallet changes. */
-  readonly otherWallets?: readonly Address[]
+  /** Wallets that may receive each accepted mint. */
+  readonly receivers: ReadonlyMap<Address, readonly Address[]>
 }

@@ -4,6 +4,7 @@ import { signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
 import { payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { PlannedDebts } from '../accounting/planPayout.ts'
+import { type DollarSetting, dollarOfMint } from '../payment/dollar.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
@@ -31,6 +32,8 @@ export interface PayoutOptions {
   /** The mint that is paid, by its name or address on the ledger. Undefined: the service token. */
   readonly mint?: string | undefined
   readonly paymentWallet: string
+  /** Dollars with their wallets. */
+  readonly currencies?: readonly DollarSetting[]
   readonly clock: Clock
   readonly log: Log
   /** Replaces parts in tests that kill the process at a step of a payout to holders. */
@@ -86,8 +89,11 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be sent
   // again.
   const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
-  const chain = await openChain({ ...options, tokenMint, commitment: 'confirmed', postJson })
-  const wallets = openPayoutWallets({ database, chain, clock })
+  const paymentWallet = dollarOfMint(tokenMint, options.currencies ?? [])?.wallet ?? options.paymentWallet
+  const terms = { rpcUrls: options.rpcUrls, tokenMint, paymentWallet }
+  const chain = await openChain({ ...terms, clock, log, commitment: 'confirmed', postJson })
+  const dollar = tokenMint === options.tokenMint ? undefined : chain.terms.mint
+  const wallets = openPayoutWallets({ database, chain, clock, dollar })
   const parts = { database, chain, clock, wallets }
   const stored = opened.move()
   return {

@@ -5,14 +5,14 @@ import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { tabWalletName } from '../settings/configuredSettings.ts'
-import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
+import { periodInForce, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
+import { everyWallet, paymentWalletName } from '../settings/walletSettings.ts'
 import type { Database } from '../store/database.ts'
-import { readVersions } from '../store/settingStore.ts'
+import { readPeriods } from '../store/settingStore.ts'
 
-/** The payment wallets on record in the ledger, for payouts. */
+/** The wallets on record in the ledger, for payouts. */
 export interface PayoutWallets {
-  /** Throws if the ledger does not contain PAYMENT_WALLET, or if another wallet is in force. */
+  /** Throws if the ledger does not contain the configured wallet, or if another wallet is in force for the mint. */
   require(options: { readonly fromOldWallet: boolean }): Promise<void>
   /**
    * Throws if the wallet cannot pay a plan without the tokens that are held for others. The error lists the balances of
@@ -29,19 +29,20 @@ export interface PayoutWalletsDeps {
   readonly database: Database
   readonly chain: Pick<Chain, 'terms' | 'reader'>
   readonly clock: Clock
+  /** The mint that is paid. Undefined: the service token. */
+  readonly dollar: Address | undefined
 }
 
-const name = 'payment-wallet'
-
-/** Opens the present and former payment wallets of the ledger. Each call reads them again. */
+/** Opens the present and former wallets of the ledger. Each call reads them again. */
 export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
-  const { database, chain } = deps
-  const readPeriods = async (setting: string) => periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
-  const periods = () => readPeriods(name)
-  // The wallet for tabs holds the deposits that a payout must leave, and pays the rests that tabs return.
-  const allPeriods = async () => [...(await periods()), ...(await readPeriods(tabWalletName))]
+  const { database, chain, dollar } = deps
+  const name = paymentWalletName(dollar)
+  // The wallet for tabs holds the deposits that a payout must leave, and pays the rests that tabs return. The wallet of
+  // another mint may have received this one by mistake.
+  const allPeriods = () => readPeriods(database, everyWallet)
   return {
-    require: async (options) => requireWallet(deps, await periods(), { ...options, all: await allPeriods() }),
+    require: async (options) =>
+      requireWallet(deps, await readPeriods(database, [name]), { ...options, all: await allPeriods() }),
     requireCover: async (plan, heldBaseUnits) =>
       requireCover(deps, { wallets: walletsOf(chain, await allPeriods()), heldBaseUnits, plan }),
     all: async () => walletsOf(chain, await allPeriods()),
@@ -50,27 +51,27 @@ export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   }
 }
 
-/** Returns each wallet once, PAYMENT_WALLET first. */
+/** Returns each wallet once, the configured one first. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
   return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }
 
 function requireWallet(
-  { chain, clock }: PayoutWalletsDeps,
+  { chain, clock, dollar }: PayoutWalletsDeps,
   periods: readonly SettingPeriod[],
   { fromOldWallet, all }: { readonly fromOldWallet: boolean; readonly all: readonly SettingPeriod[] },
 ): void {
   const { paymentWallet } = chain.terms
   const inForce = periodInForce(periods, clock.nowMs())
   if (inForce === undefined || walletOf(inForce) === paymentWallet) return
-  const current = `the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}`
+  const [own, variable] =
+    dollar === undefined ? ['', 'PAYMENT_WALLET'] : [` for ${dollar}`, 'wallet= of the dollar in CURRENCIES']
+  const current = `the payment wallet of the ledger${own} is ${walletOf(inForce)} since ${inForce.validFrom}`
   if (!all.some((period) => walletOf(period) === paymentWallet))
-    throw refused(
-      `PAYMENT_WALLET ${paymentWallet} is not on record: ${current}. Set PAYMENT_WALLET to a wallet on record`,
-    )
+    throw refused(`${variable} ${paymentWallet} is not on record: ${current}. Set ${variable} to a wallet on record`)
   if (!fromOldWallet)
     throw refused(
-      `PAYMENT_WALLET ${paymentWallet} is not in force: ${current}. Set PAYMENT_WALLET to it, or pay out of the other wallet on purpose with --from-old-wallet`,
+      `${variable} ${paymentWallet} is not in force: ${current}. Set ${variable} to it, or pay out of the other wallet on purpose with --from-old-wallet`,
     )
 }
 

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { SplitPart } from '../payment/events/settingEvents.ts'
 import { type PublicReceiptKey, publicReceiptKey } from './receiptKeys.ts'
 import type { SettingPeriod } from './settingPeriods.ts'
+import { dollarOfWalletSetting, paymentWalletName, tabWalletName } from './walletSettings.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SettingValue } from './settings.ts'
 
@@ -29,9 +30,6 @@ export interface SettingSources {
 
 const wholePerMille = 1_000
 
-/** Setting of the wallet that holds the deposits of tabs. */
-export const tabWalletName = 'tab-wallet'
-
 /** Settings that determine the meaning of the ledger besides its events. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
@@ -45,16 +43,20 @@ export function configuredSettings(sources: SettingSources): readonly Configured
     // Record the origin first, so that every checkpoint covers the name with which it is signed.
     { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
-    { name: 'payment-wallet', value: paymentWallet, variable: 'PAYMENT_WALLET' },
+    { name: paymentWalletName(), value: paymentWallet, variable: 'PAYMENT_WALLET' },
     { name: `mint/${mint}`, value: { decimals, tokenProgram }, variable: 'SOLANA_RPC_URLS' },
     { name: 'split', value: shares, variable: 'SPLIT' },
     { name: 'token-mint', value: mint, variable: 'TOKEN_MINT' },
     { name: 'network', value: network, variable: 'SOLANA_RPC_URLS' },
-    ...dollars.map((dollar) => ({
-      name: `mint/${dollar.mint}`,
-      value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
-      variable: 'CURRENCIES',
-    })),
+    ...dollars.flatMap((dollar) => [
+      {
+        name: `mint/${dollar.mint}`,
+        value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
+        variable: 'CURRENCIES',
+      },
+      // Recorded even if it is PAYMENT_WALLET, because the first value of a setting holds for all earlier time.
+      { name: paymentWalletName(dollar.mint), value: dollar.paymentWallet, variable: 'wallet= of CURRENCIES' },
+    ]),
     ...(tabWallet === undefined ? [] : [{ name: tabWalletName, value: tabWallet, variable: 'TAB_WALLET' }]),
   ]
 }
@@ -95,10 +97,12 @@ export function differencesText(differences: readonly SettingDifference[]): stri
 
 /** Returns the command that records the configured value. Undefined for a setting that keeps its first value. */
 function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
+  const dollar = dollarOfWalletSetting(name)
+  if (dollar !== undefined) return `npx tollbook wallet change --mint ${dollar} ${settingText(name, value)}`
   switch (name) {
     case 'receipt-key':
       return `npx tollbook key rotate ${settingText(name, value)}`
-    case 'payment-wallet':
+    case paymentWalletName():
       return `npx tollbook wallet change ${settingText(name, value)}`
     case tabWalletName:
       return `npx tollbook wallet tabs change ${settingText(name, value)}`

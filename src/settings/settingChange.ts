@@ -4,10 +4,10 @@ import { isoTime } from '@tollbook/core/clock'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import { isSameValue, type SettingPeriod, valueWithOverlap } from './settingPeriods.ts'
 import type { SettingDecision } from './settings.ts'
+import type { PaymentWalletName, tabWalletName } from './walletSettings.ts'
 
 /** Settings that the operator can change. Every other setting keeps its first value. */
-export const changeableSettings = ['receipt-key', 'payment-wallet', 'tab-wallet', 'split'] as const
-export type ChangeableSetting = (typeof changeableSettings)[number]
+export type ChangeableSetting = 'receipt-key' | PaymentWalletName | typeof tabWalletName | 'split'
 
 /** A change that an operator requests, and the time from which it is valid. */
 export interface SettingChangeQuestion {

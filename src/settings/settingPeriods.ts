@@ -2,6 +2,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
+import { isWalletSetting } from './walletSettings.ts'
 
 /*
  * Values of a setting and the periods in which they are accepted. A value takes effect at its `validFrom`. The value
@@ -46,17 +47,15 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-// If a value with `previousUntil` is not an object, it is wrapped in a member of this name.
-const wrappingMembers: ReadonlyMap<string, string> = new Map([
-  ['payment-wallet', 'wallet'],
-  ['tab-wallet', 'wallet'],
-  ['split', 'shares'],
-])
+/** If a value with `previousUntil` is not an object, it is wrapped in a member of this name. */
+function wrappingMember(name: string): string | undefined {
+  return isWalletSetting(name) ? 'wallet' : name === 'split' ? 'shares' : undefined
+}
 
 /** Returns the value to record for every version but the first. */
 export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
   assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
-  const member = wrappingMembers.get(name)
+  const member = wrappingMember(name)
   if (member !== undefined) return { [member]: value, previousUntil }
   return { ...assertPresent(membersOf(value), `${name} can be wrapped`), previousUntil }
 }
@@ -65,7 +64,7 @@ function plainValue({ name, value }: SettingChanged): Json {
   const members = membersOf(value)
   if (members?.['previousUntil'] === undefined) return value
   const { previousUntil: _previousUntil, ...rest } = members
-  const member = wrappingMembers.get(name)
+  const member = wrappingMember(name)
   return member === undefined ? rest : (rest[member] ?? null)
 }
 
@@ -142,7 +141,7 @@ export function walletsOf(periods: readonly SettingPeriod[], configured: Address
   return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]
 }
 
-/** The address of a `payment-wallet` or a `tab-wallet`. */
+/** The address in the setting of a wallet. */
 export function walletOf({ value }: SettingPeriod): Address {
   const address = typeof value === 'string' ? readAddress(value) : undefined
   return assertPresent(address, 'a wallet on record is an address')

@@ -4,6 +4,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
+import { type DollarSetting, possibleMints } from '../payment/dollar.ts'
 import type {
   RehearsedBalance,
   SigningStanding,
@@ -38,7 +39,29 @@ export interface FeePayerSignerDeps {
   readonly key: Ed25519Signer
   readonly journal: SigningJournal
   readonly limits: LamportLimits
-  readonly terms: Omit<SponsorPolicy, 'feePayer'>
+  readonly terms: SigningTerms
+}
+
+/** The service token, and the wallets that may receive each mint. */
+export interface SigningTerms extends Pick<SponsorPolicy, 'receivers'> {
+  readonly mint: Address
+}
+
+/** Configured wallets and dollars of a signer. */
+export interface SigningWallets {
+  readonly mint: Address
+  readonly paymentWallet: Address
+  readonly currencies?: readonly Pick<DollarSetting, 'symbol' | 'mint' | 'wallet'>[]
+  /** Wallets that may receive every mint: the wallet for tabs, and one that is being replaced. */
+  readonly others?: readonly Address[]
+}
+
+/** The signer does not know its network, so a dollar has its mints of all networks. */
+export function signingTerms({ mint, paymentWallet, currencies = [], others = [] }: SigningWallets): SigningTerms {
+  const ofDollars = currencies.flatMap((dollar) =>
+    possibleMints(dollar).map((each) => [each, [dollar.wallet ?? paymentWallet, ...others]] as const),
+  )
+  return { mint, receivers: new Map([[mint, [paymentWallet, ...others]], ...ofDollars]) }
 }
 
 // Two signatures and a priority fee of a few lamports.

@@ -5,7 +5,7 @@ import type { LedgerKernel } from '@tollbook/ledger/port'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import type { SettingEvent } from '../payment/events.ts'
 import { type SettingChanged, settingEvents } from '../payment/events/settingEvents.ts'
-import type { RecordedSetting } from '../settings/settingPeriods.ts'
+import { periodsOf, type RecordedSetting, type SettingPeriod } from '../settings/settingPeriods.ts'
 import {
   decideFirstSetting,
   type SettingDecision,
@@ -20,7 +20,7 @@ import { itemEvent, textOf } from './paymentItem.ts'
 export interface SettingStore {
   /** The setting in force at that moment. Its first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
-  /** All versions of these settings by name, oldest first. */
+  /** All versions of these settings by name, oldest first. A name that ends with `/` stands for all that begin with it. */
   versions(names: readonly string[]): Promise<SettingVersions>
   /** Records values of settings that the ledger lacks. Does not change recorded settings. */
   record(values: readonly SettingValue[]): Promise<void>
@@ -81,20 +81,36 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
-/** Reads all versions of each name, oldest first. A name without versions has an empty list. */
+/**
+ * Reads all versions of each name, oldest first. A name that ends with `/` reads all that begin with it. A name without
+ * versions has an empty list.
+ */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
+  if (names.length === 0) return new Map()
+  const prefixes = names.filter((name) => name.endsWith('/'))
   const rows = await readOrFault('the settings of the ledger', () =>
     database
       .selectFrom('ledger.settings')
       .select(['name', 'seq', 'body'])
-      .where('name', 'in', names)
+      .where(({ eb, or }) =>
+        or([eb('name', 'in', names), ...prefixes.map((prefix) => eb('name', 'like', `${prefix}%`))]),
+      )
       .orderBy('name')
       .orderBy('number')
       .execute(),
   )
   const versions = new Map<string, RecordedSetting[]>(names.map((name) => [name, []]))
-  for (const { name, seq, body } of rows) versions.get(name)?.push({ position: seq, event: settingOf(body) })
+  for (const { name, seq, body } of rows) {
+    const known = versions.get(name) ?? []
+    versions.set(name, known)
+    known.push({ position: seq, event: settingOf(body) })
+  }
   return versions
+}
+
+/** Periods of these settings, of each setting the oldest first. */
+export async function readPeriods(database: Database, names: readonly string[]): Promise<readonly SettingPeriod[]> {
+  return [...(await readVersions(database, names)).values()].flatMap(periodsOf)
 }
 
 function settingOf(body: Uint8Array): SettingChanged {

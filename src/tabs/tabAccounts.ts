@@ -4,20 +4,26 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { isTabFinal, type TabKeys } from '../payment/tab.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
 
-export interface TabAccountsDeps {
-  readonly clock: Clock
-  readonly tabs: TabLedger
+export interface CustodyDeps {
+  readonly tabs: Pick<TabLedger, 'totals'>
   readonly chain: Pick<ChainReader, 'readBalance'>
-  /** Mints of deposits, the service token first. */
-  readonly mints: readonly Address[]
   /** The wallet of new deposits, then those before it. A transfer between them needs no event. */
   readonly tabWallets: () => readonly Address[]
-  readonly paymentWallet: Address
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
 }
+
+export interface TabAccountsDeps extends CustodyDeps {
+  readonly clock: Clock
+  readonly tabs: TabLedger
+  /** Mints of deposits with their payment wallets, the service token first. */
+  readonly terms: readonly CustodyTerms[]
+}
+
+export type CustodyTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
 /** One mint in the wallets for tabs on the chain, and the debts that it has to cover. */
 export interface Custody {
@@ -35,11 +41,8 @@ export interface Custody {
  * Compares the wallets for tabs with the tabs, and all wallets with the refunds that are due: those of other sales are
  * in the payment wallet, and payouts pay out of all. Balances are read after the debts.
  */
-export async function readCustody(
-  deps: Omit<TabAccountsDeps, 'tabs' | 'clock' | 'mints'> & { readonly tabs: Pick<TabLedger, 'totals'> },
-  mint: Address,
-): Promise<Custody> {
-  const { tabs, chain, tabWallets, paymentWallet, slot } = deps
+export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: CustodyTerms): Promise<Custody> {
+  const { tabs, chain, tabWallets, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
   const held = async (wallet: Address) => (await chain.readBalance({ wallet, mint, minSlot: slot() })).baseUnits
   const wallets = tabWallets()
@@ -87,7 +90,7 @@ export function createTabAccounts(deps: TabAccountsDeps) {
     },
     /** That of the service token, with those of the dollars as a member. */
     async custody() {
-      const custodies = await Promise.all(deps.mints.map((mint) => readCustody(deps, mint)))
+      const custodies = await Promise.all(deps.terms.map((terms) => readCustody(deps, terms)))
       const [ofToken, ...dollars] = custodies.map(shown)
       const ofDollars = dollars.length === 0 ? {} : { dollars }
       return { ...ofToken, ...ofDollars, asOf: isoTime(clock.nowMs()) }

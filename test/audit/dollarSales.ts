@@ -18,6 +18,7 @@ export const dollar = sampleAddress()
 /** Nothing is burned for sales in it. */
 const otherDollar = sampleAddress()
 const treasury = sampleAddress()
+const dollarWallet = sampleAddress()
 const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const decimals = { dollar: 6, otherDollar: 9 }
 const burning = { mint: dollar, decimals: decimals.dollar, burn: 'token' } as const
@@ -41,7 +42,10 @@ export async function sellInDollars(
     [dollar, decimals.dollar],
     [otherDollar, decimals.otherDollar],
   ] as const)
-    await ledger.settings.record([{ name: `mint/${mint}`, value: { decimals: of, tokenProgram } }])
+    await ledger.settings.record([
+      { name: `mint/${mint}`, value: { decimals: of, tokenProgram } },
+      { name: `payment-wallet/${mint}`, value: dollarWallet },
+    ])
   for (const [index, price] of [...inDollars, ...inDollars, ...inOthers].entries())
     await sell(ledger, wallet, { price, index })
   for (const [deposit, fixed, chat] of onTabs) {

@@ -130,8 +130,24 @@ describe('the wallets of a payment', () => {
     [3, [second], [second, first]],
   ] as const)('in hour %d', (hours, accepted, paying) => {
     const atMs = blockTimeMs + hours * hourMs
-    expect(wallets().wallets.acceptedAt(atMs)).toEqual(accepted)
+    expect(wallets().wallets.acceptedAt(price.mint, atMs)).toEqual(accepted)
     expect(wallets().wallets.payingAt(atMs)).toEqual(paying)
+  })
+
+  test('a dollar is paid to its own wallet, and paid out of every wallet', () => {
+    const { ledger, wallets: known } = wallets()
+    const [dollar, third] = [sampleAddress(), sampleAddress()]
+    record(ledger, `payment-wallet/${dollar}`, { number: 1, hours: 1, value: third })
+    const atMs = blockTimeMs + 4 * hourMs
+    expect([dollar, price.mint].map((mint) => known.acceptedAt(mint, atMs))).toEqual([[third], [second]])
+    expect([known.payingAt(atMs), known.all()]).toEqual([
+      [third, second, first],
+      [third, second, first],
+    ])
+    const value = { previousUntil, wallet: first }
+    record(ledger, `payment-wallet/${dollar}`, { number: 2, hours: 2, value })
+    expect(known.acceptedAt(dollar, blockTimeMs + 2.5 * hourMs)).toEqual([first, third])
+    expect(ledger.codes()).toEqual([])
   })
 
   test('the wallet that the auditor names has to be on record', () => {
@@ -144,7 +160,7 @@ describe('the wallets of a payment', () => {
 
   test('without an event they are the one that the auditor names', () => {
     const { periods } = new ReplayedLedger().replay
-    expect(new RecordedWallets(periods, second).acceptedAt(0)).toEqual([second])
+    expect(new RecordedWallets(periods, second).acceptedAt(price.mint, 0)).toEqual([second])
     expect(() => new RecordedWallets(periods, undefined).all()).toThrow('--payment-wallet')
   })
 })
@@ -198,6 +214,7 @@ test.each([
 
 test.each([
   ['a wallet that is not an address', 'payment-wallet', { number: 1, hours: 1, value: 'wallet' }],
+  ['a wallet of a dollar that is not an address', 'payment-wallet/mint', { number: 1, hours: 1, value: 'wallet' }],
   ['a key that is not one', 'receipt-key', { number: 1, hours: 1, value: { x: 'abc' } }],
   ['a key that is used again', 'receipt-key', { number: 3, hours: 4, value: keyValue(one) }],
   [

@@ -223,6 +223,16 @@ const tamperedLists: readonly Tampering[] = [
     { kind: 'SettingChanged', from: '"decimals":6', to: '"decimals":9' },
     'setting_wrong',
   ),
+  restated(
+    'the wallet of a dollar in the settings',
+    {
+      kind: 'SettingChanged',
+      containing: `payment-wallet/${dollar}`,
+      from: '("value":)"[^"]*"',
+      to: '\\1"no address"',
+    },
+    'setting_wrong',
+  ),
 ]
 
 const tamperedDeliveries: readonly Tampering[] = [

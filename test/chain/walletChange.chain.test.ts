@@ -47,6 +47,8 @@ async function pay(paid: ChainFixture): Promise<Settlement> {
   return recordedAs(paid, { signature, wallet: payer.address }, () => priceOnly(paid))
 }
 
+const signatureOf = ({ reference }: Settlement) => reference.replace('solana:', '')
+
 function audited(settings: readonly RecordedSetting[], settlements = [paidOld, paidNew]): Promise<AuditReport> {
   return auditPayments(fixture, { settlements, settings })
 }
@@ -73,6 +75,14 @@ test('a silent change is found: the payment, and the tokens that left', async ()
   const { findings, verdicts } = await audited([firstWallet()])
   expect(findings.map(({ code }) => code).toSorted()).toEqual(['not_in_the_ledger', 'transaction_contradicts'])
   expect(verdicts.chainTruth.firstBad?.message).toMatch(/^0 arrived/)
+})
+
+test('a mint with its own wallet is not paid to the wallet of the token', async () => {
+  const ofMint = { ...firstWallet(), name: `payment-wallet/${fixture.terms.mint}`, value: newWallet }
+  const { findings } = await audited([firstWallet(), ofMint])
+  expect(findings.map(({ code, subject }) => [code, subject])).toEqual([
+    ['transaction_contradicts', signatureOf(paidOld)],
+  ])
 })
 
 test('a payment to the old wallet after its time is found', async () => {

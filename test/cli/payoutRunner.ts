@@ -1,7 +1,7 @@
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { payoutCommand } from '../../src/cli/payout.ts'
 import { prepareCommand } from '../../src/cli/prepareCommand.ts'
-import type { PayoutFixture } from '../payout/payoutFixture.ts'
+import type { Clock } from '@tollbook/core/clock'
 
 export interface Ran {
   readonly code: number
@@ -18,7 +18,7 @@ interface RunOptions {
 
 /** Runs `tollbook payout` in this process, with the clock of the fixture. */
 export async function runPayoutCommand(
-  { clock }: Pick<PayoutFixture, 'clock'>,
+  { clock }: { readonly clock: Clock },
   folder: string,
   words: readonly string[],
   { onComplaint }: RunOptions = {},

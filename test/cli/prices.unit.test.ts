@@ -25,3 +25,19 @@ test('the table has each price in every mint, and names the smallest price that 
     '',
   ])
 })
+
+test('a price below the smallest price of its dollar says that only tabs pay it', () => {
+  const prices = [inToken('/api/tools/qrcode', 5_000n), inToken('/api/data/crypto', 20_000n)]
+  // A service that sells tabs lists every price in dollars.
+  const sold = { mint: dollar, decimals: 6, minimumMicroUsd: 1n, burn: 'token' } as const
+  const list = { kind: 'PriceListPublished', source: 'fixed', split: defaultSplit } as const
+  const listed = { ...list, prices: [...prices, ...dollarPrices(prices, sold, defaultSplit)] }
+  const cells = (least: bigint | undefined) =>
+    tableOf(listed, 1_501n, () => least)
+      .split('\n')
+      .slice(1, 3)
+      .map((line) => line.split(/ {2,}/)[3])
+  expect(cells(10_000n)).toEqual(['0.005 (tabs only)', '0.02'])
+  expect(cells(5_000n)).toEqual(['0.005', '0.02'])
+  expect(cells(undefined)).toEqual(['0.005', '0.02'])
+})

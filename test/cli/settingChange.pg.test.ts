@@ -22,6 +22,7 @@ let service: Ledger
 let folder: string
 const firstKey = makeReceiptKey()
 const firstWallet = newWallet()
+const usdcOfDevnet = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'
 
 function newWallet(): string {
   return Keypair.generate().publicKey.toBase58()
@@ -132,6 +133,27 @@ test('of several operators who make the same change at once, one records it, and
   const runs = await Promise.all(Array.from({ length: 6 }, () => run(walletCommand, ...words)))
   expect(await numberOf('payment-wallet')).toBe(before + 1)
   expect(runs.map(({ code, complaint }) => `${code} ${complaint}`)).toEqual(Array(6).fill('0 '))
+})
+
+test('the wallet of a dollar is changed and listed by its name or mint, and that of the token stays', async () => {
+  const tokenVersions = await numberOf('payment-wallet')
+  const [setting, next] = [`payment-wallet/${usdcOfDevnet}`, newWallet()]
+  const words = ['change', next, '--valid-from', '10m', '--yes']
+  const early = await run(walletCommand, ...words, '--mint', usdcOfDevnet)
+  expect(early).toMatchObject({ code: 4, complaint: expect.stringContaining(`the ledger has no ${setting} yet`) })
+  await service.settings.record([{ name: setting, value: firstWallet }])
+  expect(await run(walletCommand, ...words, '--mint', 'usdc')).toMatchObject({ code: 0, complaint: '' })
+  expect(await run(walletCommand, ...words, '--mint', usdcOfDevnet), 'again').toMatchObject({ code: 0 })
+  const listed = await run(walletCommand, 'list', '--mint', 'USDC')
+  expect(listed.lines.map((line) => JSON.parse(line))).toMatchObject([
+    { setting, number: 1, value: firstWallet, accepted: true },
+    { setting, number: 2, value: next, accepted: false },
+  ])
+  expect(await numberOf('payment-wallet')).toBe(tokenVersions)
+  expect(await run(walletCommand, 'list', '--mint', 'EURC')).toMatchObject({
+    code: 2,
+    complaint: expect.stringContaining('--mint: must be the mint of a dollar, or the name of one on record'),
+  })
 })
 
 test('a split is changed at once, in the form of SPLIT', async () => {

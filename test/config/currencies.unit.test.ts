@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { mintOn, possibleMints } from '../../src/payment/dollar.ts'
-import { mint, wallet } from '../payment/paymentStory.ts'
+import { dollarOfMint, mintOn, possibleMints } from '../../src/payment/dollar.ts'
+import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
@@ -36,6 +36,15 @@ test('options follow a dollar with colons', () => {
   ])
 })
 
+test('a dollar may have its own wallet', () => {
+  const currencies = acceptedOf(`usdc:wallet=${wallet}:minimum=0.001,XUSD=${mint}`)
+  expect(currencies).toMatchObject([{ symbol: 'USDC', wallet, minimumMicroUsd: 1_000n }, { symbol: 'XUSD' }])
+  const [usdc, xusd] = currencies
+  const found = [usdcOfMainnet, usdcOfDevnet, mint, wallet].map((of) => dollarOfMint(of, currencies))
+  expect(found).toEqual([usdc, usdc, xusd, undefined])
+  expect(xusd).not.toHaveProperty('wallet')
+})
+
 test('a split divides a dollar in its own shares, and the treasury may have less where nothing is burned', () => {
   const [usdc, usdt] = acceptedOf('usdc:split=provider:60.5+holders:9.5+treasury:30,usdt:burn=none:split=provider:100')
   expect(usdc).toMatchObject({
@@ -57,7 +66,9 @@ describe('a mistake is named at the start', () => {
     ['usdc:minimum=0', 'the price must be a decimal'],
     ['usdc:burn=dollars', 'burn must be token or none'],
     ['usdc:rails=native', 'rails must be x402 or mpp'],
-    ['usdc:wallet=1', 'is not one of minimum, burn, rails and split'],
+    ['usdc:payto=1', '"payto" is not one of wallet, minimum, burn, rails and split'],
+    ['usdc:wallet=1', 'of wallet, write the Solana address of the wallet that receives payments in it (got "1")'],
+    ['usdc:wallet', 'of wallet, write the Solana address'],
     ['usdc:minimum', 'of minimum, the price must be'],
     ['usdc:split=1', 'of split, has "1": write account:percent'],
     ['usdc:split=provider:60+treasury:30', 'of split, adds up to 90%; change the shares so that they add up to 100%'],
@@ -71,6 +82,13 @@ describe('a mistake is named at the start', () => {
     expect(() => readConfig({ ...env, CURRENCIES: `XUSD=${mint}` })).toThrow('CURRENCIES names TOKEN_MINT')
     expect(() => readConfig({ ...env, CURRENCIES: 'usdc', TREASURY_WALLET: wallet })).toThrow(
       'TREASURY_WALLET is PAYMENT_WALLET',
+    )
+    const ownWallet = { ...env, CURRENCIES: `usdc:wallet=${otherWallet}` }
+    expect(() => readConfig({ ...ownWallet, TREASURY_WALLET: otherWallet })).toThrow(
+      'TREASURY_WALLET is the wallet of USDC in CURRENCIES: set it to the wallet that delivers the tokens',
+    )
+    expect(() => readConfig({ ...ownWallet, TAB_WALLET: otherWallet })).toThrow(
+      'TAB_WALLET is the wallet of USDC in CURRENCIES: set it to another wallet',
     )
   })
 })

@@ -64,14 +64,8 @@ test('the page for language models says how a client of MPP asks, where one can 
 
 test('an operation names its price in dollars, the protocols that pay it, and the offers of MPP', () => {
   const [crypto] = endpoints
-  const dollar = {
-    symbol: 'USDC',
-    mint: 'Dollar',
-    decimals: 6,
-    rails: ['mpp'],
-    minimumMicroUsd: 0n,
-    burn: 'token' as const,
-  }
+  const own = { symbol: 'USDC', mint: 'Dollar', decimals: 6, paymentWallet: 'Wallet' }
+  const dollar = { ...own, rails: ['mpp'], minimumMicroUsd: 0n, burn: 'token' as const }
   const dollars = [
     { ...dollar, description: '' },
     { ...dollar, minimumMicroUsd: 1_000_000_000n, description: '' },

@@ -35,7 +35,7 @@ const unburned: Dollar = {
   minimumMicroUsd: 1n,
   burn: 'none',
   rails: ['x402'],
-  terms: { ...terms, mint: otherWallet, decimals: 9 },
+  terms: { ...terms, mint: otherWallet, decimals: 9, paymentWallet: wallet },
 }
 const sample = (fetchArguments: string) => fetchArguments
 const rails = [
@@ -86,19 +86,21 @@ test('a dollar is described by its mint, rails and smallest price, and by what i
       symbol: 'USDC',
       mint: mints[0],
       decimals: 6,
+      paymentWallet: mint,
       rails: ['x402', 'mpp'],
       minimumMicroUsd: 10_000n,
       burn: 'token',
-      description: `USDC (mint ${mints[0]}, 6 decimals) pays by x402 and MPP for prices from $0.01. 30% of the price is burned, in the token; the treasury delivers the tokens.`,
+      description: `USDC (mint ${mints[0]}, 6 decimals) pays by x402 and MPP to ${mint} for prices from $0.01. 30% of the price is burned, in the token; the treasury delivers the tokens.`,
     },
     {
       symbol: 'XUSD',
       mint: mints[1],
       decimals: 9,
+      paymentWallet: wallet,
       rails: ['x402'],
       minimumMicroUsd: 1n,
       burn: 'none',
-      description: `XUSD (mint ${mints[1]}, 9 decimals) pays by x402 for prices from $0.000001. Nothing is burned for payments in XUSD.`,
+      description: `XUSD (mint ${mints[1]}, 9 decimals) pays by x402 to ${wallet} for prices from $0.000001. Nothing is burned for payments in XUSD.`,
     },
   ])
 })

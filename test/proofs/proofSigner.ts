@@ -3,6 +3,7 @@ import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { randomToken } from '@tollbook/core/id'
 import { silentLog } from '../../src/machine/log.ts'
+import { signingTerms } from '../../src/signer/feePayerSigner.ts'
 import { openSigner } from '../../src/signer/openSigner.ts'
 import { openSignatureStore } from '../../src/store/signatureStore.ts'
 import { addressOf, signerKey } from '../support/feePayerKey.ts'
@@ -19,7 +20,7 @@ const limits = { perDayLamports: 10n ** 9n, perWalletAndDayLamports: 10n ** 9n, 
 /** A funded fee payer and its signer, with its own login and its journal in the ledger's database. */
 export async function openProofSigner(
   { chain, database, directory, env, tabWallet }: ProofEnvironment,
-  otherMints: readonly string[] = [],
+  dollars: readonly string[] = [],
 ): Promise<ProofSigner> {
   await using opened = new AsyncDisposableStack()
   const feePayer = Keypair.generate()
@@ -28,12 +29,12 @@ export async function openProofSigner(
   const journal = await openSignatureStore({ databaseUrl, log: silentLog })
   opened.defer(() => journal.close())
   const socketPath = `${directory}/signer.sock`
-  const terms = {
+  const terms = signingTerms({
     mint: addressOf(env['TOKEN_MINT'] ?? ''),
     paymentWallet: addressOf(env['PAYMENT_WALLET'] ?? ''),
-    otherMints: otherMints.map(addressOf),
-    otherWallets: [addressOf(tabWallet.publicKey.toBase58())],
-  }
+    currencies: dollars.map((mint) => ({ symbol: 'USDC', mint: addressOf(mint) })),
+    others: [addressOf(tabWallet.publicKey.toBase58())],
+  })
   const base = { clock: systemClock, log: silentLog, address: { socketPath }, journal, limits, terms }
   const signer = await openSigner({ ...base, key: signerKey(feePayer) })
   opened.defer(() => signer.close())

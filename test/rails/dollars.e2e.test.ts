@@ -117,7 +117,7 @@ describe('a dollar in addition to the token', () => {
       const answer = await fetch(`${baseUrl}${path}`, { headers: { accept: 'text/html' } })
       return (await answer.text()).replaceAll(/<span class="mono">(.*?)<\/span>/g, '$1')
     }
-    const described = `USDC (mint ${sampleDollarMint}, 6 decimals) pays by x402 and MPP for prices from $0.001. 30% of the price is burned, in the token; the treasury delivers the tokens. The dollars go to provider (60%) and treasury (40%).`
+    const described = `USDC (mint ${sampleDollarMint}, 6 decimals) pays by x402 and MPP to ${x402.paymentWallet} for prices from $0.001. 30% of the price is burned, in the token; the treasury delivers the tokens. The dollars go to provider (60%) and treasury (40%).`
     for (const path of [...pages, ...documents]) {
       expect([path, await textOf(x402.service, path)]).toEqual([path, expect.stringContaining(described)])
       expect(await textOf(x402.native, path)).not.toMatch(/<!-- dollars|treasury delivers|"(x-)?dollars"/)

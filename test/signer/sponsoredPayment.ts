@@ -7,6 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
+import { signingTerms } from '../../src/signer/feePayerSigner.ts'
 import { addressOf } from '../support/feePayerKey.ts'
 import { memoProgramKey } from './programs.ts'
 
@@ -15,10 +16,10 @@ export function sponsoredWallets() {
   const [feePayer, payer, mint, paymentWallet] = Array.from({ length: 4 }, () => Keypair.generate())
   if (feePayer === undefined || payer === undefined || mint === undefined || paymentWallet === undefined)
     throw new Error('four wallets are made')
-  const terms = {
+  const terms = signingTerms({
     mint: addressOf(mint.publicKey.toBase58()),
     paymentWallet: addressOf(paymentWallet.publicKey.toBase58()),
-  }
+  })
   return { feePayer, payer, mint: mint.publicKey, paymentWallet: paymentWallet.publicKey, terms }
 }
 

@@ -50,6 +50,8 @@ function termsOf(paymentWallet: Address, mint = baseTerms.mint): PaymentTerms {
   return { ...terms, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
 }
 
+const dollarRules = { symbol: 'XUSD', minimumMicroUsd: 1n, burn: 'token', rails: ['x402'] } as const
+
 // The settings close two minutes before their end: the longest wait, and a minute between the clocks.
 const config: RecordedConfig = {
   receiptSigningKey: key,
@@ -60,9 +62,15 @@ const config: RecordedConfig = {
 }
 
 /** One instance of the service, before it records anything. */
-async function open(changed: Partial<RecordedConfig> = {}, terms = termsOf(wallet)): Promise<LedgerSettingsPart> {
+async function open(
+  changed: Partial<RecordedConfig> = {},
+  terms = termsOf(wallet),
+  dollarTerms: readonly PaymentTerms[] = [],
+): Promise<LedgerSettingsPart> {
   const { settings } = ledger
-  const part = await openSettings({ ...config, ...changed }, { clock, log: silentLog, ledger: { settings }, terms })
+  const dollars = dollarTerms.map((each) => ({ ...dollarRules, terms: each }))
+  const deps = { clock, log: silentLog, ledger: { settings }, terms, dollars }
+  const part = await openSettings({ ...config, ...changed }, deps)
   afterFile(() => part.close())
   return part
 }
@@ -166,6 +174,48 @@ test('while a wallet changes, payments to both are accepted, by the time of thei
   expect(incoming.allTerms()).toEqual([termsOf(newWallet), { ...termsOf(wallet) }])
   expect(incoming.origin, 'the log keeps its name').toBe(outgoing.origin)
 })
+
+test('the wallet of a dollar is on record from the first start, also where it is the payment wallet', async () => {
+  const [one, other, ownWallet] = [newAddress(), newAddress(), newAddress()]
+  const dollars = [termsOf(wallet, one), termsOf(ownWallet, other)]
+  const part = await open({}, termsOf(wallet), dollars)
+  await part.record()
+  const names = [`payment-wallet/${one}`, `payment-wallet/${other}`]
+  const versions = await ledger.settings.versions(names)
+  expect(names.map((name) => versions.get(name)?.map(({ event }) => event.value))).toEqual([[wallet], [ownWallet]])
+  const mistaken = open({}, termsOf(wallet), [termsOf(ownWallet, one)])
+  await expect(mistaken).rejects.toThrow(`npx tollbook wallet change --mint ${one} ${ownWallet}`)
+  await expect(mistaken).rejects.toThrow(`wallet= of CURRENCIES (setting payment-wallet/${one})`)
+  // Another dollar may come later. Its first value is recorded then.
+  await (await open({}, termsOf(wallet), [...dollars, termsOf(ownWallet, newAddress())])).record()
+})
+
+test('each mint is accepted in the wallet of its time, and every wallet is searched for every mint', async () => {
+  const [dollar, dollarWallet, newWallet] = [newAddress(), newAddress(), newAddress()]
+  const outgoing = await open({}, termsOf(wallet), [termsOf(dollarWallet, dollar)])
+  await outgoing.record()
+  await change(`payment-wallet/${dollar}`, newWallet)
+  const incoming = await open({}, termsOf(wallet), [termsOf(newWallet, dollar)])
+  await outgoing.refresh()
+  const nowMs = clock.nowMs()
+  const accepted = (part: LedgerSettingsPart, minutes: number) =>
+    [baseTerms.mint, dollar].map((mint) =>
+      part.acceptedTerms(nowMs + minutes * minuteMs, mint).map(({ paymentWallet }) => paymentWallet),
+    )
+  expect(accepted(outgoing, -1)).toEqual([[wallet], [dollarWallet]])
+  expect(accepted(outgoing, 6)).toEqual([[wallet], [dollarWallet, newWallet]])
+  expect(accepted(incoming, 6), 'its own first').toEqual([[wallet], [newWallet, dollarWallet]])
+  expect(accepted(incoming, 16)).toEqual([[wallet], [newWallet]])
+  expect(incoming.check.problem()).toContain('wallet= of CURRENCIES takes effect at')
+  const every = [baseTerms.mint, dollar].flatMap((mint) =>
+    [wallet, dollarWallet, newWallet].map((own) => termsOf(own, mint)),
+  )
+  expect(new Set(incoming.allTerms().map(textOf))).toEqual(new Set(every.map(textOf)))
+  expect(incoming.allTerms()).toHaveLength(6)
+})
+
+const textOf = ({ mint, paymentWallet, paymentTokenAccount }: PaymentTerms) =>
+  `${mint} ${paymentWallet} ${paymentTokenAccount}`
 
 test('the name of the log is the first event on record, so every checkpoint is signed with it, and another name is refused', async () => {
   const origin = 'example.com/ledger'

@@ -29,7 +29,7 @@ export async function openWallet({ chain }: TestService, mint: string): Promise<
 /** The changes take effect now: no instance that runs has to be waited for but those of the test. */
 export async function changeSettings(
   { database }: TestService,
-  values: Readonly<Partial<Record<ChangeableSetting, Json>>>,
+  values: { readonly [Name in ChangeableSetting]?: Json },
   overlapMs: number,
 ): Promise<void> {
   const databaseUrl = await makeMemberLogin(database.adminUrl, 'tollbook_operator')
@@ -37,7 +37,7 @@ export async function changeSettings(
   try {
     // Not a whole second: it would be up to a second away, and the incoming instance would wait for it.
     const nowMs = systemClock.nowMs()
-    for (const [name, value] of Object.entries(values)) {
+    for (const [name, value = null] of Object.entries(values)) {
       const event = {
         kind: 'SettingChanged',
         name,

@@ -12,7 +12,6 @@ import type { TestService } from './testService.ts'
 export function sampleDollar() {
   const mintAuthority = Keypair.generate()
   return {
-    mints: [sampleDollarMint],
     mintAuthority,
     async provision({ chain, demoWallet, tabWallet }: TestService, paymentWallet: string): Promise<void> {
       chain.placeAccount(sampleDollarAccount(mintAuthority))

@@ -3,7 +3,9 @@ import { Connection, Keypair, LAMPORTS_PER_SOL } from '@solana/web3.js'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { ExactSvmScheme } from '@x402/svm/exact/client'
 import { systemClock } from '@tollbook/core/clock'
+import { readConfig } from '../../src/config.ts'
 import { silentLog } from '../../src/machine/log.ts'
+import { signingTerms } from '../../src/signer/feePayerSigner.ts'
 import { type OpenSigner, openSigner, type SignerOptions } from '../../src/signer/openSigner.ts'
 import { afterFile } from './afterFile.ts'
 import { askForQuote } from './ask.ts'
@@ -41,7 +43,6 @@ export async function openX402Service({
 }: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log' | 'sellsTabs'> & {
   /** Dollars in addition to the token. Called before the service that offers them starts. */
   readonly dollars?: {
-    readonly mints: readonly string[]
     provision(native: TestService, paymentWallet: string): Promise<void>
   }
 } = {}): Promise<X402Service> {
@@ -58,12 +59,12 @@ export async function openX402Service({
     address: { socketPath },
     journal: await openTestSignatures(native.database),
     key: signerKey(feePayer),
-    terms: {
+    terms: signingTerms({
       mint: addressOf(tokenMint),
-      otherMints: dollars?.mints.map(addressOf) ?? [],
       paymentWallet: addressOf(paymentWallet),
-      otherWallets: sellsTabs === undefined ? [] : [addressOf(native.tabWallet.publicKey.toBase58())],
-    },
+      currencies: readConfig(env).currencies.accepted,
+      others: sellsTabs === undefined ? [] : [addressOf(native.tabWallet.publicKey.toBase58())],
+    }),
     limits: generous,
   }
   const signer = await openSigner(signerOptions)

@@ -172,8 +172,9 @@ export class ChainAudit {
 
   /** Compares a payment with each wallet of its time. One wallet without a contradiction is enough. */
   async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
-    const wallets = this.#wallets.acceptedAt(settlement.evidence.blockTimeMs)
-    const accounts = await this.#accounts.of(settlement.price.mint, wallets)
+    const { mint } = settlement.price
+    const wallets = this.#wallets.acceptedAt(mint, settlement.evidence.blockTimeMs)
+    const accounts = await this.#accounts.of(mint, wallets)
     const messages = accounts.map((paid) => contradictionOf(landed, settlement, paid))
     if (messages.length === 0) return 'no payment wallet is on record for its time'
     return messages.includes(undefined) ? undefined : messages[0]

@@ -1,8 +1,13 @@
 import { UsageError } from './commandArguments.ts'
 import type { Findings } from './findings.ts'
-import { clocksDifferMaxMs, type SettingPeriods } from './settingPeriods.ts'
+import { clocksDifferMaxMs, type SettingPeriod, type SettingPeriods } from './settingPeriods.ts'
 
-/** Payment wallets by period: those that the ledger has on record, or the auditor's own if there are none. */
+const walletName = 'payment-wallet'
+
+/**
+ * Payment wallets by mint and period: those that the ledger has on record, or the auditor's own if there are none. A
+ * dollar without a wallet on record is paid to that of the token.
+ */
 export class RecordedWallets {
   readonly #periods: SettingPeriods
   readonly #given: string | undefined
@@ -12,31 +17,41 @@ export class RecordedWallets {
     this.#given = given
   }
 
-  /** Returns the wallets that a payment of this time may go to, newest first. */
-  acceptedAt(atMs: number): readonly string[] {
-    return this.#select(({ fromMs, untilMs }) => fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs)
+  /** Returns the wallets that a payment in this mint and of this time may go to, newest first. */
+  acceptedAt(mint: string, atMs: number): readonly string[] {
+    const ofDollar = this.#periods.of(`${walletName}/${mint}`)
+    return this.#select(
+      ofDollar.length === 0 ? this.#periods.of(walletName) : ofDollar,
+      ({ fromMs, untilMs }) => fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs,
+    )
   }
 
-  /** Returns the wallets that may pay at this time. An old wallet keeps paying until it is empty. */
+  /**
+   * Returns the wallets that may pay at this time, in any mint. An old wallet keeps paying until it is empty, and
+   * tokens that arrived in the wallet of another mint may be paid back from there.
+   */
   payingAt(atMs: number): readonly string[] {
-    return this.#select(({ fromMs }) => fromMs - clocksDifferMaxMs <= atMs)
+    return this.#select(this.#every(), ({ fromMs }) => fromMs - clocksDifferMaxMs <= atMs)
   }
 
   all(): readonly string[] {
-    return this.#select(() => true)
+    return this.#select(this.#every(), () => true)
   }
 
   /** Checks after the last event that the auditor's wallet is one of the recorded wallets. */
   judgeGiven(findings: Findings): void {
-    const periods = this.#periods.of('payment-wallet')
+    const periods = this.#periods.of(walletName)
     if (this.#given === undefined || periods.length === 0 || periods.some(({ text }) => text === this.#given)) return
     const recorded = [...new Set(periods.map(({ text }) => text))].join(', ')
     const message = `${this.#given} is paid, and the ledger has ${recorded} on record`
-    findings.add('setting_wrong', { position: periods.at(-1)?.position, subject: 'payment-wallet', message })
+    findings.add('setting_wrong', { position: periods.at(-1)?.position, subject: walletName, message })
   }
 
-  #select(isWanted: (period: { readonly fromMs: number; readonly untilMs: number }) => boolean): readonly string[] {
-    const periods = this.#periods.of('payment-wallet')
+  #every(): readonly SettingPeriod[] {
+    return [...this.#periods.of(walletName), ...this.#periods.ofAll(`${walletName}/`)]
+  }
+
+  #select(periods: readonly SettingPeriod[], isWanted: (period: SettingPeriod) => boolean): readonly string[] {
     if (periods.length === 0) return [this.#given ?? noWallet()]
     // Deposits on tabs go to their own wallet, which belongs to the same accounts.
     const deposits = this.#periods.of('tab-wallet').map(({ text }) => text)

@@ -83,6 +83,12 @@ export class SettingPeriods {
     }))
   }
 
+  /** Returns every period of all settings whose names begin with this text. */
+  ofAll(prefix: string): readonly SettingPeriod[] {
+    const names = this.#values.map(({ name }) => name).filter((name) => name.startsWith(prefix))
+    return [...new Set(names)].flatMap((name) => this.of(name))
+  }
+
   record({ name, number, validFrom: validFromMs, value, stream }: RecordedSetting, { position }: Place): void {
     const blame = (message: string) =>
       this.#findings.add('setting_wrong', { position, subject: stream, message: `${name}: ${message}` })

@@ -66,11 +66,17 @@ export function mayChange(name: string): boolean {
 
 /** Parses a value. Undefined if the setting has no rule, and an error text if the value has the wrong form. */
 export function readSettingValue(name: string, value: unknown): SettingValue | string | undefined {
-  const schema = changeable.get(name) ?? fixed.get(name) ?? (isMint(name) ? mint : undefined)
+  const schema =
+    changeable.get(name) ??
+    fixed.get(name) ??
+    (isMint(name) ? mint : name.startsWith(dollarWallet) ? walletValue : undefined)
   if (schema === undefined) return undefined
   const parsed = schema.safeParse(value)
   return parsed.success ? parsed.data : 'the value has another form than this setting has'
 }
+
+// The wallet of a dollar, by its mint.
+const dollarWallet = 'payment-wallet/'
 
 function isMint(name: string): boolean {
   return name.startsWith('mint/')

@@ -120,9 +120,10 @@ async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promis
   const { address: feePayer } = await deps.feePayer.standing()
   const stale = proof.rules.refuseOffer(feePayer)
   if (stale !== undefined) return stale
-  const otherWallets = acceptedAt(deps, deps.clock.nowMs()).map(({ paymentWallet }) => paymentWallet)
   const { mint, paymentWallet } = deps.terms
-  const sponsored = deps.judgeSponsored(proof.signed, { feePayer, mint, paymentWallet, otherWallets })
+  const others = acceptedAt(deps, deps.clock.nowMs()).map((terms) => terms.paymentWallet)
+  const receivers = new Map([[mint, [paymentWallet, ...others]]])
+  const sponsored = deps.judgeSponsored(proof.signed, { feePayer, receivers })
   return typeof sponsored === 'string' ? proof.rules.refuseSponsor(sponsored) : sponsored
 }
 

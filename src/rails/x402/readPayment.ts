@@ -1,6 +1,7 @@
-import { readAddress } from '@tollbook/core/address'
+import { type Address, readAddress } from '@tollbook/core/address'
 import { readBase64 } from '@tollbook/core/base64'
 import type { Refusal } from '@tollbook/core/refusal'
+import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented } from '../../paywall/rail.ts'
 import { acceptedAt, type WalletDeps } from '../solana/acceptedTerms.ts'
@@ -9,7 +10,8 @@ import type { X402ChallengeDeps } from './challenge.ts'
 import { type PaymentPayload, readPayload } from './wire.ts'
 import { refusePayload, refuseSponsor, refuseX402 } from './x402Refusal.ts'
 
-export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network' | 'dollars'>, WalletDeps {
+export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network' | 'dollars'>, Pick<WalletDeps, 'terms'> {
+  readonly acceptedTerms?: (landedAtMs: number, mint?: Address) => readonly PaymentTerms[]
   readonly nowMs: () => number
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
@@ -36,18 +38,19 @@ function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], fee
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
   if (accepted.network !== deps.network)
     return refuseX402('invalid_exact_svm_network_mismatch', ...malformed('network'))
-  if (accepted.asset !== deps.terms.mint && !isDollar(deps, accepted.asset))
-    return refuseX402('invalid_exact_svm_payload_mint_mismatch', ...malformed('asset'))
-  if (!acceptedAt(deps, deps.nowMs()).some(({ paymentWallet }) => paymentWallet === accepted.payTo))
+  const terms = termsOf(deps, accepted.asset)
+  if (terms === undefined) return refuseX402('invalid_exact_svm_payload_mint_mismatch', ...malformed('asset'))
+  const acceptedTerms = (landedAtMs: number) => deps.acceptedTerms?.(landedAtMs, terms.mint) ?? []
+  if (!acceptedAt({ terms, acceptedTerms }, deps.nowMs()).some(({ paymentWallet }) => paymentWallet === accepted.payTo))
     return refuseX402('invalid_exact_svm_payload_recipient_mismatch', ...malformed('payTo'))
   return accepted.extra.feePayer === feePayer
     ? undefined
     : refuseX402('invalid_exact_svm_fee_payer_not_managed_by_facilitator', ...malformed('extra.feePayer'))
 }
 
-function isDollar({ dollars }: X402ReadDeps, asset: string): boolean {
+function termsOf({ terms, dollars }: X402ReadDeps, asset: string): PaymentTerms | undefined {
   const mint = readAddress(asset)
-  return mint !== undefined && dollars?.termsOf(mint) !== undefined
+  return mint === undefined || mint === terms.mint ? mint && terms : dollars?.termsOf(mint)
 }
 
 function malformed(member: string) {

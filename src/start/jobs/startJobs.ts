@@ -15,7 +15,7 @@ import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import { type ExposureDeps, exposureLimit } from './exposureLimit.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import { type DollarHealth, startDollarHealth } from '../../jobs/dollarHealth.ts'
+import { type MintHealth, startMintHealth } from '../../jobs/mintHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { watchedDollar, watchedToken } from './watchedAccounts.ts'
@@ -28,9 +28,9 @@ export interface Jobs {
   /** Undefined while the amount served for payments that are not final is within the operator's limit. */
   readonly whyExposed: () => Promise<string | undefined>
   /** Why a dollar is not accepted now. */
-  readonly whyDollarOff: DollarHealth['whyOff']
+  readonly whyDollarOff: MintHealth['whyOff']
   /** Why no deposit on a tab in a dollar is accepted now. */
-  readonly whyNoDeposit: DollarHealth['whyNoDeposit']
+  readonly whyNoDeposit: MintHealth['whyNoDeposit']
   /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
   close(): Promise<void>
@@ -67,11 +67,11 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
   const whyExposed = exposureLimit(sale.exposureMaxTokens, { ...chain, lifecycle: ledger.lifecycle, tokenPriceAttoUsd })
   const lifecycle = startLifecycleJobs(sale, deps)
-  const dollars = await startDollarHealth(
+  const dollars = await startMintHealth(
     chain.dollars.map((dollar) => watchedDollar(dollar, deps)),
     { clock, log },
   )
-  const token = await startDollarHealth([watchedToken(chain)], { clock, log })
+  const token = await startMintHealth([watchedToken(chain)], { clock, log })
   const ofDollars = { name: 'dollars', problem: dollars.problem, someProductsOnly: true }
   const ofToken = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
   return {

@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/openChain.ts'
-import type { WatchedDollar } from '../../jobs/dollarHealth.ts'
+import type { WatchedMint } from '../../jobs/mintHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
@@ -19,7 +19,7 @@ interface WatchDeps {
 }
 
 /** Returns what the health of a dollar depends on. */
-export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedDollar {
+export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedMint {
   const { chain, ledger, marketSources, limits } = deps
   const { mint, network } = terms
   const sources = network === (limits?.pegNetwork ?? mainnet) ? marketSources(terms) : []
@@ -29,7 +29,7 @@ export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): Watch
 }
 
 /** Watches the account that receives the service token: its issuer can freeze it. It is opened by the first payment. */
-export function watchedToken(chain: Accounts & Pick<Chain, 'terms'>): WatchedDollar {
+export function watchedToken(chain: Accounts & Pick<Chain, 'terms'>): WatchedMint {
   const { terms } = chain
   const readAccounts = async () => {
     const [account] = await readTokenAccounts(chain, [terms])

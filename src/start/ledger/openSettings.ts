@@ -3,7 +3,7 @@ import type { ReceiptSigningKey } from '../../config.ts'
 import type { CatalogConfig } from '../../config/catalogConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
 import type { TabConfig } from '../../config/tabConfig.ts'
-import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
+import { termsOfWallet, termsOfWallets } from '../../chain/walletTerms.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
 import { Fault } from '@tollbook/core/fault'
@@ -12,7 +12,6 @@ import {
   configuredSettings,
   differenceFrom,
   differencesText,
-  tabWalletName,
   type SettingDifference,
 } from '../../settings/configuredSettings.ts'
 import { publicReceiptKey } from '../../settings/receiptKeys.ts'
@@ -25,6 +24,7 @@ import {
   walletsOf,
 } from '../../settings/settingPeriods.ts'
 import { standingProblem } from '../../settings/settingProblem.ts'
+import { everyWallet, isWalletSetting, paymentWalletName, tabWalletName } from '../../settings/walletSettings.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
@@ -46,7 +46,7 @@ export interface LedgerSettingsPart {
    * the service token.
    */
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Terms of every wallet on record in the ledger, for the service token and then for each dollar. */
+  /** Terms of every wallet on record in the ledger, whatever it is for: of the service token, then of each dollar. */
   allTerms(): readonly PaymentTerms[]
   /** Terms of deposits on tabs, in the service token or this mint. Undefined if none are sold in it. */
   depositTerms(mint?: Address): PaymentTerms | undefined
@@ -110,6 +110,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
   }
   const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
   const periods = (name: string) => opened.periods.get(name) ?? []
+  const walletNameOf = ({ mint }: PaymentTerms) => paymentWalletName(mint === terms.mint ? undefined : mint)
   return {
     origin,
     check: { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] },
@@ -127,9 +128,10 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     acceptedTerms: (landedAtMs, mint = terms.mint) =>
       every
         .filter((each) => each.mint === mint)
-        .flatMap((each) => acceptedTerms(each, periods('payment-wallet'), landedAtMs)),
-    // Deposits are looked up and paid back even after the sale of tabs has ended.
-    allTerms: () => every.flatMap((each) => allTerms(each, [...periods('payment-wallet'), ...periods(tabWalletName)])),
+        .flatMap((each) => acceptedTerms(each, periods(walletNameOf(each)), landedAtMs)),
+    // Deposits are looked up and paid back even after the sale of tabs has ended. Tokens that arrive in the wallet of
+    // another mint pay nothing, and are owed back.
+    allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
     depositTerms,
     acceptedDepositTerms(landedAtMs, mint) {
       const ofDeposits = depositTerms(mint)
@@ -151,7 +153,7 @@ function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): 
 }
 
 async function refresh(opened: Opened): Promise<void> {
-  const names = [...new Set([...opened.configured.map(({ name }) => name), tabWalletName])]
+  const names = [...new Set([...opened.configured.map(({ name }) => name), ...everyWallet])]
   const versions = await opened.deps.ledger.settings.versions(names)
   opened.periods = new Map([...versions].map(([name, recorded]) => [name, periodsOf(recorded)]))
   opened.readAtMs = opened.deps.clock.monotonicMs()
@@ -190,26 +192,13 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
 // Block times and the service's clock differ by seconds, or by minutes while the cluster is slow.
 const earlyMs = 300_000
 
+/** Returns one entry per wallet of that time, the configured wallet first. */
 function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {
-  return termsOf(
-    terms,
-    periods.filter(({ fromMs, untilMs }) => isWithin({ fromMs: fromMs - earlyMs, untilMs }, landedAtMs)),
-  )
-}
-
-/** Terms of all wallets. Until the first wallet is recorded, the configured one is the only one. */
-function allTerms(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
-  return periods.length === 0 ? [terms] : termsOf(terms, periods)
-}
-
-/** Returns one entry per wallet, the configured wallet first. */
-function termsOf(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
-  const wallets = new Set(periods.map(walletOf))
-  const isOwnOnRecord = wallets.delete(terms.paymentWallet)
+  const ofTime = periods.filter(({ fromMs, untilMs }) => isWithin({ fromMs: fromMs - earlyMs, untilMs }, landedAtMs))
+  const wallets = new Set(ofTime.map(walletOf))
+  const isOwnOfTime = wallets.delete(terms.paymentWallet)
   const others = [...wallets].map((wallet) => termsOfWallet(terms, wallet))
-  return isOwnOnRecord ? [terms, ...others] : others
+  return isOwnOfTime ? [terms, ...others] : others
 }
 
-function termsOfWallet(terms: PaymentTerms, paymentWallet: Address): PaymentTerms {
-  return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
-}
+const isOfWallet = ({ name }: SettingPeriod) => isWalletSetting(name)

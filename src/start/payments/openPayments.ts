@@ -1,3 +1,4 @@
+import type { Address } from '@tollbook/core/address'
 import { describeError } from '@tollbook/core/fault'
 import type { Chain } from '../../chain/openChain.ts'
 import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
@@ -13,6 +14,7 @@ import type { CurrencyConfig } from '../../config/currencyConfig.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
+import type { TabEnds } from '../tabs/openTabs.ts'
 import { openDollars } from './openDollars.ts'
 import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
@@ -26,6 +28,7 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
   readonly chain: Pick<Chain, 'dollars' | 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
   readonly jobs: Pick<Jobs, 'slot' | 'whyExposed' | 'whyDollarOff' | 'whyNoDeposit'>
+  readonly tabEnds: Pick<TabEnds, 'whyNoDeposit'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
@@ -44,7 +47,8 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
   const { terms, dollars: accepted } = deps.chain
   const { currentPrice } = deps.products
   const { lifecycle } = ledger
-  const { whyDollarOff: whyOff, whyNoDeposit } = jobs
+  const { whyDollarOff: whyOff } = jobs
+  const whyNoDeposit = (mint: Address) => jobs.whyNoDeposit(mint) ?? deps.tabEnds.whyNoDeposit(mint)
   const ofDollars = { clock, dollars: accepted, token: terms, currentPrice, whyOff, whyNoDeposit, lifecycle }
   const dollars = openDollars(currencies, ofDollars)
   const paywall: Paywall = {

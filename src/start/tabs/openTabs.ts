@@ -1,6 +1,5 @@
 import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
-import { describeError } from '@tollbook/core/fault'
 import { divideRoundingUp } from '@tollbook/core/money'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
@@ -11,7 +10,8 @@ import type { Endpoint } from '../../product/endpoint.ts'
 import { openEndpoint, type ProductDefinition } from '../../product/productDefinition.ts'
 import type { ProductFacts } from '../../product/productFacts.ts'
 import { tabRoutes } from '../../routes/tabRoutes.ts'
-import { createTabAccounts, type Custody, readCustody, type TabAccountsDeps } from '../../tabs/tabAccounts.ts'
+import { createCustodyWatch } from '../../tabs/custodyWatch.ts'
+import { createTabAccounts, type Custody } from '../../tabs/tabAccounts.ts'
 import { createTabProduct, type TabProductDeps, tabsPath } from '../../tabs/tabProduct.ts'
 import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
@@ -42,6 +42,8 @@ export interface TabEndsDeps {
 export interface TabEnds {
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
+  /** Why the wallet for tabs stops deposits in this mint. */
+  readonly whyNoDeposit: (mint: Address) => string | undefined
   close(): Promise<void>
 }
 
@@ -64,8 +66,7 @@ const full = 'all tabs together hold as much as this service permits'
 export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   const { clock, log } = base
   let connected: TabLedgerPart | undefined
-  let custodies: readonly Custody[] = []
-  let problem: string | undefined = 'the wallet for tabs has not been read yet'
+  const custody = createCustodyWatch()
   let pricesOf: TabProductDeps['pricesOf'] = () => []
   const ledger = () => assertPresent(connected, 'the ledger is open before a product is sold')
   const product = createTabProduct(config, {
@@ -73,40 +74,29 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
     tabs: () => ledger().tabs,
     origin: () => ledger().settings.origin,
     pricesOf: (endpoint) => pricesOf(endpoint),
-    whyClosed: (microUsd) => problem ?? (isWithin(microUsd) ? undefined : full),
+    whyClosed: (microUsd) => custody.whyClosed() ?? (isWithin(microUsd) ? undefined : full),
   })
   const isWithin = (depositMicroUsd: bigint) =>
-    (valueOf(custodies, pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <= config.totalMaxMicroUsd
+    (valueOf(custody.custodies(), pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <=
+    config.totalMaxMicroUsd
   const products = config.wallet === undefined ? [] : [product]
-
-  /** No deposit is sold while the wallet does not cover what it owes, or cannot be read. */
-  async function readAgain(deps: TabAccountsDeps): Promise<void> {
-    try {
-      custodies = await Promise.all(deps.mints.map((mint) => readCustody(deps, mint)))
-      const short = custodies.find(({ isCovered }) => !isCovered)
-      problem =
-        short &&
-        `the wallet for tabs holds less of ${short.mint} than the tabs, or with the payment wallet less than the refunds due`
-    } catch (error) {
-      problem = `the wallet for tabs cannot be read: ${describeError(error)}`
-    }
-  }
 
   async function startEnds({ chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps): Promise<TabEnds> {
     const { tabs, settings } = ledger()
-    const { terms, dollars, reader } = chain
+    const { reader } = chain
     const { tabWallets } = settings
-    const mints = [terms, ...dollars.map((dollar) => dollar.terms)].map(({ mint }) => mint)
-    const deps = { clock, tabs, chain: reader, mints, tabWallets, paymentWallet: terms.paymentWallet, slot }
-    pricesOf = (endpoint) => mints.flatMap((mint) => currentPrice(endpoint, mint) ?? [])
-    await readAgain(deps)
+    const terms = [chain.terms, ...chain.dollars.map((dollar) => dollar.terms)]
+    const deps = { clock, tabs, chain: reader, terms, tabWallets, slot }
+    pricesOf = (endpoint) => terms.flatMap(({ mint }) => currentPrice(endpoint, mint) ?? [])
+    await custody.readAgain(deps)
     const jobs = [
       startTabEndJob({ clock, log, tabs, readDatabaseClockMs }),
-      repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => readAgain(deps) }),
+      repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => custody.readAgain(deps) }),
     ]
     return {
       routes: tabRoutes({ clock, log, origin: settings.origin, accounts: createTabAccounts(deps) }),
-      checks: [{ name: 'tabs', problem: () => problem, someProductsOnly: true }],
+      checks: [{ name: 'tabs', problem: custody.problem, someProductsOnly: true }],
+      whyNoDeposit: custody.whyNoDeposit,
       close: () => stopAll(jobs),
     }
   }
@@ -123,7 +113,7 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
     },
     async start(deps) {
       return ledger().settings.tabWallets().length === 0
-        ? { routes: [], checks: [], close: () => Promise.resolve() }
+        ? { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
         : await startEnds(deps)
     },
   }

@@ -22,6 +22,7 @@ import { makeReceiptKey } from '../../../src/cli/local/home.ts'
 import { publicReceiptKey } from '../../../src/settings/receiptKeys.ts'
 import { valueWithOverlap } from '../../../src/settings/settingPeriods.ts'
 import { silentLog } from '../../../src/machine/log.ts'
+import { signingTerms } from '../../../src/signer/feePayerSigner.ts'
 import { openSigner, type SignerOptions } from '../../../src/signer/openSigner.ts'
 import { openSettingChanges } from '../../../src/store/settingChanges.ts'
 import { afterFile } from '../../support/afterFile.ts'
@@ -180,8 +181,9 @@ export async function openScene(): Promise<Scene> {
       const wallet = Keypair.generate().publicKey
       await openAccount(wallet)
       await changeSetting('payment-wallet', wallet.toBase58())
-      const former = signer.terms.paymentWallet
-      const terms = { ...signer.terms, paymentWallet: addressOf(wallet.toBase58()), otherWallets: [former] }
+      const { mint: token, receivers: before } = signer.terms
+      const others = before.get(token) ?? []
+      const terms = signingTerms({ mint: token, paymentWallet: addressOf(wallet.toBase58()), others })
       await reopen({ ...(await startSigner({ terms })), PAYMENT_WALLET: wallet.toBase58() })
     },
     'price list replaced': () => reopen({ TOKEN_PRICE_USD: '0.0005' }),

@@ -19,7 +19,7 @@ import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
 import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
 import { openMemoryJournal } from '../../signer/memoryJournal.ts'
 import { partsOf, signPayment, sponsoredWallets, type TransferChange } from '../../signer/sponsoredPayment.ts'
-import { signerKey } from '../../support/feePayerKey.ts'
+import { addressOf, signerKey } from '../../support/feePayerKey.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** Rehearsal by a node that reports no balances: the transfer of the payer. */
@@ -66,7 +66,8 @@ export function openRailParts() {
   })
   const signed: string[] = []
   const terms: PaymentTerms = {
-    ...wallets.terms,
+    mint: wallets.terms.mint,
+    paymentWallet: addressOf(wallets.paymentWallet.toBase58()),
     decimals: 6,
     tokenProgram: price.mint,
     paymentTokenAccount: price.mint,

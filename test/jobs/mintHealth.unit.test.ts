@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startDollarHealth, type WatchedDollar } from '../../src/jobs/dollarHealth.ts'
+import { startMintHealth, type WatchedMint } from '../../src/jobs/mintHealth.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { watchedToken } from '../../src/start/jobs/watchedAccounts.ts'
 import { mint, otherWallet } from '../payment/paymentStory.ts'
@@ -13,7 +13,7 @@ function scene(
   account: { isFrozen: boolean } | undefined = { isFrozen: false },
 ) {
   const state = { prices, account }
-  const watched: WatchedDollar = {
+  const watched: WatchedMint = {
     symbol: 'USDC',
     mint,
     sources: prices.map((_price, index) => ({
@@ -32,9 +32,9 @@ function scene(
   return { state, watched }
 }
 
-async function verdicts(watched: WatchedDollar, change: () => void) {
+async function verdicts(watched: WatchedMint, change: () => void) {
   const clock = steppedClock()
-  const health = await startDollarHealth([watched], { clock, log: silentLog })
+  const health = await startMintHealth([watched], { clock, log: silentLog })
   const first = health.whyOff(mint)
   change()
   await clock.step()
@@ -70,7 +70,7 @@ test('a dollar whose payment account is frozen or missing is off', async () => {
   const { state, watched } = scene([dollar])
   const frozen = await verdicts(watched, () => void (state.account = { isFrozen: true }))
   expect(frozen).toEqual([undefined, 'the issuer of USDC has frozen the token account of the payment wallet'])
-  const missing: WatchedDollar = { ...watched, readAccounts: () => Promise.resolve([undefined]) }
+  const missing: WatchedMint = { ...watched, readAccounts: () => Promise.resolve([undefined]) }
   expect((await verdicts(missing, () => undefined))[0]).toContain('has no token account for USDC')
 })
 
@@ -106,7 +106,7 @@ test('a dollar is sold without deposits while the wallet for tabs cannot receive
   const opened = { isFrozen: false }
   const startWith = async (ofTabs: { isFrozen: boolean } | undefined) => {
     const readAccounts = () => Promise.resolve([opened, ofTabs])
-    const health = await startDollarHealth([{ ...watched, readAccounts }], { clock: steppedClock(), log: silentLog })
+    const health = await startMintHealth([{ ...watched, readAccounts }], { clock: steppedClock(), log: silentLog })
     await health.stop()
     return [health.whyOff(mint), health.whyNoDeposit(mint), health.problem()]
   }

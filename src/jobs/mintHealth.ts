@@ -4,17 +4,17 @@ import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPric
 import type { PriceSource } from './priceJob.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-export interface DollarHealth extends Repeated {
-  /** Why no new payment in this dollar is accepted. */
+export interface MintHealth extends Repeated {
+  /** Why no new payment in this mint is accepted. */
   whyOff(mint: Address): string | undefined
-  /** Why no deposit on a tab in this dollar is accepted. */
+  /** Why no deposit on a tab in this mint is accepted. */
   whyNoDeposit(mint: Address): string | undefined
-  /** The first dollar that is off, for the health check. */
+  /** The first mint that is off, for the health check. */
   problem(): string | undefined
 }
 
-/** A dollar with the sources of its price and its account on chain. */
-export interface WatchedDollar {
+/** A mint with its accounts on chain and, for a dollar, the sources of its price. */
+export interface WatchedMint {
   readonly symbol: string
   readonly mint: Address
   readonly sources: readonly PriceSource[]
@@ -34,35 +34,35 @@ const disagreeingMin = 2
 const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * Watches each dollar: its issuer may freeze the payment account, and its price may leave one US dollar. The dollar is
- * then off, and the token is still sold. Ready after the first check.
+ * Watches each mint: its issuer may freeze the payment account, and the price of a dollar may leave one US dollar. The
+ * mint is then off, and the others are still sold. Ready after the first check.
  */
-export async function startDollarHealth(dollars: readonly WatchedDollar[], deps: RepeatDeps): Promise<DollarHealth> {
+export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps): Promise<MintHealth> {
   const accounts = new Map<Address, string>()
   const deposits = new Map<Address, string>()
   const pegs = new Map<Address, string>()
-  async function check(dollar: WatchedDollar): Promise<void> {
-    const [problem, ofTabs] = (await dollar.readAccounts()).map((account, index) =>
-      accountProblem(dollar, account, wallets[index]),
+  async function check(watched: WatchedMint): Promise<void> {
+    const [problem, ofTabs] = (await watched.readAccounts()).map((account, index) =>
+      accountProblem(watched, account, wallets[index]),
     )
-    note(accounts, dollar.mint, problem)
-    note(deposits, dollar.mint, ofTabs)
-    const peg = await judgePeg(dollar)
-    if (peg !== 'unknown') note(pegs, dollar.mint, peg)
+    note(accounts, watched.mint, problem)
+    note(deposits, watched.mint, ofTabs)
+    const peg = await judgePeg(watched)
+    if (peg !== 'unknown') note(pegs, watched.mint, peg)
   }
   const run = async () => {
     const before = problem()
-    await Promise.all(dollars.map(check))
+    await Promise.all(mints.map(check))
     const after = problem()
-    if (after !== before) deps.log.warn({ event: 'dollar_health', problem: after ?? 'none' })
+    if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
   }
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
-  const problem = () => dollars.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
-  if (dollars.length === 0) return { whyOff, whyNoDeposit, problem, stop: () => Promise.resolve() }
+  const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
+  if (mints.length === 0) return { whyOff, whyNoDeposit, problem, stop: () => Promise.resolve() }
   // A node that does not answer at the start leaves the verdict on the account open. The next check decides.
-  await run().catch((error: unknown) => deps.log.warn({ event: 'dollar_health', problem: String(error) }))
-  const task = repeat(deps, { name: 'dollar watch', everyMs, run })
+  await run().catch((error: unknown) => deps.log.warn({ event: 'mint_health', problem: String(error) }))
+  const task = repeat(deps, { name: 'mint watch', everyMs, run })
   return { whyOff, whyNoDeposit, problem, stop: () => task.stop() }
 }
 
@@ -72,7 +72,7 @@ function note(known: Map<Address, string>, mint: Address, problem: string | unde
 }
 
 function accountProblem(
-  { symbol }: WatchedDollar,
+  { symbol }: WatchedMint,
   account: WatchedAccount | undefined,
   wallet: string | undefined,
 ): string | undefined {
@@ -81,7 +81,7 @@ function accountProblem(
 }
 
 /** `unknown` without an answer of any source: the last verdict stays. */
-async function judgePeg({ symbol, sources }: WatchedDollar): Promise<string | undefined> {
+async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))
   const prices = answers.flatMap((answer) => ('tokenPriceAttoUsd' in answer ? [answer.tokenPriceAttoUsd] : []))
   if (prices.length === 0) return 'unknown'
