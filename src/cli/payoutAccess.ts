@@ -21,13 +21,6 @@ export async function openPayoutAccess(deps: CommandDeps, mint: string | undefin
   return openPayout({ ...chain, mint, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
 }
 
-/** URL of the node to which `send` sends transactions. */
-export function payoutRpcUrl(config: Config, local: LocalJson | undefined): string {
-  const [url] = chainOf(config, local).rpcUrls
-  if (url === undefined) throw new UsageProblem('SOLANA_RPC_URLS', 'is missing')
-  return url
-}
-
 function chainOf(config: Config, local: LocalJson | undefined) {
   const currencies = config.currencies.accepted
   if (config.chain !== undefined) return { ...config.chain, currencies }

@@ -1,15 +1,8 @@
-import { landTransaction } from '@tollbook/client/landTransaction'
-import { connectPayerChain } from '@tollbook/client/payerChain'
-import { readConfig } from '../config.ts'
 import type { Payout } from '../payout/openPayout.ts'
 import type { LeftOut, UnsignedPayout } from '../payout/preparePart.ts'
 import type { Address } from '@tollbook/core/address'
-import { assertNever } from '@tollbook/core/assert'
-import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocal } from './localJson.ts'
-import { payoutRpcUrl } from './payoutAccess.ts'
 import { payoutKeysIn } from './payoutArguments.ts'
 
 type Plan = Parameters<Payout['prepare']>[0]
@@ -70,28 +63,14 @@ async function sendPart(
   payout: Payout,
   { plan, part, built, signers }: PartToSign,
 ): Promise<string | undefined> {
-  const local = await readLocal(deps)
-  const { clock = systemClock, interrupted: signal } = deps
-  const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
-  const { lastValidBlockHeight } = built
-  const signed = { ...payout.sign(built.transaction, signers), lastValidBlockHeight }
+  const { signature, transaction } = payout.sign(built.transaction, signers)
   // Record the part before sending it, so that a crash cannot lose it and no other process sends it.
-  await payout.recordSignedPart(plan, { part, ...signed })
-  deps.stderr.write(`part ${part}: ${signed.signature}\n`)
-  const landing = await landTransaction({ chain, clock, signal }, { ...signed, sentBefore: false })
-  switch (landing.outcome) {
-    case 'confirmed':
-      deps.stdout.write(`${JSON.stringify({ part, signature: signed.signature })}\n`)
-      return undefined
-    case 'rejected':
-      return landing.why
-    case 'failed':
-      return `${signed.signature} failed on chain`
-    case 'expired':
-      return `${signed.signature} did not land in time`
-    default:
-      return assertNever(landing)
-  }
+  const { lastValidBlockHeight } = built
+  const attempt = await payout.recordSignedPart(plan, { part, signature, transaction, lastValidBlockHeight })
+  deps.stderr.write(`part ${part}: ${signature}\n`)
+  const failure = await payout.landPart(attempt, deps.interrupted)
+  if (failure === undefined) deps.stdout.write(`${JSON.stringify({ part, signature })}\n`)
+  return failure
 }
 
 /** Debts that a run has not paid. They stay owed. */

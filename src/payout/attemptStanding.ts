@@ -12,8 +12,8 @@ export type AttemptStanding =
   | { readonly kind: 'absent' }
   /** Only one node reports that the transaction failed or is absent, which is not enough. */
   | { readonly kind: 'unproven'; readonly why: string }
-  /** The transaction landed and is not final. */
-  | { readonly kind: 'waiting' }
+  /** The transaction landed and is not final, or its failure has no record yet. */
+  | { readonly kind: 'waiting'; readonly hasFailed: boolean }
   /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }
 
@@ -46,12 +46,12 @@ interface Status {
 
 async function judge(chain: Chain, attempt: PayoutAttempt, status: Status | undefined): Promise<AttemptStanding> {
   if (status === undefined) return judgeUnseen(chain, attempt)
-  if (!status.isFinalized) return { kind: 'waiting' }
+  if (!status.isFinalized) return { kind: 'waiting', hasFailed: status.hasFailed }
   if (!status.hasFailed) return { kind: 'final' }
   // A status can be forged. Only the finalized record can show that a part may be sent again.
   const found = await chain.reader.find(attempt.signature, { commitment: 'finalized', isAgreed: true })
   const failure = found.kind === 'found' ? found.record.failure : undefined
-  if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting' }
+  if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting', hasFailed: true }
   return found.nodes < denyingNodesMin ? unproven(attempt, 'failed on chain') : { kind: 'failed', why: failure.text }
 }
 

@@ -13,13 +13,14 @@ import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import type { Database } from '../store/database.ts'
 import { findLedgerMint, UnknownMint } from '../store/ledgerMints.ts'
+import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
 import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
 import { type PayoutRequest, planDebts } from './planDebts.ts'
 import { type PreparedPart, preparePart } from './preparePart.ts'
-import { findSentUnrecorded, recordSignedPart, type SignedPart } from './sentParts.ts'
+import { findSentUnrecorded, landPart, recordSignedPart, type SignedPart } from './sentParts.ts'
 import { findUnrecorded } from './unrecordedPayouts.ts'
 import { openFitting } from '../store/schemaVersion.ts'
 
@@ -50,7 +51,9 @@ export interface Payout {
    */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
-  recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<void>
+  recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt>
+  /** Sends a recorded part. Undefined if it is on chain, otherwise the reason why it certainly never will be. */
+  landPart(attempt: PayoutAttempt, signal: AbortSignal): Promise<string | undefined>
   /**
    * Rehearses the part, omits the lines that would make it fail, and builds the transaction. The payment wallet and the
    * fee payer must sign it.
@@ -101,6 +104,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     plan: (request) => planDebts({ ...parts, requireRecorded: () => requireRecorded(parts) }, request),
     openParts: (created) => partsToSend(parts, created),
     recordSignedPart: (created, signed) => recordSignedAlone(parts, created, signed),
+    landPart: (attempt, signal) => landPart(parts, attempt, signal),
     prepare: (created, part, feePayer) => preparePart(parts, { plan: created, part, feePayer }),
     sign: signPayout,
     record: (created, signature) => record(parts, created, signature),
@@ -143,10 +147,11 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
  * Two plans of one debt may both pass `partsToSend` before either signs. Each plan records its claim here before it
  * reads the claims of others. At least one plan then finds the other and is not sent.
  */
-async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<void> {
-  await recordSignedPart(opened, created, signed)
+async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt> {
+  const attempt = await recordSignedPart(opened, created, signed)
   await requireNothingSent(opened, created.id)
   await checkDebts(opened, created, [signed.part])
+  return attempt
 }
 
 async function requireNothingSent(opened: Opened, exceptPlan?: string): Promise<void> {

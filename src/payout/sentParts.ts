@@ -1,6 +1,7 @@
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Chain } from '../chain/openChain.ts'
-import { assertPresent } from '@tollbook/core/assert'
+import { assertNever, assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
@@ -31,10 +32,14 @@ export interface SignedPart {
 }
 
 /**
- * Records a signed transaction. Must be called before it is sent. Throws while another transaction of the part is on
- * chain or may still land.
+ * Records a signed transaction and returns it. Must be called before it is sent. Throws while another transaction of
+ * the part is on chain or may still land.
  */
-export async function recordSignedPart(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
+export async function recordSignedPart(
+  deps: SentPartsDeps,
+  { id }: PayoutPlan,
+  signed: SignedPart,
+): Promise<PayoutAttempt> {
   const { database, chain } = deps
   const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
   const earlier = (await readAttempts(database, id)).filter((attempt) => attempt.part === part)
@@ -45,6 +50,52 @@ export async function recordSignedPart(deps: SentPartsDeps, { id }: PayoutPlan, 
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.nodes.boundAt(chain.nodes.newestSlot()).lastValidHeight)
   const attempt = { part, signature, lastValidHeight, bytes }
   if (!(await recordAttempt(database, id, { attempt, replaced: earlier[0]?.signature }))) throw alreadySent(part)
+  return attempt
+}
+
+const pollMs = 1_000
+// A transaction is confirmed, or proven absent, within about three minutes.
+const pollsMax = 400
+
+/**
+ * Sends a recorded transaction until it is on chain. Returns undefined then, or the reason why it certainly never will
+ * be. Throws while neither is proven.
+ */
+export async function landPart(
+  { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
+  attempt: PayoutAttempt,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { part, signature } = attempt
+  for (let poll = 0; poll < pollsMax; poll++) {
+    signal.throwIfAborted()
+    const standing = assertPresent((await judgeAttempts(chain, [attempt])).get(signature), 'the attempt is judged')
+    switch (standing.kind) {
+      case 'final':
+        return undefined
+      case 'waiting':
+        if (!standing.hasFailed) return undefined
+        break
+      case 'failed':
+        return `${signature} failed on chain: ${standing.why}`
+      case 'absent':
+        return `${signature} did not land in time`
+      case 'unproven':
+        throw unprovenFault(part, standing.why)
+      case 'unseen':
+        // Sending the same bytes again cannot pay twice.
+        await chain.reader.broadcast(attempt)
+        break
+      default:
+        assertNever(standing)
+    }
+    await clock.sleep(pollMs, signal)
+  }
+  throw new Fault(`part ${part} is not confirmed yet; run the command again`, { retryable: true })
+}
+
+function unprovenFault(part: number, why: string): Fault {
+  return new Fault(`part ${part}: ${why}`, { retryable: false })
 }
 
 function alreadySent(part: number): Fault {
@@ -82,7 +133,7 @@ async function landedOf<Attempt extends PayoutAttempt>(
           retryable: true,
         },
       )
-    if (standing.kind === 'unproven') throw new Fault(`part ${part}: ${standing.why}`, { retryable: false })
+    if (standing.kind === 'unproven') throw unprovenFault(part, standing.why)
     return standing.kind === 'final' || standing.kind === 'waiting'
   })
 }

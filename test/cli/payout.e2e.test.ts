@@ -73,6 +73,30 @@ test('after an interruption no part is sent again while its last transaction cou
   expect(await run('plan')).toMatchObject({ code: 0 })
 })
 
+test('a part that landed counts as sent although the first node says that it expired', async () => {
+  const { fixture, clock } = environment
+  const [file, wallet] = [join(folder, 'hidden.json'), join(folder, 'wallet.json')]
+  expect(await run('plan', '--output', file)).toMatchObject({ code: 0 })
+  const hidden: string[] = []
+  const onComplaint = (written: string) => {
+    const [, signature] = /^part \d+: (\w{80,})\n/.exec(written) ?? []
+    if (signature !== undefined) hidden.push(signature)
+    fixture.chain.setNode(0, { newestState: true, hide: hidden })
+  }
+  // More slots than a transaction can land in.
+  const sleep = () => Promise.resolve(fixture.chain.advanceSlots(300))
+  const words = ['send', file, '--keypair', wallet]
+  const sent = await runPayoutCommand({ clock: { ...clock, sleep } }, folder, words, { onComplaint })
+  fixture.chain.setNode(0, { newestState: true })
+  expect(sent).toMatchObject({
+    code: 0,
+    complaint: hidden.map((each, index) => `part ${index + 1}: ${each}\n`).join(''),
+  })
+  expect(sent.lines.map((line): string => JSON.parse(line).signature)).toEqual(hidden)
+  for (const signature of hidden) expect(await run('record', signature, '--plan', file)).toMatchObject({ code: 0 })
+  await makeDebts(environment)
+})
+
 // The treasury has no wallet in this environment.
 const treasuryWaits =
   /^waits: Liabilities:Share:treasury, [\d.]+ tokens: the share has no wallet: give --wallets treasury:ADDRESS, or add it to PAYOUT_WALLETS\nnothing is owed that could be paid\n$/
