@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readAddress } from '@tollbook/core/address'
-import { type DollarSetting, isKnownDollar } from '../payment/dollar.ts'
+import { type DollarSetting, haveOneMint, isKnownDollar } from '../payment/dollar.ts'
 import { type ParsedList, parsedUnless } from '../pricing/commaList.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { parseDollarSplit } from '../pricing/splitSetting.ts'
@@ -40,7 +40,18 @@ export function parseCurrencies(setting: string): ParsedList<readonly DollarSett
   const symbols = currencies.map(({ symbol }) => symbol)
   for (const symbol of new Set(symbols.filter((each, at) => symbols.indexOf(each) !== at)))
     problems.push(`names ${symbol} more than once; keep one of them`)
+  problems.push(...sharedMints(currencies))
   return parsedUnless(problems, currencies)
+}
+
+/** Two dollars of one mint would have two wallets and two splits for each payment in it. */
+function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
+  return currencies.flatMap((dollar, at) =>
+    currencies
+      .slice(0, at)
+      .filter((earlier) => earlier.symbol !== dollar.symbol && haveOneMint(earlier, dollar))
+      .map(({ symbol }) => `${symbol} and ${dollar.symbol} have one mint; keep one of them`),
+  )
 }
 
 /** Parses one entry of the variable. Returns an error message if it is invalid. */

@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { SplitPart } from './events/settingEvents.ts'
 import type { PaymentTerms } from './settlement.ts'
@@ -56,9 +57,18 @@ export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | '
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
 }
 
+/** True if both dollars have the same mint on any network. */
+export function haveOneMint(one: DollarSetting, other: DollarSetting): boolean {
+  const mints = new Set(possibleMints(one))
+  assert(mints.size > 0, 'a configured dollar has a mint')
+  return possibleMints(other).some((mint) => mints.has(mint))
+}
+
 /** Dollar of this mint in the configuration, which may not know the network. */
 export function dollarOfMint(mint: string, currencies: readonly DollarSetting[]): DollarSetting | undefined {
-  return currencies.find((each) => possibleMints(each).some((possible) => possible === mint))
+  const found = currencies.filter((each) => possibleMints(each).some((possible) => possible === mint))
+  assert(found.length <= 1, 'a mint is that of one dollar')
+  return found[0]
 }
 
 /** Symbol of a mint of a known dollar, on whichever network. */
