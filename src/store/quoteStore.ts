@@ -7,7 +7,6 @@ import type { Quote } from '@tollbook/core/quote'
 import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
-import { int4Array, int8Array, numericArray, textArray } from '@tollbook/ledger/wire'
 import { type Database, readOrFault } from './database.ts'
 import type { PriceListStore } from './priceListStore.ts'
 
@@ -40,17 +39,17 @@ export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
 }
 
 /** The arguments of `ledger.record_quotes`, one column per argument. */
-const columns: Readonly<Record<string, (quotes: readonly Quote[]) => Buffer>> = {
-  ids: (quotes) => textArray(quotes.map(({ id }) => id)),
-  wallets: (quotes) => textArray(quotes.map(({ wallet }) => wallet)),
-  endpoints: (quotes) => textArray(quotes.map(({ endpoint }) => endpoint)),
-  memos: (quotes) => textArray(quotes.map(({ memo }) => memo)),
-  price_lists: (quotes) => int4Array(quotes.map(({ priceList }) => priceList)),
-  mints: (quotes) => textArray(quotes.map(({ mint }) => mint)),
-  required: (quotes) => numericArray(quotes.map(({ requiredBaseUnits }) => requiredBaseUnits)),
-  issued_ms: (quotes) => int8Array(quotes.map(({ issuedAtMs }) => issuedAtMs)),
-  expires_ms: (quotes) => int8Array(quotes.map(({ expiresAtMs }) => expiresAtMs)),
-  slots: (quotes) => int8Array(quotes.map(({ slot }) => slot)),
+const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
+  ids: (quote) => quote.id,
+  wallets: (quote) => quote.wallet,
+  endpoints: (quote) => quote.endpoint,
+  memos: (quote) => quote.memo,
+  price_lists: (quote) => quote.priceList,
+  mints: (quote) => quote.mint,
+  required: (quote) => quote.requiredBaseUnits.toString(),
+  issued_ms: (quote) => quote.issuedAtMs,
+  expires_ms: (quote) => quote.expiresAtMs,
+  slots: (quote) => quote.slot,
 }
 
 const recordParameters = Object.keys(columns).map((name, index) => `${name} => $${index + 1}`)
@@ -61,7 +60,7 @@ function columnsOf(batch: readonly Quote[]): unknown[] {
     batch.every(({ issuedAtMs, expiresAtMs }) => expiresAtMs > issuedAtMs),
     'a quote is open for a time',
   )
-  return Object.values(columns).map((column) => column(batch))
+  return Object.values(columns).map((cell) => batch.map((quote) => cell(quote)))
 }
 
 export interface QuoteSearchDeps {
