@@ -3,6 +3,7 @@ import type { Findings } from './findings.ts'
 import { clocksDifferMaxMs, type SettingPeriod, type SettingPeriods } from './settingPeriods.ts'
 
 const walletName = 'payment-wallet'
+type WalletPeriod = Pick<SettingPeriod, 'text' | 'fromMs' | 'untilMs'>
 
 /**
  * Payment wallets by mint and period: those that the ledger has on record, or the auditor's own if there are none. A
@@ -21,7 +22,7 @@ export class RecordedWallets {
   acceptedAt(mint: string, atMs: number): readonly string[] {
     const ofDollar = this.#periods.of(`${walletName}/${mint}`)
     return this.#select(
-      ofDollar.length === 0 ? this.#periods.of(walletName) : ofDollar,
+      ofDollar.length === 0 ? this.#ofToken() : ofDollar,
       ({ fromMs, untilMs }) => fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs,
     )
   }
@@ -47,12 +48,17 @@ export class RecordedWallets {
     findings.add('setting_wrong', { position: periods.at(-1)?.position, subject: walletName, message })
   }
 
-  #every(): readonly SettingPeriod[] {
-    return [...this.#periods.of(walletName), ...this.#periods.ofAll(`${walletName}/`)]
+  #every(): readonly WalletPeriod[] {
+    return [...this.#ofToken(), ...this.#periods.ofAll(`${walletName}/`)]
   }
 
-  #select(periods: readonly SettingPeriod[], isWanted: (period: SettingPeriod) => boolean): readonly string[] {
-    if (periods.length === 0) return [this.#given ?? noWallet()]
+  #ofToken(): readonly WalletPeriod[] {
+    const recorded = this.#periods.of(walletName)
+    const always = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY }
+    return recorded.length === 0 ? [{ text: this.#given ?? noWallet(), ...always }] : recorded
+  }
+
+  #select(periods: readonly WalletPeriod[], isWanted: (period: WalletPeriod) => boolean): readonly string[] {
     // Deposits on tabs go to their own wallet, which belongs to the same accounts.
     const deposits = this.#periods.of('tab-wallet').map(({ text }) => text)
     const wallets = periods.filter(isWanted).map(({ text }) => text)
