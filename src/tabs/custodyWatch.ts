@@ -28,7 +28,10 @@ export function createCustodyWatch(): CustodyWatch {
     unread ?? (custodies.some((each) => each.mint === mint && !each.isCovered) ? shortOf(mint) : undefined)
   return {
     custodies: () => custodies,
-    whyClosed: () => unread ?? custodies.slice(0, 1).map(({ mint }) => whyNoDeposit(mint))[0],
+    whyClosed() {
+      const [ofToken] = custodies
+      return unread ?? (ofToken && whyNoDeposit(ofToken.mint))
+    },
     whyNoDeposit,
     problem: () => unread ?? custodies.map(({ mint }) => whyNoDeposit(mint)).find((why) => why !== undefined),
     async readAgain(deps) {

@@ -25,6 +25,16 @@ beforeAll(async () => {
   await giveFunds(options, { address: feePayer.publicKey.toBase58(), tokens: '0', sol: '1' })
 })
 
+/** Starts the wallet of a new folder, with one window. */
+async function openAgent(policy: Parameters<typeof makeAgentFolder>[1]) {
+  const folder = await makeAgentFolder(token.payer.secretKey, policy)
+  const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
+  afterFile(started.close)
+  const wallet = connectWallet(folder, systemClock)
+  const { call } = await openWindow(wallet)
+  return { folder, wallet, call }
+}
+
 test.each(sponsoredProtocols)(
   'a window pays a service of %s, after another mint of the policy, and the dollars count',
   async (protocol) => {
@@ -41,11 +51,7 @@ test.each(sponsoredProtocols)(
       },
       limits: { perDayUsd: '0.04' },
     }
-    const folder = await makeAgentFolder(token.payer.secretKey, policy)
-    const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
-    afterFile(started.close)
-    const wallet = connectWallet(folder, systemClock)
-    const { call } = await openWindow(wallet)
+    const { folder, wallet, call } = await openAgent(policy)
     const url = `${service.url}/data`
     expect(JSON.parse((await call('quote', { url })).texts[0] ?? '')).toMatchObject({
       protocol,
@@ -80,11 +86,7 @@ test.each(sponsoredProtocols)(
       mints: { [token.mint.toBase58()]: { name: 'TOLL', usdPerToken: '0.002' } },
       limits: { perDayUsd: '0.04' },
     }
-    const folder = await makeAgentFolder(token.payer.secretKey, policy)
-    const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
-    afterFile(started.close)
-    const wallet = connectWallet(folder, systemClock)
-    const { call } = await openWindow(wallet)
+    const { folder, wallet, call } = await openAgent(policy)
     const pay = async (meta: object) => {
       const { texts } = await call('pay_and_fetch', { url, method: 'POST', body: toolCall(meta).body })
       return JSON.parse(texts[0] ?? '')

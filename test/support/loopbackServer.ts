@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterFile } from './afterFile.ts'
 
@@ -31,6 +31,11 @@ export async function openLoopbackServer(first: Script): Promise<LoopbackServer>
       script(question, response)
     })
   })
+  return { url: await listenOnLoopback(server), asked, script: (next) => void (script = next) }
+}
+
+/** Listens on a free port until the end of the file. Returns the URL without a path. */
+export async function listenOnLoopback(server: Server): Promise<string> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   afterFile(() => {
     server.closeAllConnections()
@@ -38,7 +43,7 @@ export async function openLoopbackServer(first: Script): Promise<LoopbackServer>
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('it listens on a port')
-  return { url: `http://127.0.0.1:${address.port}`, asked, script: (next) => void (script = next) }
+  return `http://127.0.0.1:${address.port}`
 }
 
 export function answersJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Script {

@@ -50,7 +50,8 @@ function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], fee
 
 function termsOf({ terms, dollars }: X402ReadDeps, asset: string): PaymentTerms | undefined {
   const mint = readAddress(asset)
-  return mint === undefined || mint === terms.mint ? mint && terms : dollars?.termsOf(mint)
+  if (mint === terms.mint) return terms
+  return mint === undefined ? undefined : dollars?.termsOf(mint)
 }
 
 function malformed(member: string) {

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { createKeyPairSignerFromBytes } from '@solana/kit'
 import { charge, Mppx } from '@solana/mpp/server'
 import type { Keypair } from '@solana/web3.js'
@@ -7,8 +8,7 @@ import { toFacilitatorSvmSigner } from '@x402/svm'
 import { ExactSvmScheme as FacilitatorScheme } from '@x402/svm/exact/facilitator'
 import { ExactSvmScheme as ServerScheme } from '@x402/svm/exact/server'
 import express from 'express'
-import { afterFile } from '../../support/afterFile.ts'
-import { openLoopbackServer } from '../../support/loopbackServer.ts'
+import { listenOnLoopback, openLoopbackServer } from '../../support/loopbackServer.ts'
 import { devnet } from './sponsoredServer.ts'
 import type { TokenChain } from './tokenChain.ts'
 
@@ -41,15 +41,7 @@ export async function openStockX402(token: TokenChain, feePayer: Keypair, amount
   const app = express()
   app.use(paymentMiddleware({ 'GET /': { accepts, description: 'a price' } }, server))
   app.get('/', (_request, response) => void response.json({ bought: true }))
-  const listening = app.listen(0, '127.0.0.1')
-  await new Promise((resolve) => listening.once('listening', resolve))
-  afterFile(() => {
-    listening.closeAllConnections()
-    return new Promise<void>((resolve) => void listening.close(() => resolve()))
-  })
-  const address = listening.address()
-  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
-  return { url: `http://127.0.0.1:${address.port}/` }
+  return { url: `${await listenOnLoopback(createServer(app))}/` }
 }
 
 export async function stockMppMethod(token: TokenChain, feePayer: Keypair) {

@@ -8,7 +8,7 @@ import { Mppx } from '@solana/mpp/server'
 import type { Keypair } from '@solana/web3.js'
 import type { PaymentPayload } from '@x402/core/types'
 import { Transport } from 'mppx/server'
-import { afterFile } from '../../support/afterFile.ts'
+import { listenOnLoopback } from '../../support/loopbackServer.ts'
 import { stockMppMethod, stockX402 } from './stockServers.ts'
 import type { TokenChain } from './tokenChain.ts'
 
@@ -43,15 +43,8 @@ async function openTools(sell: Sell): Promise<StockTools> {
       if (transport === undefined) return void response.writeHead(404).end()
       return transport.handleRequest(request, response)
     })()
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => listening.once('listening', resolve))
-  afterFile(() => {
-    listening.closeAllConnections()
-    return new Promise<void>((resolve) => void listening.close(() => resolve()))
   })
-  const address = listening.address()
-  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
-  return { url: `http://127.0.0.1:${address.port}/`, forget: () => sessions.clear() }
+  return { url: `${await listenOnLoopback(listening)}/`, forget: () => sessions.clear() }
 }
 
 /** The MCP transport of mppx, which throws its challenge as an error of JSON-RPC. */
