@@ -38,12 +38,6 @@ describe('what a provider does not know', () => {
     ['KRAKEN', '/0/public/Ticker?pair=ZZZQQUSD', 200, '{"error":["EQuery:Unknown asset pair"]}'],
     ['EODHD', '/api/real-time/ZZZQQ.US?api_token=k&fmt=json', 200, '"close":"NA"'],
     ['EODHD', '/api/technical/ZZZQQ.US?function=splitadjusted&api_token=k', 404, 'Ticker Not Found.'],
-    [
-      'OPEN_METEO_GEOCODING',
-      '/v1/search?name=Qwzxv&count=10&language=en&format=json',
-      200,
-      '{"generationtime_ms":0.4}',
-    ],
     ['DEXSCREENER', '/tokens/v1/solana/11111111111111111111111111111111', 200, '[]'],
     ['GDELT', '/api/v2/doc/doc?query=qwzxvqq&mode=artlist&format=json', 200, '{}'],
     ['GUARDIAN', '/search?q=qwzxvqq&api-key=k', 200, '"results":[]'],
@@ -64,7 +58,6 @@ describe('what a provider refuses', () => {
     ['MET_NORWAY', '/weatherapi/locationforecast/2.0/compact?lat=51.50851&lon=-0.1257', 403, 'decimals'],
     ['OPEN_METEO', '/v1/forecast?latitude=91&longitude=0&current=temperature_2m', 400, '"error":true'],
     ['OPEN_METEO', '/v1/forecast?latitude=1&longitude=0&current=mood', 400, 'mood'],
-    ['OPEN_METEO_GEOCODING', '/v1/search?name=London&count=101', 400, '"error":true'],
   ] as const
   test.each(refused)('%s %s, from a program without a key', async (name, path, status, text) => {
     const answer = await ask(name, path, { 'user-agent': 'Tollbook/0.2.0' })

@@ -41,8 +41,8 @@ const names = {
   twelvedata: 'TWELVE_DATA',
 } as const
 
-/** Fields that a provider omits when they are empty, and that our samples omit too. */
-const mayBeAbsent: ReadonlySet<string> = new Set(['admin2', 'admin2_id', 'children[]'])
+/** A field that a provider omits when it is empty, and that our samples omit too. */
+const mayBeAbsent: ReadonlySet<string> = new Set(['children[]'])
 /** Limits are not sampled, so that no test waits for a sample. */
 const isLimit = (file: string) => file.includes('429')
 
@@ -66,7 +66,7 @@ function originOf(file: string): string {
     Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
     'every folder has a name',
   )
-  return samples.originOf(file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : name)
+  return samples.originOf(name)
 }
 
 async function askLike(file: string) {

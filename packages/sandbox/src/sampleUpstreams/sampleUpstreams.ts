@@ -12,7 +12,6 @@ import { jupiterWith } from './jupiter.ts'
 import { kraken } from './kraken.ts'
 import { metNorway } from './metNorway.ts'
 import { openMeteo } from './openMeteo.ts'
-import { openMeteoGeocoding } from './openMeteoGeocoding.ts'
 import { feedsAt, publisherFeeds } from './publisherFeeds.ts'
 import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
@@ -81,7 +80,6 @@ function providersWith(tokenMint: string) {
     KRAKEN: kraken,
     MET_NORWAY: metNorway,
     OPEN_METEO: openMeteo,
-    OPEN_METEO_GEOCODING: openMeteoGeocoding,
     TWELVE_DATA: twelveData,
     EODHD: eodhd,
     GDELT: gdelt,

@@ -22,23 +22,15 @@ import {
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
-const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
-
-/** Opens an API of Open-Meteo. A customer has one key for all APIs, which have separate hosts and a faster pace. */
-export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
+/** Weather of any place, computed by models for the grid cell around the place. A customer's key has its own host. */
+export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
-  const upstream = openUpstreamOf(deps, setting, {
-    name: setting.toLowerCase().replaceAll('_', '-'),
-    publicBase: `https://${apiKey === undefined ? '' : 'customer-'}${hosts[setting]}.open-meteo.com/v1`,
+  const upstream = openUpstreamOf(deps, 'OPEN_METEO', {
+    name: 'open-meteo',
+    publicBase: `https://${apiKey === undefined ? '' : 'customer-'}api.open-meteo.com/v1`,
     pace: apiKey === undefined ? publicPace : customerPace,
     pauseMs: limitPauseMs,
   })
-  return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
-}
-
-/** Weather of any place, computed by models for the grid cell around the place. */
-export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {
     ...ofUpstream(upstream),
     ask(asked) {
@@ -51,7 +43,7 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
         // Request Unix time: the default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
-        ...keyField,
+        ...(apiKey === undefined ? {} : { apikey: apiKey }),
       }
       return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
     },
