@@ -1,16 +1,9 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { isoTime } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { Liveness } from '../product/liveness.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import {
-  askOne,
-  chainMsMax,
-  noAnswerOf,
-  providerMsMax,
-  ProvidersFailed,
-  type ProvidersInTurn,
-  type ProviderAnswer,
-} from './askInTurn.ts'
+import { type AnswerAges, askOne, noAnswerOf, type ProviderAnswer, providerMsMax, ProvidersFailed } from './askOne.ts'
 import type { Provider, Witness } from './provider.ts'
 import {
   type AgreedReading,
@@ -41,6 +34,16 @@ export class ProvidersDiffer extends ProvidersFailed {
   }
 }
 
+/** The providers of a query, with the limits of one lookup. */
+interface AskedProviders<Query, Data> {
+  readonly clock: Clock
+  readonly options: AnswerAges & { readonly providers: readonly Provider<Query, Data>[] }
+  readonly liveness: Liveness
+}
+
+// Time limit for all providers of a query.
+const allMsMax = 10_000
+
 interface Heard<Data> {
   readonly reading: Reading
   /** Undefined for a witness. */
@@ -48,7 +51,7 @@ interface Heard<Data> {
 }
 
 interface Round<Query, Data> {
-  readonly asking: ProvidersInTurn<Query, Data>
+  readonly asking: AskedProviders<Query, Data>
   readonly policy: AgreementPolicy<Query>
   readonly query: Query
   readonly endMs: number
@@ -59,15 +62,15 @@ interface Round<Query, Data> {
 
 /**
  * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the first provider's
- * answer that no majority contradicts, or nothing.
+ * answer that no majority contradicts. Throws `ItemUnknown` or `ProvidersFailed` if there is none.
  */
 export async function askForAgreement<Query, Data>(
-  asking: ProvidersInTurn<Query, Data>,
+  asking: AskedProviders<Query, Data>,
   policy: AgreementPolicy<Query>,
   query: Query,
 ): Promise<ProviderAnswer<Data>> {
   const { clock, options } = asking
-  const endMs = clock.monotonicMs() + chainMsMax
+  const endMs = clock.monotonicMs() + allMsMax
   const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
   const lastKnown = policy.lastKnown.find(policy.keyOf(query))
   const witnesses = witnessesOf(policy, query)
@@ -192,9 +195,7 @@ async function readProvider<Query, Data>(
     const answer = await askOne({ clock, options, provider, leftMs }, query)
     liveness.noteAnswer(provider.name)
     const { figures, asOfMs, doubt, isContinuous } = answer.observation
-    const present = assertPresent(figures, 'a provider whose answers are compared reports its figures')
-    const reading = { source: provider.name, figures: present, asOfMs, doubt, isContinuous, isComplete: true }
-    return { reading, answer }
+    return { reading: { source: provider.name, figures, asOfMs, doubt, isContinuous, isComplete: true }, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
     // Do not count a failure without time left: no request was sent.

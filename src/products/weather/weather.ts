@@ -8,7 +8,7 @@ import { createMetNorway } from './providers/metNorway.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import { geoNamesCredit } from '../../sourcing/providerTerms.ts'
-import { withFigures, weatherAgreement } from './providers/weatherAgreement.ts'
+import { weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource } from '../../sourcing/source.ts'
 import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
@@ -48,7 +48,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const gazetteer = openGazetteer()
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
-    providers: [createMetNorway(deps), createOpenMeteo(deps)].map((one) => withFigures(deps.clock, one)),
+    providers: [createMetNorway(deps), createOpenMeteo(deps)],
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,

@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Observation, Provider, ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
+import { withFigures } from './weatherAgreement.ts'
 import {
   type Air,
   figureIn,
@@ -45,7 +46,7 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
         timezone: 'UTC',
         ...(apiKey === undefined ? {} : { apikey: apiKey }),
       }
-      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
+      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked, deps.clock.nowMs()))
     },
   }
 }
@@ -100,7 +101,7 @@ const forecast = z.object({
 })
 type Forecast = z.infer<typeof forecast>
 
-function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
+function readReport(reply: Reply, asked: WeatherQuery, nowMs: number): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
   // The model covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
@@ -113,11 +114,9 @@ function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherRepor
     throw new UpstreamFailure('incomplete', 'temperature, humidity or weather code is missing')
   const asOfMs = timeOf(now.time, offsetSeconds)
   const steps = asked.isForecast === true ? stepsOf(answered, asOfMs) : undefined
-  return {
-    data: reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps }),
-    asOfMs,
-    detail: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
-  }
+  const data = reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps })
+  const detail = { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' }
+  return withFigures({ data, asOfMs, detail }, asked, nowMs)
 }
 
 type Figures = Omit<z.infer<typeof current>, 'time'>
