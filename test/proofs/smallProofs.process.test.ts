@@ -23,6 +23,12 @@ test('a proof that the machine has no tools for says so in one line, names them,
   expect(stdout).toMatch(/^ +\d+ s {2}VERDICT: not run: .*apt-get install golang-go golang-golang-x-mod-dev\)\n$/)
 })
 
+test('each seed of the simulation keeps every invariant', async () => {
+  expect(await lastWords('simulation.ts', ['--from', '21', '--seeds', '40', '--crowd', '8'])).toContain(
+    'VERDICT: holds',
+  )
+})
+
 test('I4: a server that is killed before the claim or before the answer loses no payment', async () => {
   expect(await lastWords('serverCrash.ts', ['--runs', '1', '--every', '6'])).toContain('VERDICT: holds')
 })

@@ -9,9 +9,11 @@ import { readSchemaRules } from './simulatedPostgres.ts'
  */
 
 const rules = await readSchemaRules()
-// 0.4 s of processor time each, with crowds of 8 where the proof has 64, and 50 seeds of its 1,000.
+// 0.5 s of processor time each, with crowds of 8 where the proof has 64. `npm run proof simulation -- --planted --crowd
+// 8` finds its ten planted bugs within the first 17 seeds. CI runs 60 (`proofs/smallProofs.process.test.ts`), the proof
+// 1,000.
 const crowd = 8
-const blocks = [1, 11, 21, 31, 41].map((from) => Array.from({ length: 10 }, (_, n) => from + n))
+const blocks = [1, 11].map((from) => Array.from({ length: 10 }, (_, n) => from + n))
 
 test.each(blocks)(
   'each seed keeps every invariant (I1, I2, I3, I6, I8, I17, I26): %i and the next nine',
