@@ -2,27 +2,13 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
-import { patternLengthMax } from './patternCost.ts'
 import { type Schema, SchemaProblem } from './parameterSchema.ts'
-import { isSegment } from './pathSegment.ts'
 
 /** Parameters of an order, as the schema of the route allows them. */
 export type Parameters = Readonly<Record<string, Json>>
 
 /** Checks raw parameters. Returns the problems, of which there are none for an order that the schema allows. */
 export type CheckParameters = (input: unknown) => readonly ErrorObject[]
-
-/** A pattern matches no text that is longer than the text for which it is quick. */
-const boundedRegExp = Object.assign(
-  (pattern: string, flags: string) => {
-    const expression = new RegExp(pattern, flags)
-    const lengthMax = patternLengthMax(pattern)
-    return {
-      test: (text: string) => typeof lengthMax === 'number' && text.length <= lengthMax && expression.test(text),
-    }
-  },
-  { code: 'boundedRegExp' },
-)
 
 const ajv = new Ajv2020({
   // Unknown keywords and formats are mistakes, because they would check nothing.
@@ -34,9 +20,11 @@ const ajv = new Ajv2020({
   // Bounded by the limits of bodies and queries. A caller sees every problem at once.
   allErrors: true,
   logger: false,
-  code: { regExp: boundedRegExp },
 })
 ajvFormats.default(ajv)
+
+export const isKnownKeyword = (name: string) => ajv.RULES.keywords[name] === true
+export const isKnownFormat = (name: string) => name in ajv.formats
 
 /** Compiles a schema without references. Throws `SchemaProblem` if it is not valid JSON Schema 2020-12. */
 export function compileSchema(schema: Schema): CheckParameters {
@@ -81,6 +69,13 @@ export function parametersType(
       return parsed.data
     })
     .meta(schema)
+}
+
+/** True if the value is one segment of a path for every server, whatever it decodes. */
+export function isSegment(value: Json | undefined): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false
+  const text = String(value)
+  return text !== '' && text.length <= 512 && text !== '.' && text !== '..' && !/[/\\%?#;\p{Cc}]/u.test(text)
 }
 
 const jsonObject = z.record(z.string(), z.json())

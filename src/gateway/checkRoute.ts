@@ -1,10 +1,10 @@
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { hasNoBody } from '../product/productFacts.ts'
-import { compileSchema } from './checkParameters.ts'
+import { type CheckParameters, compileSchema, isSegment } from './checkParameters.ts'
 import { type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
 import {
   closedSchema,
-  findSlowPatterns,
+  findPatterns,
   inlineReferences,
   isSchema,
   type Schema,
@@ -13,9 +13,15 @@ import {
 import { hasOnlyJson, type RouteEntry, type UpstreamEntry } from './productsFile.ts'
 import { readPrices, type RoutePrices } from './routePrices.ts'
 import { findUnitProblem } from './usePrice.ts'
-import type { CheckedRoute } from './checkedRoute.ts'
-import { isSegment } from './pathSegment.ts'
 import { hasJsonBody, readTarget } from './routeRequest.ts'
+
+/** A route of the file whose every part was checked. */
+export interface CheckedRoute {
+  readonly route: RouteEntry
+  readonly schema: Schema
+  readonly check: CheckParameters
+  readonly prices: RoutePrices
+}
 
 /** The rest of the file, against which a route is checked. */
 export interface RouteContext {
@@ -64,9 +70,9 @@ function loadSchema(
 ): LoadedSchema | { readonly mistakes: readonly FileMistake[] } {
   const path = [...at, 'parameters']
   try {
-    const schema = closedSchema(inlineReferences(parameters, file))
-    const slow = findSlowPatterns(schema, path)
-    if (slow.length > 0) return { mistakes: slow }
+    const schema = closedSchema(inlineReferences(parameters, { file, root: parameters }))
+    const patterns = findPatterns(schema, path)
+    if (patterns.length > 0) return { mistakes: patterns }
     if (schema['type'] !== 'object') return { mistakes: [{ path: [...path, 'type'], message: 'must be object' }] }
     return { schema, check: compileSchema(schema) }
   } catch (error) {

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
+import { bounded, readBytes } from '../outbound/readBytes.ts'
 import { unlessSilent } from '../outbound/unlessSilent.ts'
 import type { Job, Meta, MeteredJob, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { usageOf } from './answerUsage.ts'
-import type { CheckedRoute } from './checkedRoute.ts'
+import type { CheckedRoute } from './checkRoute.ts'
 import type { Parameters } from './checkParameters.ts'
 import { failureOf } from './failureOf.ts'
 import { hasEnd, isEventStream, isJson, judgeEnd, judgeHead, judgeJson } from './judgeAnswer.ts'
@@ -87,9 +88,7 @@ interface Reading extends RouteDeps {
 
 async function readWhole({ clock, client, route, answer, bytesMax, unit, limited }: Reading): Promise<Outcome> {
   const { response } = answer
-  const chunks: Uint8Array[] = []
-  for await (const chunk of bounded(response, bytesMax)) chunks.push(chunk)
-  const bytes = Buffer.concat(chunks)
+  const bytes = await readBytes(response, bytesMax)
   const data = isJson(response) ? parsedJson(bytes) : undefined
   if (data === undefined) judgeOther(route, response, bytes)
   else judgeJson(route, data)
@@ -150,15 +149,6 @@ function metaOf({ name }: UpstreamClient, clock: Clock): Meta {
 function contentTypeOf({ headers }: IncomingMessage): string {
   const type = headers['content-type'] ?? ''
   return /^[\x20-\x7e]{1,200}$/.test(type) ? type : 'application/octet-stream'
-}
-
-async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > bytesMax) throw new UpstreamFailure('bad_payload', `the answer is longer than ${bytesMax} bytes`)
-    yield chunk
-  }
 }
 
 /** Waits for the first bytes, so that an upstream that fails before them is a failure and not a cut answer. */

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
+import { readBytes } from '../outbound/readBytes.ts'
 import type { Job, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Parameters } from './checkParameters.ts'
@@ -11,7 +11,7 @@ import { usageOf } from './answerUsage.ts'
 import { failureOf } from './failureOf.ts'
 import { judgeJson } from './judgeAnswer.ts'
 import type { RouteEntry } from './productsFile.ts'
-import type { CheckedRoute } from './checkedRoute.ts'
+import type { CheckedRoute } from './checkRoute.ts'
 import type { OpenAnswer, UpstreamClient } from './upstreamClient.ts'
 
 export interface ToolDeps {
@@ -117,19 +117,12 @@ function createExchanges(client: UpstreamClient, { route, job, timeoutMs }: Exch
     const status = response.statusCode ?? 0
     const failed = failureOfStatus(status)
     if (failed !== undefined) throw failed
-    const chunks: Buffer[] = []
-    let bytes = 0
-    for await (const chunk of Readable.from(response)) {
-      const part = Buffer.from(chunk)
-      bytes += part.length
-      if (bytes > bytesMax) throw new UpstreamFailure('bad_payload', `the answer is longer than ${bytesMax} bytes`)
-      chunks.push(part)
-    }
+    const bytes = await readBytes(response, bytesMax)
     answer.end()
     const headers = Object.entries(response.headers).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value] satisfies [string, string]] : [],
     )
-    return new Response(status === 202 || status === 204 ? null : Buffer.concat(chunks), { status, headers })
+    return new Response(status === 202 || status === 204 ? null : bytes, { status, headers })
   }
   return {
     fetch: async (input: string | URL, init?: RequestInit) => {

@@ -1,10 +1,21 @@
 import { z } from 'zod'
+import { parseDecimal } from '@tollbook/core/money'
+import { perMillionMax } from '../pricing/parseMeteredPrices.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
 
 export const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
   const price = parsePriceMicroUsd(String(value))
   if (price !== undefined) return price
   context.addIssue(priceRule)
+  return z.NEVER
+})
+
+/** A price of a million units, which may be 0. */
+export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
+  const rate = parseDecimal(String(value), usdDecimals)
+  if (rate !== undefined && rate <= perMillionMax) return rate
+  context.addIssue('must be a decimal number of US dollars from 0 to 10000, such as 3')
   return z.NEVER
 })
 

@@ -1,85 +1,48 @@
+import { isKnownFormat, isKnownKeyword } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
-import { patternLengthMax } from './patternCost.ts'
 
 /* Schemas of OpenAPI documents in the part of JSON Schema 2020-12 that a products file accepts. */
 
-const keywords = new Set([
-  'type',
-  'enum',
-  'const',
-  'multipleOf',
-  'maximum',
-  'minimum',
-  'maxLength',
-  'minLength',
-  'maxItems',
-  'minItems',
-  'uniqueItems',
-  'contains',
-  'maxContains',
-  'minContains',
-  'maxProperties',
-  'minProperties',
-  'required',
-  'dependentRequired',
-  'title',
-  'description',
-  'default',
-  'deprecated',
-  'format',
+// Some documents of 3.1 still have `nullable`. The others describe answers or have no use without references.
+const dropped = new Set([
+  'nullable',
+  'readOnly',
+  'writeOnly',
+  'examples',
+  'id',
+  'definitions',
+  'dependencies',
+  'pattern',
+  'patternProperties',
 ])
-const schemaKeywords = new Set([
-  'items',
-  'additionalProperties',
-  'not',
-  'if',
-  'then',
-  'else',
-  'propertyNames',
-  'unevaluatedProperties',
-])
-const listKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
-const mapKeywords = new Set(['properties', 'patternProperties', 'dependentSchemas'])
-
-// Formats that are checked. Others are names that only the API knows.
-const formats = new Set([
-  'date',
-  'time',
-  'date-time',
-  'duration',
-  'uri',
-  'uri-reference',
-  'email',
-  'hostname',
-  'ipv4',
-  'ipv6',
-  'uuid',
-  'int32',
-  'int64',
-  'float',
-  'double',
-  'byte',
-])
+const literals = new Set(['const', 'default', 'enum', 'required', 'dependentRequired'])
+const maps = new Set(['properties', 'dependentSchemas'])
 
 const textLengthMax = 300
 
 /** Keeps the keywords that check a value or describe it, and drops members that only answers have. */
 export function plainSchema(schema: unknown): unknown {
   if (!isSchema(schema)) return typeof schema === 'boolean' ? schema : {}
-  const entries = Object.entries(schema).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
-    if (name === 'description' || name === 'title') return typeof value === 'string' ? [[name, shortText(value)]] : []
-    // A pattern that callers could make expensive is refused by the file.
-    if (name === 'pattern') return typeof patternLengthMax(String(value)) === 'number' ? [[name, value]] : []
-    // Booleans are those of OpenAPI 3.0, which some documents of 3.1 still have.
-    if (name.startsWith('exclusiveM')) return typeof value === 'number' ? [[name, value]] : []
-    if (name === 'format') return formats.has(String(value)) ? [[name, value]] : []
-    if (keywords.has(name)) return [[name, value]]
-    if (schemaKeywords.has(name)) return [[name, plainSchema(value)]]
-    if (listKeywords.has(name) && Array.isArray(value)) return [[name, value.map(plainSchema)]]
-    if (mapKeywords.has(name) && isSchema(value)) return [[name, plainMembers(value)]]
-    return []
-  })
-  return withoutUnknownRequired(Object.fromEntries(entries), schema)
+  const kept = Object.entries(schema).filter(([name, value]) => isKept(name, value))
+  const plain = Object.fromEntries(kept.map(([name, value]) => [name, plainValue(name, value)]))
+  return withoutUnknownRequired(plain, schema)
+}
+
+function isKept(name: string, value: unknown): boolean {
+  if (name === 'description' || name === 'title') return typeof value === 'string'
+  // Booleans are those of OpenAPI 3.0, which some documents of 3.1 still have.
+  if (name.startsWith('exclusiveM')) return typeof value === 'number'
+  // Other formats are names that only the API knows.
+  if (name === 'format') return isKnownFormat(String(value))
+  return isKnownKeyword(name) && !dropped.has(name) && !name.startsWith('$')
+}
+
+function plainValue(name: string, value: unknown): unknown {
+  if (name === 'description' || name === 'title') return shortText(String(value))
+  if (literals.has(name)) return value
+  if (maps.has(name) && isSchema(value)) return plainMembers(value)
+  if (Array.isArray(value)) return value.map((one) => (isSchema(one) ? plainSchema(one) : one))
+  return isSchema(value) ? plainSchema(value) : value
 }
 
 function plainMembers(members: Schema): Schema {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
 import { describeError } from '@tollbook/core/fault'
 import { parse } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
-import { patternLengthMax } from './patternCost.ts'
 
 /** A JSON Schema without references. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -11,80 +10,117 @@ export type Schema = Readonly<Record<string, unknown>>
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const depthMax = 30
+/** A schema or a document cannot be used. */
+export class SchemaProblem extends Error {
+  override readonly name = 'SchemaProblem'
+}
+
+const depthMax = 64
 // A schema of this size takes Ajv about a second.
 const nodesMax = 20_000
-const bytesMax = 4 * 1024 * 1024
+const bytesMax = 16 * 1024 * 1024
 
-interface Place {
-  /** File that holds the schema, for references relative to it. */
+/** The document to which the references of a node are relative. */
+export interface Place {
   readonly file: string
-  /** The whole document of a reference such as `#/$defs/item`. */
+  /** The whole document, for a reference such as `#/$defs/item`. */
   readonly root: unknown
+  /** References out of this folder are refused. Undefined: any local file. */
+  readonly folder?: string | undefined
 }
+
+export interface PlacedNode {
+  readonly node: unknown
+  readonly place: Place
+}
+
+const maps = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+// The values of these keywords are data, in which a name such as $ref means nothing.
+const literals = new Set(['const', 'default', 'enum', 'example', 'examples'])
+const annotations = new Set(['title', 'summary', 'description', 'default', 'examples', 'deprecated'])
 
 /**
  * Replaces the references of a schema by their contents, so that any document can contain it. References lead into the
  * same document or to a local file, never to another host.
  */
-export function inlineReferences(schema: Schema, file: string): Schema {
+export function inlineReferences(schema: Schema, start: Place): Schema {
   let nodes = 0
-  const inline = (node: unknown, place: Place, above: readonly string[]): unknown => {
+  const inline = ({ node, place }: PlacedNode, above: readonly string[], isMap = false): unknown => {
     if (++nodes > nodesMax) throw new SchemaProblem(`has more than ${nodesMax} members`)
     if (above.length > depthMax) throw new SchemaProblem('is nested too deeply, or refers to itself')
-    if (Array.isArray(node)) return node.map((one) => inline(one, place, [...above, '']))
+    const deeper = [...above, '']
+    if (Array.isArray(node)) return node.map((one) => inline({ node: one, place }, deeper))
     if (!isSchema(node)) return node
+    const inlineMember = ([name, member]: [string, unknown]) =>
+      !isMap && literals.has(name)
+        ? [name, member]
+        : [name, inline({ node: member, place }, deeper, !isMap && maps.has(name))]
+    if (isMap) return Object.fromEntries(Object.entries(node).map(inlineMember))
     // Names and anchors have no use once every reference is replaced, and two routes may share a document.
     const { $ref: reference, $defs: _definitions, $id: _name, $anchor: _anchor, $schema: _dialect, ...rest } = node
-    const members = Object.entries(rest).map(([name, one]) => [name, inline(one, place, [...above, ''])] as const)
-    const own = Object.fromEntries(members)
+    const own = Object.fromEntries(Object.entries(rest).map(inlineMember))
     if (reference === undefined) return own
     if (typeof reference !== 'string') throw new SchemaProblem('has a $ref that is not text')
     const target = `${place.file} ${reference}`
     if (above.includes(target)) throw new SchemaProblem(`refers to itself: ${reference}`)
-    const found = follow(reference, place)
-    const inlined = inline(found.node, found.place, [...above, target])
+    const inlined = inline(follow(reference, place), [...above, target])
     if (!isSchema(inlined)) throw new SchemaProblem(`refers to ${reference}, which is not a schema`)
     return Object.keys(own).every((name) => annotations.has(name))
       ? { ...inlined, ...own }
       : { ...own, allOf: [inlined] }
   }
-  const inlined = inline(schema, { file, root: schema }, [])
+  const inlined = inline({ node: schema, place: start }, [])
   return isSchema(inlined) ? inlined : schema
 }
 
-/** A schema cannot be used. The message completes "parameters". */
-export class SchemaProblem extends Error {
-  override readonly name = 'SchemaProblem'
+/** Returns a member of an object, or the node to which the member refers. Undefined if there is none. */
+export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
+  const member = isSchema(node) && Object.hasOwn(node, name) ? node[name] : undefined
+  let child: PlacedNode = { node: member, place }
+  for (let hop = 1; hop <= depthMax; hop++) {
+    const reference = isSchema(child.node) ? child.node['$ref'] : undefined
+    if (typeof reference !== 'string') return child
+    child = follow(reference, child.place)
+  }
+  throw new SchemaProblem(`refers to itself at ${name}`)
 }
 
-const annotations = new Set(['title', 'description', 'default', 'examples', 'deprecated'])
-
-function follow(reference: string, { file, root }: Place): { readonly node: unknown; readonly place: Place } {
+function follow(reference: string, { file, root, folder }: Place): PlacedNode {
   const [target = '', pointer = ''] = reference.split('#', 2)
-  if (target !== '' && !/^\.{0,2}\/?[^:]+$/.test(target))
+  if (target !== '' && !/^\.{0,2}\/?[^:/][^:]*$/.test(target))
     throw new SchemaProblem(`refers to ${reference}; references lead into the same document or to a local file`)
-  const otherFile = resolve(dirname(file), target)
-  const place = target === '' ? { file, root } : { file: otherFile, root: readDocument(otherFile, reference) }
-  const names = pointer.split('/').slice(1)
+  const otherFile = resolve(dirname(file), decoded(target, reference))
+  if (folder !== undefined && target !== '' && /^\.\.|^\//.test(relative(folder, otherFile)))
+    throw new SchemaProblem(`refers to ${reference}, which is not in the folder of the document`)
+  const place =
+    target === ''
+      ? { file, root, folder }
+      : { file: otherFile, root: readDocument(otherFile, `refers to ${reference}, which`), folder }
   let node = place.root
-  for (const name of names) {
-    const plain = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const name of pointer.split('/').slice(1)) {
+    const plain = decoded(name, reference).replaceAll('~1', '/').replaceAll('~0', '~')
     node = isSchema(node) && Object.hasOwn(node, plain) ? node[plain] : undefined
   }
   if (node === undefined) throw new SchemaProblem(`refers to ${reference}, which does not exist`)
   return { node, place }
 }
 
-/** Reads a JSON or YAML document. */
-function readDocument(file: string, reference: string): unknown {
+function decoded(text: string, reference: string): string {
   try {
-    const text = readFileSync(file, 'utf8')
-    if (text.length > bytesMax) throw new SchemaProblem(`refers to ${reference}, which has more than 4 MiB`)
-    return parse(text)
+    return decodeURIComponent(text)
+  } catch {
+    throw new SchemaProblem(`refers to ${reference}, which is not percent-encoded UTF-8`)
+  }
+}
+
+/** Reads a JSON or YAML document. The subject begins the message of a problem. */
+export function readDocument(file: string, subject: string): unknown {
+  try {
+    if (statSync(file).size > bytesMax) throw new SchemaProblem(`${subject} has more than ${bytesMax} bytes`)
+    return parse(readFileSync(file, 'utf8'))
   } catch (error) {
     if (error instanceof SchemaProblem) throw error
-    throw new SchemaProblem(`refers to ${reference}, which cannot be read: ${describeError(error)}`)
+    throw new SchemaProblem(`${subject} cannot be read: ${describeError(error)}`)
   }
 }
 
@@ -99,19 +135,15 @@ export function closedSchema(schema: Schema): Schema {
   return { type: 'object', ...schema, ...closing }
 }
 
-/** Returns the mistake of each pattern that strangers could make expensive. */
-export function findSlowPatterns(schema: unknown, at: FilePath): readonly FileMistake[] {
-  if (Array.isArray(schema)) return schema.flatMap((one, index) => findSlowPatterns(one, [...at, index]))
+/** Finds regular expressions. They run on text of strangers, and the engine of JavaScript can take exponential time. */
+export function findPatterns(schema: unknown, at: FilePath): readonly FileMistake[] {
+  if (Array.isArray(schema)) return schema.flatMap((one, index) => findPatterns(one, [...at, index]))
   if (!isSchema(schema)) return []
   return Object.entries(schema).flatMap(([name, value]) => {
     const path = [...at, name]
-    if (name === 'pattern' && typeof value === 'string') return slowPattern(value, path)
-    const names = name === 'patternProperties' && isSchema(value) ? Object.keys(value) : []
-    return [...names.flatMap((one) => slowPattern(one, [...path, one])), ...findSlowPatterns(value, path)]
+    const isPattern = (name === 'pattern' && typeof value === 'string') || name === 'patternProperties'
+    return isPattern ? [{ path, message: noPatterns }] : findPatterns(value, path)
   })
 }
 
-function slowPattern(pattern: string, path: FilePath): readonly FileMistake[] {
-  const found = patternLengthMax(pattern)
-  return typeof found === 'number' ? [] : [{ path, message: found.problem }]
-}
+const noPatterns = 'is a regular expression, which is not supported; use `enum`, `format` or `maxLength`'

@@ -10,10 +10,10 @@ import {
   headerValue,
   pointerText,
   priceText,
+  rateText,
   sizeText,
   statusCode,
 } from './fileTexts.ts'
-import { useByValue, useShape } from './useShape.ts'
 
 /** Values of a parameter may be texts or numbers. YAML writes both as names of a mapping. */
 const pricesByValue = z.record(z.string(), priceText)
@@ -22,6 +22,21 @@ const jsonSchemaOf = (shape: z.core.$ZodType) => {
   const { $schema: _schema, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' })
   return schema
 }
+
+/** The price by use of a route. `usePrice.ts` checks the combination. */
+export const useShape = z.strictObject({
+  input_per_million: rateText.optional().describe('Price of a million tokens of the prompt.'),
+  output_per_million: rateText.optional().describe('Price of a million tokens of the reply.'),
+  per_million_bytes: rateText.optional().describe('Price of a million bytes of the answer.'),
+  rows: pointerText.optional().describe('JSON pointer in the answer: an array, whose items count, or a number.'),
+  per_row: priceText.optional().describe('Price of a row.'),
+  minimum: priceText.prefault('0.000001').describe('Charged for an answer that used less.'),
+})
+
+export type UseEntry = z.infer<typeof useShape>
+
+/** Prices by use, by the value of a parameter. */
+export const useByValue = z.record(z.string(), useShape)
 
 /** The price of a route, before its parameters are known. `routePrices.ts` checks the combination. */
 export const priceShape = z
@@ -241,3 +256,11 @@ export const productsFileShape = z.strictObject({
   routes: z.array(routeShape).default([]),
   openapi: z.array(openApiShape).default([]),
 })
+
+/** Returns the JSON Schema of the products file, with which editors complete and check it. */
+export function productsFileSchema(): object {
+  return {
+    title: 'Products of Tollbook',
+    ...z.toJSONSchema(productsFileShape, { io: 'input', unrepresentable: 'any' }),
+  }
+}

@@ -16,7 +16,7 @@ import {
   upstreamShape,
 } from './productsFile.ts'
 import { readYaml } from './readYaml.ts'
-import type { CheckedRoute } from './checkedRoute.ts'
+import type { CheckedRoute } from './checkRoute.ts'
 
 /** A products file without a mistake. */
 export interface ProductsFile {

@@ -1,7 +1,7 @@
-import type { Json } from '@tollbook/core/canonicalJson'
 import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 import type { FileMistake, FilePath } from './fileMistake.ts'
+import { memberOf } from './judgeAnswer.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 import type { Parameters } from './checkParameters.ts'
 import type { PriceEntry } from './productsFile.ts'
@@ -188,14 +188,9 @@ function valuesOf(schema: Schema): readonly string[] | undefined {
   return Array.isArray(values) ? values.map(String) : undefined
 }
 
-function valueAt(order: Json, pointer: readonly string[]): Json | undefined {
-  return pointer.reduce<Json | undefined>((at, name) => memberOf(at, name), order)
+function valueAt(order: Parameters, pointer: readonly string[]): unknown {
+  return pointer.reduce<unknown>(memberOf, order)
 }
 
-function memberOf(value: Json | undefined, name: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  return Object.entries(value).find(([key]) => key === name)?.[1]
-}
-
-const isPlainValue = (value: Json | undefined): value is string | number | boolean =>
+const isPlainValue = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value)

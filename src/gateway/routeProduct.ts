@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
-import type { CheckedRoute } from './checkedRoute.ts'
+import type { CheckedRoute } from './checkRoute.ts'
 import { type Parameters, parametersType } from './checkParameters.ts'
 import { deliverRoute } from './deliverRoute.ts'
 import { deliverTool, type ToolDeps } from './deliverTool.ts'

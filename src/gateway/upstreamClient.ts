@@ -8,6 +8,7 @@ import { countsForBreaker, isMissingItem, UpstreamFailure } from '../product/ups
 import { createLiveness, type Liveness } from '../product/liveness.ts'
 import { type Connections, openConnections } from './exchange.ts'
 import { createPace, type Pace } from '../outbound/pace.ts'
+import { TooLong } from '../outbound/readBytes.ts'
 import type { UpstreamEntry } from './productsFile.ts'
 import { createSlots, type Slots } from '../machine/slots.ts'
 
@@ -180,6 +181,7 @@ interface Broken {
 
 function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, { error, isLate }: Broken): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
+  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (isLate || signal.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
   // Omit the cause: it can quote an address or a header, including a key.
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)

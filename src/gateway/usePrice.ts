@@ -2,10 +2,9 @@ import { assertNever } from '@tollbook/core/assert'
 import { formatDecimal } from '@tollbook/core/money'
 import { type MeteredPrice, outputWithin } from '../pricing/meteredPrice.ts'
 import { type PricedVariant, usdDecimals } from '../pricing/priceList.ts'
-import { hasOnlyJson, type RouteEntry } from './productsFile.ts'
+import { hasOnlyJson, type RouteEntry, useByValue, type UseEntry, useShape } from './productsFile.ts'
 import { type FileMistake, type FilePath, mistakesOf, unknownName } from './fileMistake.ts'
 import { hasJsonBody } from './routeRequest.ts'
-import { useByValue, type UseEntry, useShape } from './useShape.ts'
 
 /* The price by use of a route, which tabs pay. */
 

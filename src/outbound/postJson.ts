@@ -1,6 +1,7 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { Fault } from '@tollbook/core/fault'
+import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {
   readonly timeoutMs: number
@@ -24,10 +25,13 @@ const tlsAgent = new TlsAgent(connections)
 export async function postJson(url: string, body: string, options: PostOptions): Promise<unknown> {
   const { timeoutMs, answerBytesMax = standardAnswerBytesMax } = options
   const response = await post(url, body, AbortSignal.timeout(timeoutMs))
-  const text = await readText(response, answerBytesMax)
+  const bytes = await readBytes(response, answerBytesMax).catch((error: unknown) => {
+    // The same request returns the same long answer.
+    throw error instanceof TooLong ? new Fault(error.message, { retryable: false }) : error
+  })
   const { statusCode = 0 } = response
   if (statusCode < 200 || statusCode > 299) throw new Error(`HTTP ${statusCode}`)
-  return JSON.parse(text)
+  return JSON.parse(bytes.toString('utf8'))
 }
 
 function post(url: string, body: string, signal: AbortSignal): Promise<IncomingMessage> {
@@ -43,20 +47,4 @@ function post(url: string, body: string, signal: AbortSignal): Promise<IncomingM
     request.on('error', reject)
     request.end(body)
   })
-}
-
-async function readText(response: IncomingMessage, answerBytesMax: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > answerBytesMax) {
-      response.destroy()
-      // Do not retry: the same request returns the same long answer.
-      throw new Fault(`the answer is longer than ${answerBytesMax} bytes`, { retryable: false })
-    }
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

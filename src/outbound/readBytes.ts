@@ -4,18 +4,21 @@ export class TooLong extends Error {
 }
 
 /**
- * Reads a whole body, or throws as soon as it exceeds the limit. Bytes are counted after decompression, which stops a
- * gzip bomb.
+ * Yields the chunks of a body. Throws `TooLong` and closes the body as soon as it exceeds the limit. The bytes of a
+ * `Response` are counted after decompression, which stops a gzip bomb.
  */
-export async function readBytes(response: Response, bytesMax: number): Promise<Buffer> {
-  if (response.body === null) return Buffer.alloc(0)
-  const chunks: Uint8Array[] = []
+export async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let size = 0
-  for await (const chunk of response.body) {
+  for await (const chunk of body) {
     size += chunk.length
-    // Throwing leaves the loop, which cancels the stream and its connection.
     if (size > bytesMax) throw new TooLong(`the answer is longer than ${bytesMax} bytes`)
-    chunks.push(chunk)
+    yield chunk
   }
+}
+
+/** Reads a whole body within the limit of `bounded`. */
+export async function readBytes(body: AsyncIterable<Uint8Array> | null, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  if (body !== null) for await (const chunk of bounded(body, bytesMax)) chunks.push(chunk)
   return Buffer.concat(chunks)
 }

@@ -13,7 +13,7 @@ import {
   type UpstreamRequest,
 } from './upstreamRequest.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
-import { TooLong } from './readBytes.ts'
+import { bounded } from './readBytes.ts'
 import { isMissingItem, countsForBreaker, UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /**
@@ -153,11 +153,8 @@ const streamBytesMax = 16 * 1024 * 1024
 
 async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
   if (body === null) return
-  let size = 0
-  for await (const chunk of body) {
+  for await (const chunk of bounded(body, streamBytesMax)) {
     onFirst()
-    size += chunk.length
-    if (size > streamBytesMax) throw new TooLong(`the answer is longer than ${streamBytesMax} bytes`)
     yield chunk
   }
 }

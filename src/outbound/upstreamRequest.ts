@@ -92,7 +92,7 @@ export async function readReply(deps: UpstreamRequestDeps, response: Response): 
     await response.body?.cancel()
     throw failure
   }
-  const text = new TextDecoder().decode(await readBytes(response, bytesMax))
+  const text = new TextDecoder().decode(await readBytes(response.body, bytesMax))
   const reply = { status: response.status, headers: response.headers, text }
   if (reply.status === 429 && readsFailures !== true) throw rateLimited(deps, reply)
   return reply

@@ -1,4 +1,5 @@
 import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
+import { readBytes, TooLong } from '../outbound/readBytes.ts'
 import { fitPaper } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
 import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
@@ -107,21 +108,12 @@ export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder):
     timeout: captureTimeoutMs,
   }
   try {
-    return { bytes: await readAll(await page.createPDFStream(options)), clipped: false, missing }
+    return { bytes: await readBytes(await page.createPDFStream(options), resultBytesMax), clipped: false, missing }
   } catch (error) {
+    if (error instanceof TooLong)
+      throw new RenderFailure('too_large', 'the document is larger than 32 MiB', { cause: error })
     if (error instanceof Error && /page range/i.test(error.message))
       throw new RenderFailure('unreachable', `the document has no page of pageRanges ${pageRanges}`, { cause: error })
     throw error
   }
-}
-
-async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > resultBytesMax) throw new RenderFailure('too_large', 'the document is larger than 32 MiB')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -89,7 +89,7 @@ async function replyOf(response: Response): Promise<FeedReply> {
     await response.body?.cancel()
     throw new UpstreamFailure(kindOf(response.status), `the feed answered HTTP ${response.status}`)
   }
-  const bytes = await readBytes(response, bytesMax)
+  const bytes = await readBytes(response.body, bytesMax)
   return {
     kind: 'feed',
     text: decode(bytes, response.headers.get('content-type') ?? ''),

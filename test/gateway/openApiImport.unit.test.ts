@@ -196,7 +196,7 @@ describe('references', () => {
     const document = documentOf(operation({ $ref: '#/components/schemas/Tree' }), {
       components: { schemas: { Tree: { type: 'object', properties: { of: { $ref: '#/components/schemas/Tree' } } } } },
     })
-    expect(() => sell(document, 'GET /x')).toThrow('operation "GET /x" has a schema that refers to itself')
+    expect(() => sell(document, 'GET /x')).toThrow('operation "GET /x" refers to itself: #/components/schemas/Tree')
   })
 })
 
