@@ -15,7 +15,6 @@ import type { SplitShare } from '../pricing/splitSetting.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
 import { createDocsPageFiles } from '../pages/pages.ts'
 import type { FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
-import { prefersHtml } from '../transport/mediaRange.ts'
 import { publicAnswer, publicJson, revalidated } from '../transport/publicAnswer.ts'
 import type { PublicBody } from '../transport/publicBody.ts'
 import { createPublicText } from '../transport/publicDocument.ts'
@@ -115,7 +114,7 @@ function createDiscoveryRoutes(
 /** Serves the page to browsers. Programs receive a 404, as for every unknown path. */
 async function serveHome(request: FreeRequest, page: () => Promise<PublicBody>) {
   const vary = { vary: 'accept' }
-  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(), { ...pageHeaders, ...vary })
+  if (request.prefersHtml === true) return publicAnswer(await page(), { ...pageHeaders, ...vary })
   const refused = pathNotFound()
   return { ...refused, headers: { ...refused.headers, ...vary } }
 }

@@ -39,6 +39,8 @@ export interface FreeRequest {
   readonly requestId: string
   /** Returns a request header. A blank header counts as absent. */
   header(name: string): string | undefined
+  /** True if the caller is a person with a browser. */
+  readonly prefersHtml?: boolean
   /** Limits of the caller, for a route that stores a quote or queries the chain. */
   readonly limits: Pick<Pass, 'limitQuotes' | 'limitLookups'>
 }

@@ -1,7 +1,10 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { sha256 } from '@tollbook/core/digest'
-import { type ContentCoding, contentCodings } from './contentCoding.ts'
+
+/** Content codings of the bodies, smallest form first. */
+export const contentCodings = ['br', 'gzip'] as const
+export type ContentCoding = (typeof contentCodings)[number]
 
 /** The body of a public read, prepared once and sent many times. */
 export interface PublicBody {

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { type ByteRange, readByteRange } from './byteRange.ts'
-import { chooseCoding } from './contentCoding.ts'
 import type { PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
@@ -14,9 +13,10 @@ export interface FileBody {
   read(range?: ByteRange): Readable
 }
 
-/** Sends the form of the body that the client prefers, or 304 if the client already has it. */
+/** Sends the body in a form that the client accepts, or 304 if the client already has it. */
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
-  const coding = chooseCoding(context.get('accept-encoding'), [...coded.keys()])
+  // The smallest form that the client accepts.
+  const coding = [...coded.keys()].find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')
   // Each form has its own tag, because a strong tag identifies exact bytes.
   context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)

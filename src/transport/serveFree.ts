@@ -7,7 +7,7 @@ import { clientAddress } from './clientAddress.ts'
 import type { FreeAction, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { parseJson } from './parseJson.ts'
 import { readBody } from './readBody.ts'
-import { headerOf } from './requestHead.ts'
+import { headerOf, prefersHtml } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { send } from './send.ts'
 import { invalidRequest, overloaded } from './transportError.ts'
@@ -89,6 +89,7 @@ function freeRequest(deps: FreeDeps, { context, segment, limits }: FreeVisit): F
     requestId: String(context.state['requestId']),
     query: context.querystring,
     header: (name) => headerOf(context.req, name),
+    prefersHtml: prefersHtml(context),
     limits,
   }
 }

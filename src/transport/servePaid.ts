@@ -10,12 +10,11 @@ import type { Sales } from '../paywall/sales.ts'
 import { admissionRequestOf, limitAddressOf, takePass } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoute.ts'
-import { prefersHtml } from './mediaRange.ts'
 import { openVisit, type VisitDeps } from './paidVisit.ts'
 import { hasBody, hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
-import { headerOf, pathOf } from './requestHead.ts'
+import { headerOf, pathOf, prefersHtml } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
 import { invalidRequest, overloaded, pathNotFound } from './transportError.ts'
@@ -67,10 +66,10 @@ export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly
  * Returns the payment page for a person who opens the address of a product. A request with a header of any rail comes
  * from a program.
  */
-function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, { req }: Context) {
-  if (paymentPage === undefined || method !== 'GET' || !prefersHtml(headerOf(req, 'accept'))) return undefined
+function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, context: Context) {
+  if (paymentPage === undefined || method !== 'GET' || !prefersHtml(context)) return undefined
   const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)
-  return names.some((name) => headerOf(req, name) !== undefined) ? undefined : paymentPage(path)
+  return names.some((name) => headerOf(context.req, name) !== undefined) ? undefined : paymentPage(path)
 }
 
 interface Arrival {

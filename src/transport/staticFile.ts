@@ -1,7 +1,6 @@
 import type { Answer } from '../paywall/answer.ts'
-import { contentCodings } from './contentCoding.ts'
 import { type PublicAnswer, publicAnswer } from './publicAnswer.ts'
-import { preparePublicBody, type PublicBody } from './publicBody.ts'
+import { contentCodings, preparePublicBody, type PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
 /** A file of a page. The first request compresses it, because most instances never serve it. */
