@@ -96,14 +96,7 @@ async function coldJob(egress: Egress, url: string): Promise<Job> {
       kind === 'screenshots'
         ? renderTaskOf({ kind: 'screenshot', order: pictureOf(url) })
         : renderTaskOf({ kind: 'pdf', order: documentOf(url) })
-    const deps = {
-      egress,
-      signal: never,
-      loadTimeoutMs,
-      hurry: never,
-      onStall: () => undefined,
-      onStage: () => undefined,
-    }
+    const deps = { egress, signal: never, loadTimeoutMs, hurry: never, onStall: () => undefined }
     const outcome = await renderJob(launched.browser, task, deps)
     await launched.end()
     if ('failure' in outcome) throw outcome.failure

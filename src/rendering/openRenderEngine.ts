@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../machine/log.ts'
 import { type BrowserLease, type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
-import type { RenderBounds, RenderEngine, RenderStage, RenderWork } from './renderEngine.ts'
+import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { type Egress, type JobOutcome, renderJob } from './renderJob.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { renderTaskOf } from './renderTaskOf.ts'
@@ -60,17 +60,12 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
   const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs), ended.signal])
   const { take, takeAlone } = deps.browsers
   if (standing !== 'suspect') {
-    const shared = await attempt(deps, work, { ...bounds, until, take, stage: 'starting' })
+    const shared = await attempt(deps, work, { ...bounds, until, take })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
   // Any page of a shared browser may have ended it. In a separate browser the page harms no other page, and another
   // crash proves that this page causes it.
-  const alone = await attempt(deps, work, {
-    ...bounds,
-    until,
-    take: () => takeAlone(until),
-    stage: 'startingAlone',
-  })
+  const alone = await attempt(deps, work, { ...bounds, until, take: () => takeAlone(until) })
   if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
   return resultOf(alone.outcome, bounds)
 }
@@ -78,7 +73,6 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
 interface AttemptBounds extends RenderBounds {
   readonly until: AbortSignal
   readonly take: () => Promise<BrowserLease>
-  readonly stage: RenderStage
 }
 
 interface Attempt {
@@ -87,18 +81,10 @@ interface Attempt {
 }
 
 async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: AttemptBounds): Promise<Attempt> {
-  const { until, stage, hurry, onStall, onBrowserLost, onStage = () => undefined } = bounds
-  onStage(stage)
+  const { until: signal, hurry, onStall, onBrowserLost } = bounds
   const lease = await leaseFor(bounds)
   const { loadTimeoutMs } = limits
-  const outcome = await renderJob(lease.browser, renderTaskOf(work), {
-    egress,
-    signal: until,
-    loadTimeoutMs,
-    hurry,
-    onStall,
-    onStage,
-  })
+  const outcome = await renderJob(lease.browser, renderTaskOf(work), { egress, signal, loadTimeoutMs, hurry, onStall })
   const isBrowserLost = 'failure' in outcome && !lease.browser.connected
   if (isBrowserLost) onBrowserLost()
   lease.giveBack(outcome.obeyed ? 'sound' : 'spoiled')

@@ -30,7 +30,7 @@ const retryPauseMaxMs = 60_000
 // Time beyond the deadline of a job, after which the worker is killed. The worker's own deadlines are shorter.
 const graceMs = 5_000
 
-interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost' | 'onStage'> {
+interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost'> {
   readonly resolve: (rendered: Rendered) => void
   readonly reject: (failure: RenderFailure) => void
 }
@@ -177,7 +177,6 @@ function obey(worker: WorkerState, news: WorkerNews): void {
   const job = worker.jobs.get(news.id)
   if (news.type === 'stalled') return job?.onStall()
   if (news.type === 'browserLost') return job?.onBrowserLost()
-  if (news.type === 'stage') return job?.onStage?.(news.stage)
   worker.jobs.delete(news.id)
   if (news.type === 'failed')
     return job?.reject(new RenderFailure(news.kind, news.message, { endsPayment: news.endsPayment }))

@@ -1,6 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
-import { type AttemptCourse, startCourse } from './attemptCourse.ts'
 import { createPaymentBudgets, type PaymentBudgets } from './paymentBudgets.ts'
 import type { RenderEngine, RenderWork } from './renderEngine.ts'
 import { createRenderQueue, type RenderQueue, type RenderTurn, type TurnOutcome } from './renderQueue.ts'
@@ -29,8 +28,6 @@ export interface RenderAttempt {
   readonly outcome: TurnOutcome
   /** Undefined if the page was rendered. */
   readonly failure?: string
-  /** Stages with their milliseconds, such as `waiting 20, starting 1, loading 310`. */
-  readonly course: string
   /** Browser time of this payment so far, including this attempt. */
   readonly paymentTimeMs: number
 }
@@ -86,23 +83,15 @@ interface Rendering {
 }
 
 async function renderInTurn(deps: Rendering, work: RenderWork, buyer: Buyer): Promise<Rendered> {
-  const { clock, queue, budgets, onAttempt } = deps
+  const { queue, budgets, onAttempt } = deps
   const { payer, payment } = buyer
-  const course = startCourse(clock, 'waiting')
   const report = (outcome: TurnOutcome, failure: { readonly failure?: string }): void =>
-    onAttempt({
-      payer,
-      payment,
-      outcome,
-      ...failure,
-      course: course.describe(),
-      paymentTimeMs: budgets.spentMs(payment),
-    })
+    onAttempt({ payer, payment, outcome, ...failure, paymentTimeMs: budgets.spentMs(payment) })
   try {
     const turn = await queue.enter({ ...buyer, site: siteOf(work, buyer) })
     if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
     if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
-    const rendered = await renderOnTurn(deps, work, { buyer, turn, course })
+    const rendered = await renderOnTurn(deps, work, { buyer, turn })
     report('rendered', {})
     return rendered
   } catch (error) {
@@ -114,13 +103,12 @@ async function renderInTurn(deps: Rendering, work: RenderWork, buyer: Buyer): Pr
 interface OwnTurn {
   readonly buyer: Buyer
   readonly turn: RenderTurn
-  readonly course: AttemptCourse
 }
 
 async function renderOnTurn(
   { clock, engine, budgets, jobTimeoutMs }: Rendering,
   work: RenderWork,
-  { buyer: { payment, signal }, turn, course }: OwnTurn,
+  { buyer: { payment, signal }, turn }: OwnTurn,
 ): Promise<Rendered> {
   const startedAtMs = clock.monotonicMs()
   const bounds = {
@@ -130,7 +118,6 @@ async function renderOnTurn(
     hurry: turn.hurry,
     onStall: turn.stall,
     onBrowserLost: turn.loseBrowser,
-    onStage: course.enter,
   }
   const ended = await engine.render(work, bounds).then(
     (rendered) => ({ rendered }),

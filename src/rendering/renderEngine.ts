@@ -30,21 +30,4 @@ export interface RenderBounds {
   readonly onStall: () => void
   /** Called when the browser has ended with all its pages. */
   readonly onBrowserLost: () => void
-  /** Called when the job enters a stage, for the log. */
-  readonly onStage?: (stage: RenderStage) => void
 }
-
-/**
- * Stages of a job. `starting`: waits for a browser · `startingAlone`: waits for a separate browser, because the last
- * one ended or the job is a suspect's.
- */
-export const renderStages = [
-  'starting',
-  'opening',
-  'loading',
-  'settling',
-  'capturing',
-  'closing',
-  'startingAlone',
-] as const
-export type RenderStage = (typeof renderStages)[number]

@@ -3,7 +3,6 @@ import type { Browser, BrowserContext, Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
 import { tooLarge } from './navigationWatch.ts'
 import { createPlaceWatch, placeTickMs } from './placeWatch.ts'
-import type { RenderStage } from './renderEngine.ts'
 import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
@@ -27,7 +26,6 @@ export interface JobDeps {
   readonly hurry: AbortSignal
   /** Called when the page gives up its place to another job. */
   readonly onStall: () => void
-  readonly onStage: (stage: RenderStage) => void
 }
 
 /**
@@ -35,8 +33,7 @@ export interface JobDeps {
  * its proxy are closed when the job ends.
  */
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
-  const { egress, signal, onStage } = deps
-  onStage('opening')
+  const { egress, signal } = deps
   const proxy = await egress.open()
   const watch = createPlaceWatch({ bytesMoved: proxy.bytesMoved, onStall: deps.onStall })
   const watching = setInterval(watch.tick, placeTickMs)
@@ -49,7 +46,6 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
     (rendered) => ({ rendered }),
     (error: unknown) => ({ failure: asFailure(error, { proxy, signal, browser }) }),
   )
-  onStage('closing')
   ended.forget()
   clearInterval(watching)
   // Close the proxy first, so that an ended job fetches nothing more.
@@ -109,13 +105,10 @@ async function renderIn(context: BrowserContext, task: RenderTask, job: GuardedJ
 }
 
 async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): Promise<Rendered> {
-  const { proxy, onStage } = job
-  onStage('loading')
   const visit = await visitPage(page, task, job)
-  onStage('capturing')
   const captured = await task.capture(page, visit.world).finally(visit.check)
   const missing = [...visit.missing, ...captured.missing]
-  return { ...captured, ...resultOf(page, visit), missing, refusedRequests: proxy.refusedCount() }
+  return { ...captured, ...resultOf(page, visit), missing, refusedRequests: job.proxy.refusedCount() }
 }
 
 function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {

@@ -73,7 +73,6 @@ async function render(current: RenderEngine, order: Extract<WorkerOrder, { type:
       hurry: job.hurry.signal,
       onStall: () => report({ type: 'stalled', id }),
       onBrowserLost: () => report({ type: 'browserLost', id }),
-      onStage: (stage) => report({ type: 'stage', id, stage }),
     })
     report({ type: 'rendered', id, rendered: { ...rendered, missing: [...rendered.missing] } })
   } catch (error) {

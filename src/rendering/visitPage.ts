@@ -29,7 +29,6 @@ export interface VisitDeps {
   readonly loadTimeoutMs: number
   /** Aborted when other pages need this page's memory. Loading then ends at once. */
   readonly hurry: AbortSignal
-  readonly onStage: (stage: 'settling') => void
 }
 
 // Time for a page to continue after its requests were ended.
@@ -60,7 +59,6 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   const loading = endLoading(requests, deps)
   const httpStatus = await arrive(page, task, { ...deps, world })
   watch.check()
-  deps.onStage('settling')
   if (task.isPrinted) await page.emulateMediaType('print')
   await hideElements(world, task.options.hide)
   const unsettled = await settlePage({ page, world, requests, timers, sockets, scroll: task.scroll }, task.options)

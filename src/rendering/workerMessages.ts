@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { renderStages, type RenderWork } from './renderEngine.ts'
+import type { RenderWork } from './renderEngine.ts'
 import { standings } from './renderRecord.ts'
 import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './renderer.ts'
 
@@ -59,7 +59,6 @@ export const workerNews = z.discriminatedUnion('type', [
   z.object({ type: z.literal('state'), unavailable: sentence.optional(), problem: sentence.optional() }),
   z.object({ type: z.literal('stalled'), id }),
   z.object({ type: z.literal('browserLost'), id }),
-  z.object({ type: z.literal('stage'), id, stage: z.enum(renderStages) }),
   z.object({ type: z.literal('rendered'), id, rendered }),
   z.object({
     type: z.literal('failed'),

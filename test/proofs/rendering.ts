@@ -4,13 +4,7 @@ import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/machine/log.ts'
 import { type Counter, ask } from '../support/ask.ts'
-import {
-  type AttemptLine,
-  attemptLine,
-  describeFailures,
-  stageSeconds,
-  tallyAttempts,
-} from './rendering/attemptReport.ts'
+import { type AttemptLine, attemptLine, tallyAttempts } from './rendering/attemptReport.ts'
 import { fundPayers } from './rendering/fundPayers.ts'
 import { memoryOf, renderingProcesses, stillRunning, workerCount } from './rendering/renderingProcesses.ts'
 import { attackerHost, honestHost, startSites } from './rendering/sites.ts'
@@ -221,8 +215,7 @@ function conclude({ tally, aloneMs, durationsMs, memory, orphans }: Results): vo
       `memory of worker and browser: during the attack ${(during / before).toFixed(1)} times, after it ${(after / before).toFixed(1)} times that before, goal at most ${memoryGrowthMax}; processes left behind ${orphans}`,
       `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
       ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
-      ...describeFailures(ofHonest).map((failure) => `honest, failed attempt: ${failure}`),
-      `honest, half of the attempts: ${['waiting', 'loading', 'capturing'].map((stage) => stageSeconds(ofHonest, stage)).join('; ')}`,
+      ...tallyAttempts(ofHonest).map((line) => `attempts of the honest caller: ${line}`),
       ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),
       `browser time of a payment: most ${seconds(mostSpent)} s, on average ${seconds(spent.reduce((sum, ms) => sum + ms, 0) / spent.length)} s over ${spent.length} payments; bound ${renderSecondsMax} s and ${graceSeconds} s to end the last page`,
       ...tallyAttempts(ofAttackers).map((line) => `attempts of attackers: ${line}`),

@@ -107,13 +107,9 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
   test('renders the page of a suspect in a separate browser', async () => {
     const [shared = 0] = browsersOf(workerPid())
     const gone = new AbortController()
-    const isLoading = Promise.withResolvers<void>()
-    const onStage = (stage: string): void => void (stage === 'loading' && isLoading.resolve())
-    const job = shoot('/silent', { standing: 'suspect', signal: gone.signal, onStage })
-    await isLoading.promise
-    const own = assertPresent(
+    const job = shoot('/silent', { standing: 'suspect', signal: gone.signal })
+    const own = await awaitThat('the page has a separate browser', () =>
       browsersOf(workerPid()).find((browser) => browser !== shared),
-      'the page has a separate browser',
     )
     gone.abort()
     await expect(job).rejects.toMatchObject({ kind: 'timeout' })
@@ -122,16 +118,13 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
   })
 
   test('repeats each page of a browser that ended in a separate browser, and says that it ended', async () => {
-    const stages: string[] = []
-    const onStage = (name: string): void => void stages.push(name)
     let lost = 0
     const onBrowserLost = (): void => void lost++
-    const jobs = [1, 2, 3].map(() => shoot('/slow', { onStage, onBrowserLost }))
+    const jobs = [1, 2, 3].map(() => shoot('/slow', { onBrowserLost }))
     await areAsked.promise
     process.kill(assertPresent(browsersOf(workerPid())[0], 'the browser of strangers runs'), 'SIGKILL')
     for (const answer of await Promise.all(jobs)) expect(answer).toMatchObject({ httpStatus: 200 })
     expect(lost).toBe(3)
-    expect(stages.filter((name) => name === 'startingAlone')).toHaveLength(3)
   })
 
   test('is started again when it is killed, and leaves no browser behind', async () => {
