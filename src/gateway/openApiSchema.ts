@@ -23,12 +23,12 @@ const textLengthMax = 300
 /** Keeps the keywords that check a value or describe it, and drops members that only answers have. */
 export function plainSchema(schema: unknown): unknown {
   if (!isSchema(schema)) return typeof schema === 'boolean' ? schema : {}
-  const kept = Object.entries(schema).filter(([name, value]) => isKept(name, value))
-  const plain = Object.fromEntries(kept.map(([name, value]) => [name, plainValue(name, value)]))
+  const allowed = Object.entries(schema).filter(([name, value]) => isAllowed(name, value))
+  const plain = Object.fromEntries(allowed.map(([name, value]) => [name, plainValue(name, value)]))
   return withoutUnknownRequired(plain, schema)
 }
 
-function isKept(name: string, value: unknown): boolean {
+function isAllowed(name: string, value: unknown): boolean {
   if (name === 'description' || name === 'title') return typeof value === 'string'
   // Booleans are those of OpenAPI 3.0, which some documents of 3.1 still have.
   if (name.startsWith('exclusiveM')) return typeof value === 'number'

@@ -108,8 +108,8 @@ function follow(reference: string, { file, root, folder }: Place): PlacedNode {
 function decoded(text: string, reference: string): string {
   try {
     return decodeURIComponent(text)
-  } catch {
-    throw new SchemaProblem(`refers to ${reference}, which is not percent-encoded UTF-8`)
+  } catch (cause) {
+    throw new SchemaProblem(`refers to ${reference}, which is not percent-encoded UTF-8`, { cause })
   }
 }
 
