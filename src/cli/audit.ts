@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type KnownLedger, runAuditCommand } from '@tollbook/audit/auditCommand'
 import { auditHelp, auditOptionNames, UsageError } from '@tollbook/audit/commandArguments'
-import { findLedger } from './ledgerPlace.ts'
+import { findLedger } from './installation.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
@@ -20,7 +20,7 @@ export function auditCommand(deps: CommandDeps): Command {
         stdout,
         stderr,
         interrupted,
-        findLedger: (database) => findKnownLedger(deps.home(), database),
+        findLedger: (database) => findKnownLedger(deps, database),
         ...(clock === undefined ? {} : { clock }),
       })
       deps.setExitCode(code)
@@ -30,9 +30,9 @@ export function auditCommand(deps: CommandDeps): Command {
   return command
 }
 
-async function findKnownLedger(home: string, database: string | undefined): Promise<KnownLedger> {
+async function findKnownLedger(deps: CommandDeps, database: string | undefined): Promise<KnownLedger> {
   try {
-    return await findLedger(home, database)
+    return await findLedger(deps, database)
   } catch (error) {
     if (error instanceof UsageProblem) throw new UsageError(error.message)
     throw error

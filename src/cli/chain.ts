@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { localnetCommand } from '@tollbook/localnet/localnetCommand'
 import { readConfig } from '../config.ts'
 import { createLog } from '../machine/log.ts'
-import { enterableFolder, openFolder } from './local/homeFolder.ts'
+import { enterableFolder, openFolder } from './local/home.ts'
 
 // Default port of a local node in all Solana tools.
 const standardPort = 8_899

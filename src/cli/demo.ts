@@ -42,7 +42,7 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
   opened.defer(() => service.close())
   say(
-    `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl ?? ''}`,
+    `0. The service ${service.started ? 'is up' : 'was running'} at ${service.local.baseUrl}, the chain at ${service.local.rpcUrl}`,
   )
   const samples = service.local.sampleUpstreams?.mode
   if (samples === 'always') say('   Prices, weather, news and chat are sample data: no provider is asked.')
@@ -59,10 +59,9 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
     `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(service.local.baseUrl, service.local.demoWallet?.address ?? '')}`,
   )
   say(`\nBurned tokens:   ${service.local.baseUrl}/burn`)
-  if (service.local.financeToken)
-    say(
-      `Finance reports: ${service.local.baseUrl}/finance, with financeToken of ${join(config.local.home, 'local.json')}`,
-    )
+  say(
+    `Finance reports: ${service.local.baseUrl}/finance, with financeToken of ${join(config.local.home, 'local.json')}`,
+  )
   await untilStopped()
 }
 

@@ -13,7 +13,8 @@ import { type Bound, readBound } from '../reports/export/exportRange.ts'
 import { rollUp } from '../reports/rollUp.ts'
 import type { ExportScope } from '../reports/export/exportScope.ts'
 import { openDatabase } from '../store/database.ts'
-import { type LedgerPlace, findLedger } from './ledgerPlace.ts'
+import type { KnownLedger } from '@tollbook/audit/auditCommand'
+import { findLedger } from './installation.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
@@ -69,7 +70,7 @@ async function runExport(deps: CommandDeps, format: ExportFormat, options: Expor
   const question = { format, table, from: boundOf('from', from), to: boundOf('to', to), output }
   if (output === undefined && format === 'parquet' && deps.stdout.isTTY === true)
     throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
-  return write(deps, await findLedger(deps.home(), database), question)
+  return write(deps, await findLedger(deps, database), question)
 }
 
 interface ExportOrder {
@@ -92,7 +93,7 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
   return bound
 }
 
-async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder): Promise<number> {
+async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder): Promise<number> {
   const { databaseUrl, origin, publicKey } = ledger
   const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)

@@ -52,9 +52,11 @@ async function loadExport(deps: CommandDeps): Promise<Command> {
 
 async function loadReport(deps: CommandDeps): Promise<Command> {
   keepHeapSmall()
-  const { findDatabase, reportCommand } = await import('./report.ts')
+  const { reportCommand } = await import('./report.ts')
+  const { findLedger } = await import('./installation.ts')
   const { findReceiptKey } = await import('./findReceiptKey.ts')
-  return reportCommand({ ...deps, databaseUrl: findDatabase, receiptKey: () => findReceiptKey(deps.home()) })
+  const databaseUrl = async () => (await findLedger(deps, undefined, 'DATABASE_URL')).databaseUrl
+  return reportCommand({ ...deps, databaseUrl, receiptKey: () => findReceiptKey(deps.home()) })
 }
 
 async function loadAudit(deps: CommandDeps): Promise<Command> {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { fetchFile } from '@tollbook/client/fetchFile'
 import type { Config } from '../config.ts'
-import { loadLocalMode } from './local/loadLocalMode.ts'
-import { Fault } from '@tollbook/core/fault'
+import type * as LocalMode from './local/localMode.ts'
+import { errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
@@ -48,4 +48,17 @@ async function answers(baseUrl: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+const advice =
+  'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
+
+/** Loads local mode only when it is started, because a production installation lacks its packages. */
+export async function loadLocalMode(): Promise<typeof LocalMode> {
+  try {
+    return await import('./local/localMode.ts')
+  } catch (cause) {
+    if (errorCode(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new Fault(advice, { cause, retryable: false })
+  }
 }

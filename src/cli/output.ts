@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
+import { interruptedExitCode } from './runCommand.ts'
 
 /** Destination of a long output that is written in chunks. */
 export interface Output {
@@ -16,8 +17,6 @@ export interface Output {
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
-
-const interruptedExitCode = 130
 
 /** Exit code of a command that was interrupted by Ctrl-C or by its reader. Undefined otherwise. */
 export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): number | undefined {

@@ -1,39 +1,48 @@
-import { type Config, parseShareWallets, readConfig } from '../config.ts'
-import { openPayout, type Payout } from '../payout/openPayout.ts'
 import type { Address } from '@tollbook/core/address'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../machine/log.ts'
-import type { CommandDeps } from './commandDeps.ts'
-import { type LocalJson, readLocal } from './localJson.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { parseShareWallets, readConfig } from '../config.ts'
+import { silentLog } from '../machine/log.ts'
+import { openPayout, type Payout } from '../payout/openPayout.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { chainOf, readInstallation, requireLogin } from './installation.ts'
+import { interruptedExitCode, runWith } from './runCommand.ts'
 
-/**
- * Opens the database and the chain of the environment, or those of local mode. `mint` is the one that is paid;
- * undefined for the service token.
- */
-export async function openPayoutAccess(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
-  const config = readConfig()
-  const local = await readLocal(deps)
-  const databaseUrl = config.payout.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
-  if (databaseUrl === undefined)
-    throw new UsageProblem('PAYOUT_DATABASE_URL', 'is missing: a login that is a member of tollbook_payout')
-  const chain = chainOf(config, local)
-  return openPayout({ ...chain, mint, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
+/** Opens the payouts in the mint, does the work, and turns its failure into a message and an exit code. */
+export function runPayout(
+  deps: CommandDeps,
+  mint: () => Promise<string | undefined>,
+  work: (payout: Payout) => Promise<void>,
+): Promise<void> {
+  return runWith(
+    deps,
+    async () => open(deps, await mint()),
+    async (payout) => {
+      try {
+        await work(payout)
+        return 0
+      } catch (error) {
+        if (!deps.interrupted.aborted) throw error
+        deps.stderr.write('interrupted; run the command again to continue\n')
+        return interruptedExitCode
+      }
+    },
+  )
 }
 
-function chainOf(config: Config, local: LocalJson | undefined) {
-  const currencies = config.currencies.accepted
-  if (config.chain !== undefined) return { ...config.chain, currencies }
-  if (local?.rpcUrl === undefined)
+/** `mint` is the one that is paid; undefined for the service token. */
+async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
+  const installation = await readInstallation(deps)
+  const { config, local } = installation
+  const login = ['PAYOUT_DATABASE_URL', 'tollbook_payout'] as const
+  const databaseUrl = requireLogin(config.payout.databaseUrl ?? local?.adminDatabaseUrl, login)
+  const chain = chainOf(installation)
+  if (chain === undefined)
     throw new UsageProblem('SOLANA_RPC_URLS', 'is missing, with TOKEN_MINT and PAYMENT_WALLET; or run local mode here')
   // A payout counts as failed only if two nodes agree. The node of local mode is the chain itself, so it is listed
   // twice.
-  return {
-    rpcUrls: [local.rpcUrl, local.rpcUrl],
-    tokenMint: local.tokenMint,
-    paymentWallet: local.paymentWallet,
-    currencies,
-  }
+  const rpcUrls = config.chain === undefined ? [...chain.rpcUrls, ...chain.rpcUrls] : chain.rpcUrls
+  return openPayout({ ...chain, rpcUrls, mint, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
 }
 
 /** Wallet of each share. `--wallets` takes precedence over PAYOUT_WALLETS. */

@@ -13,7 +13,7 @@ import { parseTokenPrice } from '../pricing/tokenPrice.ts'
 import { newestPriceList } from '../reports/priceLists.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { findLedger } from './ledgerPlace.ts'
+import { findLedger } from './installation.ts'
 import { exitCodeOf } from './runCommand.ts'
 
 interface PricesFlags {
@@ -41,7 +41,7 @@ export function pricesCommand(deps: CommandDeps): Command {
 async function show(deps: CommandDeps, { database: given, solUsd }: PricesFlags): Promise<number> {
   const solAttoUsd = parseTokenPrice(solUsd)
   if (solAttoUsd === undefined) throw new UsageProblem('--sol-usd', `must be a decimal such as 150, not ${solUsd}`)
-  const { databaseUrl } = await findLedger(deps.home(), given)
+  const { databaseUrl } = await findLedger(deps, given)
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook prices', connectionsMax: 1, log: silentLog })
   try {
     const body = await newestPriceList(database)

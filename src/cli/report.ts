@@ -1,7 +1,6 @@
-import { join } from 'node:path'
 import { Argument, Command, Option } from 'commander'
 import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
-import { readConfig, type ReceiptSigningKey } from '../config.ts'
+import type { ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
 import { UnknownMint } from '../store/ledgerMints.ts'
@@ -21,7 +20,6 @@ import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { closingText } from './reportClosing.ts'
-import { readLocalJson } from './localJson.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
 import { usageExitCode } from './runCommand.ts'
@@ -222,17 +220,4 @@ function reportLag({ stderr }: ReportCommandDeps, { position, headPosition }: Re
   if (position >= headPosition) return
   const why = 'this database or login may only read, and no service with the finance reports has rolled up the rest'
   stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
-}
-
-/** Returns the database of the operator, or that of local mode. */
-export async function findDatabase(): Promise<string> {
-  const { ledger, local: own, reportsDatabaseUrl } = readConfig()
-  const databaseUrl = reportsDatabaseUrl ?? ledger?.databaseUrl
-  if (databaseUrl !== undefined) return databaseUrl
-  const local = await readLocalJson(join(own.home, 'local.json'))
-  if (local?.databaseUrl === undefined)
-    throw new Fault('DATABASE_URL and REPORTS_DATABASE_URL are missing, and local mode does not run here', {
-      retryable: false,
-    })
-  return local.databaseUrl
 }

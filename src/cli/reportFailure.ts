@@ -1,4 +1,5 @@
 import { errorText, Fault } from '@tollbook/core/fault'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** Prints a problem that an operator can fix as text. Prints a stack only for bugs. */
 export function reportFailure(error: unknown): void {
@@ -14,7 +15,9 @@ export function endAfterFailure(error: unknown): void {
 
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error instanceof Fault || isAboutFile(error) ? errorText(error) : (error.stack ?? error.message)
+  return error instanceof Fault || error instanceof UsageProblem || isAboutFile(error)
+    ? errorText(error)
+    : (error.stack ?? error.message)
 }
 
 /** True for a system error that names a path, such as that of `--output`. */

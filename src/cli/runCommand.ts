@@ -9,6 +9,9 @@ export const refusedExitCode = 4
 /** Exit code when the database or the chain did not answer. The same command may succeed later. */
 export const unavailableExitCode = 7
 
+/** Exit code after Ctrl-C. */
+export const interruptedExitCode = 130
+
 /** Exit codes for faults of a command that differ from the standard ones. */
 export interface FaultCodes {
   readonly refused?: number

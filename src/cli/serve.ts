@@ -9,7 +9,7 @@ import {
   type StartMode,
   useServiceThreads,
 } from '../config.ts'
-import { loadLocalMode } from './local/loadLocalMode.ts'
+import { loadLocalMode } from './openLocalService.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'

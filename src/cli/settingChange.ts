@@ -11,9 +11,10 @@ import {
   type SettingChangeVerdict,
 } from '../settings/settingChange.ts'
 import { isWithin, periodsOf, type SettingPeriod } from '../settings/settingPeriods.ts'
-import type { SettingChanges } from '../store/settingChanges.ts'
+import { silentLog } from '../machine/log.ts'
+import { openSettingChanges, type SettingChanges } from '../store/settingChanges.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { openOperatorAccess } from './operatorAccess.ts'
+import { readInstallation, requireLogin } from './installation.ts'
 import { readDuration } from './duration.ts'
 import { printResult, refusedExitCode, runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
@@ -125,7 +126,13 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
 
 /** Runs `work` as the operator and sets the exit code. */
 function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
-  return runWith(deps, () => openOperatorAccess(deps), work)
+  const open = async () => {
+    const { config, local } = await readInstallation(deps)
+    const login = ['OPERATOR_DATABASE_URL', 'tollbook_operator'] as const
+    const databaseUrl = requireLogin(config.operatorDatabaseUrl ?? local?.adminDatabaseUrl, login)
+    return openSettingChanges({ databaseUrl, log: silentLog })
+  }
+  return runWith(deps, open, work)
 }
 
 // Another operator may take the next number first. The change is then decided again.

@@ -1,16 +1,11 @@
 import type { Clock } from '@tollbook/core/clock'
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
-
-export interface ClockHealth extends Repeated {
-  /** Undefined while the clocks agree. */
-  problem(): string | undefined
-}
+import type { RepeatDeps } from './repeat.ts'
+import { startWatch, type Watch } from './watch.ts'
 
 export interface ClockHealthDeps extends RepeatDeps {
   readonly readDatabaseClockMs: () => Promise<number>
 }
 
-const everyMs = 5_000
 // Half of the difference that leases tolerate (payment/paymentUse.ts). Machines with a time server differ by
 // milliseconds.
 const differenceMaxMs = 30_000
@@ -19,16 +14,9 @@ const differenceMaxMs = 30_000
  * Compares the clocks of server and database. Paid routes close while they disagree, because a wrong clock refuses
  * fresh payments and accepts expired quotes.
  */
-export async function startClockHealth(deps: ClockHealthDeps): Promise<ClockHealth> {
-  let problem: string | undefined
-  const look = async (): Promise<void> => {
-    const found = problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs))
-    if (found !== problem) deps.log.warn({ event: 'clock_health_changed', problem: found ?? 'none' })
-    problem = found
-  }
-  await look()
-  const task = repeat(deps, { name: 'clock health', everyMs, run: look })
-  return { problem: () => problem, stop: () => task.stop() }
+export function startClockHealth(deps: ClockHealthDeps): Promise<Watch> {
+  const find = async () => ({ problem: problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs)) })
+  return startWatch(deps, { name: 'clock health', event: 'clock_health_changed', find })
 }
 
 /**

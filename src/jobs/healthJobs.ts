@@ -3,10 +3,10 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { type NodeWatch, startChainHealth } from './chainHealth.ts'
 import { startClockHealth } from './clockHealth.ts'
 import { startHousekeepingJob } from './housekeepingJob.ts'
-import { startLedgerHealth } from './ledgerHealth.ts'
 import { startQuoteRetentionJob } from './quoteRetentionJob.ts'
 import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
+import { startWatch } from './watch.ts'
 
 /** One condition for selling. */
 export interface ServiceCheck {
@@ -19,16 +19,6 @@ export interface ServiceCheck {
   readonly causes?: readonly string[]
   /** Further facts for the operator. */
   readonly facts?: () => Json
-}
-
-/** The checks behind `/api/health`, repeated in the background. */
-export interface HealthJobs {
-  readonly checks: readonly ServiceCheck[]
-  /** Reason why no quotes are made while payments are still served. */
-  whyNoQuotes(): string | undefined
-  /** A slot that the chain has reached for certain. */
-  slot(): number
-  stop(): Promise<void>
 }
 
 export interface HealthJobsDeps extends RepeatDeps {
@@ -51,10 +41,19 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Starts all periodic checks. Ready when the ledger and the chain have been checked once. */
-export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps): Promise<HealthJobs> {
+/** Starts the checks behind `/api/health`. Ready when the ledger and the chain have been checked once. */
+export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
-  const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
+  // While an acknowledged commit may be lost (I27), paid routes close. A standby that was promoted by mistake, or a
+  // setting changed at run time, is detected within a minute; a database that returns is detected at once.
+  const ledgerHealth = await startWatch(
+    { clock, log },
+    {
+      name: 'ledger health',
+      event: 'ledger_health_changed',
+      find: async () => ({ problem: await ledger.findDurabilityProblem() }),
+    },
+  )
   started.defer(ledgerHealth.stop)
   const clockHealth = await startClockHealth({ clock, log, readDatabaseClockMs: ledger.readDatabaseClockMs })
   started.defer(clockHealth.stop)
@@ -77,7 +76,9 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const stored = started.move()
   return {
     checks,
+    /** Reason why no quotes are made while payments are still served. */
     whyNoQuotes: chainHealth.whyNoQuotes,
+    /** A slot that the chain has reached for certain. */
     slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),
   }

@@ -7,15 +7,9 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
-import {
-  type PayoutAttempt,
-  readAttempts,
-  readOpenHolderPayout,
-  recordAttempt,
-  recordHolderPayout,
-} from '../store/holderPayoutStore.ts'
+import { readAttempts, readOpenHolderPayout, recordAttempt, recordHolderPayout } from '../store/holderPayoutStore.ts'
 import { findRecordedParts } from '../store/payoutStore.ts'
-import { type AttemptStanding, judgeAttempts } from './attemptStanding.ts'
+import { judgeAttempts } from './attemptStanding.ts'
 import type { PreparedPart } from './preparePart.ts'
 
 export interface HolderPaymentDeps {
@@ -55,7 +49,7 @@ const idleRoundsMax = 400
 export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
   const { plan } = order
   const { database, clock } = deps
-  const failed = new Map<number, string>()
+  const [failed, sent] = [new Map<number, string>(), new Set<number>()]
   if (!(await begin(deps, plan))) return
   for (let idle = 0, before = -1; idle < idleRoundsMax; idle++) {
     order.signal.throwIfAborted()
@@ -65,7 +59,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
     before = recorded.size
     const open = plan.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part) && !failed.has(part))
     if (open.length === 0) return finish(deps, plan, failed)
-    const hasChanged = await advance(deps, order, { open, failed })
+    const hasChanged = await advance(deps, order, { open, failed, sent })
     if (!hasChanged) await clock.sleep(pollMs, order.signal)
   }
   throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
@@ -114,61 +108,61 @@ interface Round {
   readonly open: readonly number[]
   /** Parts that this run does not send again, with the reason. */
   readonly failed: Map<number, string>
+  readonly sent: Set<number>
 }
 
 /** Records final parts and sends the parts that may be sent. True if anything changed. */
-async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { open, failed }: Round): Promise<boolean> {
+async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, round: Round): Promise<boolean> {
   const { plan } = order
+  const { open, failed, sent } = round
   const attempts = (await readAttempts(deps.database, plan.id)).filter(({ part }) => open.includes(part))
   const standings = await judgeAttempts(deps.chain, attempts)
   const known = new Map(attempts.map((attempt) => [attempt.part, attempt]))
-  let waiting = 0
-  let changes = 0
+  let [waiting, isEnded] = [0, false]
   const free: number[] = open.filter((part) => !known.has(part))
   for (const attempt of attempts) {
     const { part, signature } = attempt
     const standing = assertPresent(standings.get(signature), 'each attempt is judged')
-    const next = await follow(deps, { plan, attempt, standing })
-    if (next === 'waiting') waiting += 1
-    else changes += 1
-    if (next === 'free') free.push(part)
-    if (standing.kind === 'failed' || standing.kind === 'unproven') failed.set(part, standing.why)
+    switch (standing.kind) {
+      case 'final':
+        await deps.record(plan, signature)
+        isEnded = true
+        break
+      case 'failed':
+        // A run sends a part once more after an earlier run, and then reports why it fails.
+        if (!sent.has(part)) {
+          free.push(part)
+          break
+        }
+        failed.set(part, standing.why)
+        isEnded = true
+        break
+      case 'unproven':
+        failed.set(part, standing.why)
+        isEnded = true
+        break
+      case 'absent':
+        free.push(part)
+        break
+      case 'unseen':
+        // Sending the same bytes again cannot pay twice.
+        await deps.chain.reader.broadcast(attempt)
+        waiting += 1
+        break
+      case 'waiting':
+        waiting += 1
+        break
+      default:
+        assertNever(standing)
+    }
   }
-  for (const part of free.slice(0, Math.max(0, openPartsMax - waiting))) {
+  const sending = free.slice(0, Math.max(0, openPartsMax - waiting))
+  for (const part of sending) {
     const why = await sendPart(deps, order, { part, replaced: known.get(part)?.signature })
-    if (why !== undefined) failed.set(part, why)
-    changes += 1
+    if (why === undefined) sent.add(part)
+    else failed.set(part, why)
   }
-  return changes > 0
-}
-
-type Next = 'recorded' | 'failed' | 'free' | 'waiting'
-
-interface Followed {
-  readonly plan: PayoutPlan
-  readonly attempt: PayoutAttempt
-  readonly standing: AttemptStanding
-}
-
-async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Followed): Promise<Next> {
-  switch (standing.kind) {
-    case 'final':
-      await deps.record(plan, attempt.signature)
-      return 'recorded'
-    case 'failed':
-    case 'unproven':
-      return 'failed'
-    case 'absent':
-      return 'free'
-    case 'unseen':
-      // Sending the same bytes again cannot pay twice.
-      await deps.chain.reader.broadcast(attempt)
-      return 'waiting'
-    case 'waiting':
-      return 'waiting'
-    default:
-      return assertNever(standing)
-  }
+  return isEnded || sending.length > 0
 }
 
 interface PartToSend {

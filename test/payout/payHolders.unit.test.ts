@@ -61,6 +61,8 @@ interface Script {
   readonly attempts?: readonly Attempt[]
   /** Status of a transaction that this run did not send. */
   readonly earlierStatus?: Status
+  /** Status of a transaction that this run has sent. */
+  readonly sentStatus?: Status
   readonly height?: number
   /** Nodes that deny the transaction: it is not there, or it failed. */
   readonly denyingNodes?: number
@@ -122,7 +124,9 @@ function openPayment(script: Script = {}) {
     nodes: { poll: () => Promise.resolve(), height: () => script.height ?? 100 },
     finality: {
       findStatuses: ({ signatures }: { readonly signatures: readonly Signature[] }) =>
-        Promise.resolve({ statuses: signatures.map((each) => (sent.has(each) ? final : script.earlierStatus)) }),
+        Promise.resolve({
+          statuses: signatures.map((each) => (sent.has(each) ? (script.sentStatus ?? final) : script.earlierStatus)),
+        }),
     },
     reader: {
       landingBound: () => ({ lastValidHeight: script.heights?.landing ?? 400 }),
@@ -244,16 +248,23 @@ test('a transaction that no node has seen is sent again as it is, and one that c
   expect(absent.attempts.get(2)?.replaced).toBe(earlier(2).signature)
 })
 
-test('a part that failed on chain gets no second transaction in the same run, and the plan stays open', async () => {
-  const failing = { isFinalized: true, hasFailed: true, slot: 950 }
+const failing = { isFinalized: true, hasFailed: true, slot: 950 }
+
+test('a part that failed on chain in an earlier run is sent again by the next run, in place of its last transaction', async () => {
   const script = { paid: [1], attempts: [earlier(2)], earlierStatus: failing, denyingNodes: 2 }
-  const { calls, pay } = openPayment(script)
+  const { calls, attempts, pay } = openPayment(script)
+  await pay()
+  expect(attempts.get(2)?.replaced).toBe(earlier(2).signature)
+  expect(calls.slice(3)).toEqual(['record attempt 2', 'broadcast', 'record part 2', 'record HolderPayoutEnded'])
+})
+
+test('a part that failed on chain gets no second transaction in the same run, and the plan stays open', async () => {
+  const { calls, pay } = openPayment({ paid: [1], sentStatus: failing, denyingNodes: 2 })
   await expect(pay()).rejects.toThrow(/1 parts failed .*part 2: the account is frozen/)
-  expect(calls).toEqual(['requirePayable', 'record HolderPayoutPlanned', 'requireNothingSent'])
+  expect(calls.slice(3)).toEqual(['record attempt 2', 'broadcast'])
 })
 
 test('a part whose transaction one node alone denies is not sent again, and the refusal asks for a second node', async () => {
-  const failing = { isFinalized: true, hasFailed: true, slot: 950 }
   const script = { paid: [1], attempts: [earlier(2)], height: 201, denyingNodes: 1 }
   for (const [earlierStatus, says] of [
     [undefined, 'never landed'],

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { assertPresent } from '@tollbook/core/assert'
 import { trialBalance } from '../../reports/trialBalance.ts'
 import { readTokenFigures, type TokenFigures } from '../local/tokenFigures.ts'
 import { payOrderOf, send } from './buy.ts'
@@ -24,7 +23,7 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { total } = statsJson.parse(body).data
   const balances = (await trialBalance(database)).filter(({ mint }) => mint === local.tokenMint)
   const accounts = new Map(balances.map(({ account, baseUnits }) => [account, baseUnits]))
-  const chain = await readTokenFigures(assertPresent(local.rpcUrl, 'local mode has a chain'), local)
+  const chain = await readTokenFigures(local)
   return { burnedInStatsBaseUnits: total.baseUnits, payments: total.payments, accounts, ...chain }
 }
 
@@ -33,14 +32,14 @@ export interface Comparison {
   readonly after: DemoFigures
   /** All payments between `before` and `after`. */
   readonly spent: readonly DemoSpending[]
-  readonly tab: DemoTab | undefined
+  readonly tab: DemoTab
 }
 
 /** Checks that ledger, statistics and chain agree to the base unit. */
 export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }: Comparison): void {
   const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
   const paid = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
-  const received = paid + (tab?.depositBaseUnits ?? 0n)
+  const received = paid + tab.depositBaseUnits
   say(`8. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(paid)} transferred.`)
   say(
     `   Burn statistics: ${tokens(before.burnedInStatsBaseUnits)} tokens in ${before.payments} payments before, ${tokens(after.burnedInStatsBaseUnits)} in ${after.payments} after`,
@@ -77,7 +76,6 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }:
 
 /** Compares the debts of the tab in the ledger: its burn, and its rest until a payout. */
 function compareTab(say: DemoDeps['say'], { before, after, tab }: Omit<Comparison, 'spent'>): void {
-  if (tab === undefined) return
   const grown = (prefix: string) => owed(after, prefix) - owed(before, prefix)
   const burnOwed = grown('Liabilities:BurnOwed')
   const rest = grown('Liabilities:Prepaid:') + grown('Liabilities:RefundsDue:')

@@ -18,16 +18,15 @@ export interface DemoTab {
 
 const requests = 10
 
-/** Opens a tab, buys answers by debits, and closes it. Undefined if the service sells no tabs. */
-export async function showTab({ local, say }: DemoDeps): Promise<DemoTab | undefined> {
+/** Opens a tab, buys answers by debits, and closes it. */
+export async function showTab({ local, say }: DemoDeps): Promise<DemoTab> {
   const { baseUrl, tabWallet, demoWallet, rpcUrl, tokenMint } = local
-  if (tabWallet === undefined) return undefined
   const payingFetch = createPayingFetch({
     wallet: await readKeypairFile(assertPresent(demoWallet, 'local mode has a wallet').keypairPath),
-    rpcUrl: assertPresent(rpcUrl, 'local mode has a chain'),
+    rpcUrl,
     expectedMint: tokenMint,
     spendingLimit: { perRequest: { usd: '0.10' }, total: { usd: '1' } },
-    tab: { depositUsd: 1, expectedWallet: tabWallet },
+    tab: { depositUsd: 1, expectedWallet: assertPresent(tabWallet, 'local mode sells tabs') },
   })
   const keys: unknown = await (await payingFetch(new URL('/.well-known/jwks.json', baseUrl))).json()
   const buyQr = async (number: number): Promise<Pick<DemoTab, 'chargedBaseUnits' | 'burnOwedBaseUnits'>> => {

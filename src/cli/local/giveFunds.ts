@@ -14,6 +14,7 @@ import {
   Transaction,
   TransactionInstruction,
 } from '@solana/web3.js'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { isLoopback } from '@tollbook/client/secureUrl'
 import { readAddress } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
@@ -40,12 +41,6 @@ export interface Gift extends GiftOrder {
   readonly signatures: readonly string[]
 }
 
-/** Reason why the faucet rejects an order. `field` names the wrong part. */
-export interface GiftProblem {
-  readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
-  readonly message: string
-}
-
 /** Returns the WebSocket URL, which has the same port on the local chain. */
 export function webSocketUrl(rpcUrl: string): string {
   return rpcUrl.replace(/^http/, 'ws')
@@ -55,16 +50,15 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/** Gives SOL and new tokens to a wallet on a local chain. Refuses any other chain. */
-export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | GiftProblem> {
+/** Gives SOL and new tokens to a wallet on a local chain. Throws a `UsageProblem` for any other chain or a wrong order. */
+export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
-    return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
+    throw new UsageProblem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
   const connection = connectLocalChain(rpcUrl)
   const mintAuthority = Keypair.fromSecretKey(bank.mintAuthority.secretKey)
   try {
     const read = await readOrder(connection, bank.mint, order)
-    if ('field' in read) return read
     await topUp(connection, mintAuthority.publicKey)
     const airdrop = read.lamports === 0n ? [] : [await airdropTo(connection, read.wallet, read.lamports)]
     const { tokenAccount, signature } = await mintTo(connection, mintAuthority, read)
@@ -76,6 +70,7 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | Gi
       signatures: [...airdrop, signature],
     }
   } catch (cause) {
+    if (cause instanceof UsageProblem) throw cause
     throw new Fault(`the local chain at ${rpcUrl} did not give the funds`, { cause, retryable: true })
   }
 }
@@ -91,10 +86,6 @@ const solDecimals = 9
 const lamportsMax = 1_000_000n * BigInt(LAMPORTS_PER_SOL)
 const baseUnitsMax = 2n ** 64n - 1n
 
-function problem(field: GiftProblem['field'], message: string): GiftProblem {
-  return { field, message }
-}
-
 interface ReadOrder {
   readonly wallet: PublicKey
   readonly mint: PublicKey
@@ -108,26 +99,29 @@ async function readOrder(
   connection: Connection,
   mintText: string,
   { address, tokens, sol }: GiftOrder,
-): Promise<ReadOrder | GiftProblem> {
-  if (readAddress(mintText) === undefined) return problem('mint', `${mintText} is not an address`)
-  if (readAddress(address) === undefined) return problem('address', `${address} is not a Solana address`)
+): Promise<ReadOrder> {
+  if (readAddress(mintText) === undefined) throw new UsageProblem('mint', `${mintText} is not an address`)
+  if (readAddress(address) === undefined) throw new UsageProblem('ADDRESS', `${address} is not a Solana address`)
   const [wallet, mint] = [new PublicKey(address), new PublicKey(mintText)]
   const [account, mintAccount] = await connection.getMultipleAccountsInfo([wallet, mint])
   const owner = account?.owner
   if (owner !== undefined && !owner.equals(SystemProgram.programId))
-    return problem('address', `${address} is not a wallet: the account belongs to the program ${owner.toBase58()}`)
+    throw new UsageProblem(
+      'ADDRESS',
+      `${address} is not a wallet: the account belongs to the program ${owner.toBase58()}`,
+    )
   const lamports = parseDecimal(sol, solDecimals)
-  if (lamports === undefined) return problem('sol', `${sol} is not an amount of SOL such as 1 or 0.5`)
+  if (lamports === undefined) throw new UsageProblem('--sol', `${sol} is not an amount of SOL such as 1 or 0.5`)
   if (lamports > lamportsMax)
-    return problem('sol', `${sol} is more than 1000000 SOL, the largest airdrop of a local chain`)
+    throw new UsageProblem('--sol', `${sol} is more than 1000000 SOL, the largest airdrop of a local chain`)
   if (mintAccount === undefined || mintAccount === null)
-    return problem('mint', `${mintText} is not a mint on this chain`)
+    throw new UsageProblem('mint', `${mintText} is not a mint on this chain`)
   const { owner: program } = mintAccount
   const { decimals } = unpackMint(mint, mintAccount, program)
   const baseUnits = parseDecimal(tokens, decimals)
   if (baseUnits === undefined)
-    return problem('tokens', `${tokens} is not an amount of tokens with at most ${decimals} decimals`)
-  if (baseUnits > baseUnitsMax) return problem('tokens', `${tokens} is more than a token account holds`)
+    throw new UsageProblem('TOKENS', `${tokens} is not an amount of tokens with at most ${decimals} decimals`)
+  if (baseUnits > baseUnitsMax) throw new UsageProblem('TOKENS', `${tokens} is more than a token account holds`)
   return { wallet, mint, program, decimals, baseUnits, lamports }
 }
 

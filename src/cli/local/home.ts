@@ -3,10 +3,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
+import { makeFolder } from '@tollbook/client/makeFolder'
 import { Bug } from '@tollbook/core/assert'
-import { Fault } from '@tollbook/core/fault'
+import { errorCode, Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
-import { enterableFolder, openFolder } from './homeFolder.ts'
 
 /** The folder of local mode, with its state, keys and `local.json`. */
 export interface Home {
@@ -32,6 +32,8 @@ export type ReceiptKey = z.infer<typeof receiptKeyJson>
 const keypairJson = z.array(z.int().min(0).max(255)).length(64)
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
+/** Mode of the home. A Postgres under another user can then find its files in it. */
+export const enterableFolder = 0o711
 // No other user of the machine may read the keys, even though they control only demonstration money.
 const privateFolder = 0o700
 const privateFile = 0o600
@@ -40,8 +42,6 @@ const privateFile = 0o600
 export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')
-  // Let other users enter the home, so that a Postgres under another user finds its files. They cannot enter the keys
-  // folder.
   await openFolder(path, enterableFolder)
   await openFolder(keys, privateFolder)
   return {
@@ -62,6 +62,18 @@ export async function openHome(folder: string): Promise<Home> {
       return file
     },
   }
+}
+
+/** Creates the home or a folder in it. */
+export async function openFolder(path: string, mode: number): Promise<void> {
+  await makeFolder(path, mode).catch((error: unknown) => {
+    const code = errorCode(error)
+    const shown = code === undefined ? '' : ` (${code})`
+    throw new Fault(`${path} cannot be created${shown}: set TOLLBOOK_HOME to a folder that can be written`, {
+      cause: error,
+      retryable: false,
+    })
+  })
 }
 
 async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
@@ -88,7 +100,7 @@ async function readOrMake(file: string, make: () => string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     const content = make()
     await writeFile(file, content, { mode: privateFile, flag: 'wx' })
     return content

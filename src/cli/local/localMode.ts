@@ -10,6 +10,7 @@ import { type Home, openHome } from './home.ts'
 import { openLocalBurner } from './localBurner.ts'
 import { giveFunds } from './giveFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { provisionDollar, sampleDollarAccount } from './provisionDollar.ts'
 import { sampleDollar } from './sampleDollar.ts'
@@ -43,17 +44,9 @@ export interface LocalMode {
   sampled(): readonly string[]
   /** Reads the products file again. */
   reload(): Promise<void>
-  /** Address of the finance reports and where their token is. Undefined if the operator's identity provider decides. */
-  readonly financeUrl: string | undefined
+  /** Address of the finance reports, and where their token is. */
+  readonly financeUrl: string
   close(): Promise<void>
-}
-
-interface LocalDatabase {
-  readonly databaseUrl: string
-  readonly adminDatabaseUrl: string | null
-  /** Undefined for a database of the operator. */
-  readonly burnDatabaseUrl: string | undefined
-  readonly signerDatabaseUrl: string | undefined
 }
 
 /** The samples, unless they are off, and the products that are configured with them. */
@@ -63,51 +56,48 @@ interface LocalSamples extends Pick<Config, 'products'> {
 }
 
 /**
- * Starts the whole service on one machine without any setup. It starts the database or the chain if the configuration
- * has none, and fills it with data for a demonstration. A later start reuses this data.
+ * Starts the whole service on one machine without any setup, with its own database, chain and keys. A later start uses
+ * the same ones. `config` has no variables of an operator (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)
   const home = await openHome(config.local.home)
   const local = { ...options, config, home, opened }
-  const { burnDatabaseUrl, signerDatabaseUrl = config.signer.databaseUrl, ...database } = await openLocalDatabase(local)
-  const localChain = await openLocalChain(local)
-  const { chain, tabWallet, facts } = localChain
+  const { burnDatabaseUrl, signerDatabaseUrl, ...database } = await openLocalDatabase(local)
+  const { chain, tabWallet, facts } = await openLocalChain(local)
   const samples = await openSamples(local, chain.tokenMint)
-  const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
-  const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
+  const receiptSigningKey = await home.receiptKey()
+  const finance = await openLocalFinance(home, systemClock)
+  const x402 = await openLocalX402(local, { chain, tabWallet, databaseUrl: signerDatabaseUrl })
   const { artifacts } = samples.products
   const serviceConfig: ServiceConfig = {
     ...config,
-    ledger: config.ledger ?? { databaseUrl: database.databaseUrl, requiresStandby: false },
+    ledger: { databaseUrl: database.databaseUrl, requiresStandby: false },
     chain: { commitment: config.local.commitment, ...chain },
     tabs: { ...config.tabs, wallet: tabWallet },
-    currencies: config.chain === undefined ? withSampleDollar(config.currencies) : config.currencies,
+    currencies: withSampleDollar(config.currencies),
     receiptSigningKey,
-    seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
+    seal: { ...config.seal, checkpointFile: join(home.path, 'checkpoint') },
     products: {
       ...samples.products,
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
-    finance: config.finance ?? finance?.config,
-    refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
-    x402: config.x402 ?? (await openLocalX402(local, localChain, signerDatabaseUrl)),
+    finance: finance.config,
+    refunds: { ...config.refunds, databaseUrl: database.adminDatabaseUrl },
+    x402,
   }
   options.onProgress?.('the service')
-  const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
   const { log } = options
-  const service = await createService(serviceConfig, {
-    log,
-    samples: samples.samples,
-    ...(fundWallet && { fundWallet }),
-  })
+  const fundWallet = await openTestFunds(home, chain)
+  const service = await createService(serviceConfig, { log, samples: samples.samples, fundWallet })
   opened.defer(() => service.close())
-  if (config.chain === undefined && burnDatabaseUrl !== undefined) startLocalBurner(local, chain, burnDatabaseUrl)
+  startLocalBurner(local, chain, burnDatabaseUrl)
 
   const { host } = config.server
   const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
   const { d: _private, ...receiptKey } = receiptSigningKey
+  const { financeToken, auditorToken, supportToken } = finance
   const localJsonPath = await home.writeLocalJson({
     baseUrl,
     ...facts,
@@ -116,20 +106,18 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     tokenMint: chain.tokenMint,
     paymentWallet: chain.paymentWallet,
     receiptKey,
-    financeToken: finance?.financeToken ?? null,
-    auditorToken: finance?.auditorToken ?? null,
-    supportToken: finance?.supportToken ?? null,
+    financeToken,
+    auditorToken,
+    supportToken,
   })
-  // Do not print the token, because output ends in logs. Only the owner can read the file.
-  const financeUrl =
-    finance === undefined ? undefined : `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`
   const stored = opened.move()
   return {
     baseUrl,
     localJsonPath,
     sampled: service.sampled,
     reload: service.reload,
-    financeUrl,
+    // Do not print the token, because output ends in logs. Only the owner can read the file.
+    financeUrl: `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`,
     close: () => stored.disposeAsync(),
   }
 }
@@ -149,17 +137,14 @@ const testGift = { tokens: '1000', sol: '0.1' }
 async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mint }: ProvisionedChain['chain']) {
   const { keypair: mintAuthority } = await home.keypair('mint-authority')
   return async (address: string): Promise<string | undefined> => {
-    const given = await giveFunds({ rpcUrl, mint, mintAuthority }, { address, ...testGift })
-    return 'field' in given ? given.message : undefined
+    try {
+      await giveFunds({ rpcUrl, mint, mintAuthority }, { address, ...testGift })
+      return undefined
+    } catch (error) {
+      if (!(error instanceof UsageProblem)) throw error
+      return error.message
+    }
   }
-}
-
-/**
- * Uses a checkpoint file only with the embedded database. With the operator's database, the file would outlive a change
- * of DATABASE_URL.
- */
-function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefined {
-  return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
 }
 
 interface LocalOpening extends LocalModeOptions {
@@ -168,12 +153,7 @@ interface LocalOpening extends LocalModeOptions {
   readonly opened: AsyncDisposableStack
 }
 
-async function openLocalDatabase(local: LocalOpening): Promise<LocalDatabase> {
-  const { config, home, opened, log, migrate, onPartLost, onProgress } = local
-  if (config.ledger !== undefined) {
-    const { databaseUrl } = config.ledger
-    return { databaseUrl, adminDatabaseUrl: null, burnDatabaseUrl: undefined, signerDatabaseUrl: undefined }
-  }
+async function openLocalDatabase({ home, opened, log, migrate, onPartLost, onProgress }: LocalOpening) {
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
@@ -202,19 +182,7 @@ async function openLocalDatabase(local: LocalOpening): Promise<LocalDatabase> {
   }
 }
 
-interface LocalChain extends Omit<ProvisionedChain, 'tabWallet'> {
-  /** Undefined for a chain of the operator without TAB_WALLET. */
-  readonly tabWallet: string | undefined
-}
-
-async function openLocalChain(local: LocalOpening): Promise<LocalChain> {
-  const { config, home, opened, log, onPartLost, onProgress } = local
-  if (config.chain !== undefined)
-    return {
-      chain: config.chain,
-      tabWallet: config.tabs.wallet,
-      facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null },
-    }
+async function openLocalChain({ home, opened, log, onPartLost, onProgress }: LocalOpening): Promise<ProvisionedChain> {
   onProgress?.('a Solana chain')
   const [mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('mint-authority'),
@@ -240,15 +208,13 @@ async function openLocalChain(local: LocalOpening): Promise<LocalChain> {
   return provisioned
 }
 
-/**
- * Starts the signer only on the chain of local mode, because on another chain the fee payer would need real SOL. With
- * the operator's database, SIGNER_DATABASE_URL must be set.
- */
-async function openLocalX402(local: LocalOpening, { chain, tabWallet }: LocalChain, databaseUrl: string | undefined) {
-  const { config, home, opened, log, onPartLost, onProgress } = local
-  if (config.chain !== undefined || databaseUrl === undefined || tabWallet === undefined) return undefined
+interface SignedChain extends Pick<ProvisionedChain, 'chain' | 'tabWallet'> {
+  readonly databaseUrl: string
+}
+
+async function openLocalX402({ home, opened, log, onPartLost, onProgress }: LocalOpening, signed: SignedChain) {
   onProgress?.('the signer of the network fees')
-  const signer = await openLocalSigner({ home, chain, tabWallet, databaseUrl, log, onUnexpectedExit: onPartLost })
+  const signer = await openLocalSigner({ home, ...signed, log, onUnexpectedExit: onPartLost })
   opened.defer(() => signer.stop())
   return signer.config
 }

@@ -11,10 +11,8 @@ export interface TokenFigures {
 }
 
 /** Reads the figures of the chain, for a comparison with the ledger. */
-export async function readTokenFigures(
-  rpcUrl: string,
-  { tokenMint, paymentWallet, tabWallet }: Pick<LocalJson, 'tokenMint' | 'paymentWallet' | 'tabWallet'>,
-): Promise<TokenFigures> {
+export async function readTokenFigures(local: LocalJson): Promise<TokenFigures> {
+  const { rpcUrl, tokenMint, paymentWallet, tabWallet } = local
   const chain = connectLocalChain(rpcUrl)
   const mint = new PublicKey(tokenMint)
   const wallets = [paymentWallet, ...(tabWallet === undefined ? [] : [tabWallet])]

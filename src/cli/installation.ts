@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import type { KnownLedger } from '@tollbook/audit/auditCommand'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { type Config, readConfig } from '../config.ts'
+import { publicReceiptKey, receiptKeyBytes } from '../settings/receiptKeys.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { sampleDollar } from './local/sampleDollar.ts'
+import { type LocalJson, readLocal } from './localJson.ts'
+
+/** The configuration of this machine, and the local mode of TOLLBOOK_HOME. */
+export interface Installation {
+  readonly config: Config
+  readonly local: LocalJson | undefined
+}
+
+export async function readInstallation(deps: Pick<CommandDeps, 'home'>): Promise<Installation> {
+  return { config: readConfig(), local: await readLocal(deps) }
+}
+
+/** Returns the URL of a login. Throws a `UsageProblem` with the variable and the role if there is none. */
+export function requireLogin(url: string | undefined, [variable, role]: readonly [string, string]): string {
+  if (url !== undefined) return url
+  throw new UsageProblem(variable, `is missing: a login that is a member of ${role}`)
+}
+
+/** The configured chain, or that of local mode. */
+export function chainOf({ config: { chain, currencies }, local }: Installation) {
+  const { accepted } = currencies
+  if (chain !== undefined) return { ...chain, currencies: accepted }
+  if (local === undefined) return undefined
+  const { rpcUrl, tokenMint, paymentWallet } = local
+  return { rpcUrls: [rpcUrl], tokenMint, paymentWallet, currencies: accepted.length > 0 ? accepted : [sampleDollar] }
+}
+
+/**
+ * Uses `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order; `missing` names the option or
+ * variable to set. Adds the facts of this machine's service only to its own database, because they would be wrong for
+ * another ledger.
+ */
+export async function findLedger(
+  deps: Pick<CommandDeps, 'home'>,
+  database?: string,
+  missing = '--database',
+): Promise<KnownLedger> {
+  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))
+    throw new UsageProblem('--database', 'must be a postgres:// URL')
+  const { config, local } = await readInstallation(deps)
+  const configured = [config.reportsDatabaseUrl, config.ledger?.databaseUrl]
+  const databaseUrl = [database, ...configured, local?.databaseUrl].find((url) => url !== undefined)
+  if (databaseUrl === undefined)
+    throw new UsageProblem(missing, 'is missing: a postgres:// URL of a role that may read the ledger')
+  const own = databaseUrl === local?.databaseUrl ? local : undefined
+  if (own === undefined && !configured.includes(databaseUrl)) return { databaseUrl }
+  const paymentWallet = config.chain?.paymentWallet ?? own?.paymentWallet
+  const key = publicReceiptKey.safeParse(config.receiptSigningKey ?? own?.receiptKey).data
+  return {
+    databaseUrl,
+    rpcUrl: config.chain?.rpcUrls[0] ?? own?.rpcUrl,
+    paymentWallet,
+    origin: config.seal.origin ?? (paymentWallet && `tollbook/${paymentWallet}`),
+    publicKey: key && receiptKeyBytes(key),
+    checkpointFile: config.seal.checkpointFile ?? (own && join(deps.home(), 'checkpoint')),
+  }
+}
