@@ -1,32 +1,27 @@
 import { z } from 'zod'
-import { assertNever } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { ReadAccount } from './addressLookupTable.ts'
-import { parsedAccountJson } from './parsedAccount.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import type { AccountState } from './svm.ts'
 
-const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed'] as const
-export type AccountEncoding = (typeof accountEncodings)[number]
+/** `jsonParsed` is answered in base64, as nodes answer it for a program whose data they do not decode. */
+const accountEncodings = ['base58', 'base64', 'jsonParsed'] as const
 
 const dataSlice = z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() })
-export type DataSlice = z.output<typeof dataSlice>
 
-/** Options with which a client requests account data, in reads and in subscriptions. */
+/** Options with which a client requests account data. */
 export const accountStyleShape = { encoding: z.enum(accountEncodings).nullish(), dataSlice: dataSlice.nullish() }
 
+/** Without an encoding, nodes send base58 as a bare string, their oldest form. */
 export interface AccountStyle {
-  readonly encoding: AccountEncoding
-  readonly dataSlice?: DataSlice | null | undefined
-  /** Reads the mint, whose decimals `jsonParsed` needs for a token account. */
-  readonly read: ReadAccount
+  readonly encoding?: (typeof accountEncodings)[number] | null | undefined
+  readonly dataSlice?: z.output<typeof dataSlice> | null | undefined
 }
 
 /** An account as nodes encode it. Lamports are a JSON number, as in the RPC of Solana. */
-export function accountJson(state: AccountState, style: AccountStyle): Json {
+export function accountJson(state: AccountState, style: AccountStyle | null | undefined): Json {
   return {
-    data: dataJson(state, style),
+    data: dataJson(state.data, style),
     executable: state.executable,
     lamports: Number(state.lamports),
     owner: encodeBase58(state.owner),
@@ -36,26 +31,12 @@ export function accountJson(state: AccountState, style: AccountStyle): Json {
   }
 }
 
-function dataJson(state: AccountState, style: AccountStyle): Json {
-  const { encoding } = style
-  const data = sliced(state.data, style.dataSlice)
-  switch (encoding) {
-    case 'binary':
-      return shortBase58(data)
-    case 'base58':
-      return [shortBase58(data), encoding]
-    case 'base64':
-      return [Buffer.from(data).toString('base64'), encoding]
-    case 'jsonParsed':
-      return parsedAccountJson(state, style.read) ?? [Buffer.from(data).toString('base64'), 'base64']
-    default:
-      return assertNever(encoding)
-  }
-}
-
-/** A slice beyond the end is empty, as on a node. */
-function sliced(data: Uint8Array, slice: DataSlice | null | undefined): Uint8Array {
-  return slice === null || slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
+function dataJson(whole: Uint8Array, style: AccountStyle | null | undefined): Json {
+  const { encoding, dataSlice: slice } = style ?? {}
+  // A slice beyond the end is empty, as on a node.
+  const data = slice === null || slice === undefined ? whole : whole.subarray(slice.offset, slice.offset + slice.length)
+  if (encoding === 'base64' || encoding === 'jsonParsed') return [Buffer.from(data).toString('base64'), 'base64']
+  return encoding === 'base58' ? [shortBase58(data), encoding] : shortBase58(data)
 }
 
 /** Base58 takes quadratic time, so nodes have this limit, with the same message. */

@@ -34,31 +34,16 @@ function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'
   if (!sameBytes(account.owner, programBytes('addressLookupTable'))) return 'InvalidAddressLookupTableOwner'
-  return parseAddressLookupTable(account.data)?.addresses ?? 'InvalidAddressLookupTableData'
-}
-
-export interface AddressLookupTable {
-  readonly deactivationSlot: bigint
-  readonly lastExtendedSlot: bigint
-  readonly lastExtendedStartIndex: number
-  readonly authority: Uint8Array | undefined
-  readonly addresses: readonly Uint8Array[]
+  return addressesIn(account.data) ?? 'InvalidAddressLookupTableData'
 }
 
 /** Undefined for data that is not a lookup table. The addresses are views of the data. */
-export function parseAddressLookupTable(data: Uint8Array): AddressLookupTable | undefined {
+function addressesIn(data: Uint8Array): readonly Uint8Array[] | undefined {
   if (data.length < tableHeaderBytes || (data.length - tableHeaderBytes) % 32 !== 0) return undefined
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  if (view.getUint32(0, true) !== lookupTableState) return undefined
+  if (!sameBytes(data.subarray(0, lookupTableState.length), lookupTableState)) return undefined
   const addresses: Uint8Array[] = []
   for (let start = tableHeaderBytes; start < data.length; start += 32) addresses.push(data.subarray(start, start + 32))
-  return {
-    deactivationSlot: view.getBigUint64(4, true),
-    lastExtendedSlot: view.getBigUint64(12, true),
-    lastExtendedStartIndex: view.getUint8(20),
-    authority: view.getUint8(21) === 1 ? data.subarray(22, 54) : undefined,
-    addresses,
-  }
+  return addresses
 }
 
 function pick(addresses: readonly Uint8Array[], indexes: Uint8Array, into: Uint8Array[]): boolean {
@@ -71,6 +56,6 @@ function pick(addresses: readonly Uint8Array[], indexes: Uint8Array, into: Uint8
 }
 
 /** The first u32 of the account's data: 0 is an uninitialized table, 1 a table. */
-const lookupTableState = 1
+const lookupTableState = Uint8Array.of(1, 0, 0, 0)
 /** State, deactivation slot, last extended slot and index, authority, padding. The addresses follow. */
 const tableHeaderBytes = 56

@@ -22,19 +22,11 @@ import { TokenAccountIndex } from './tokenAccountIndex.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, encodeRecord } from './transactionRecord.ts'
 
-/** A transaction that has just landed, with the new states of its writable accounts. */
-export interface Landing {
-  readonly signature: Uint8Array
-  readonly record: TransactionRecord
-  readonly changed: readonly AccountAt[]
-}
-
-/** The bank calls a listener during a change, so the listener may read the bank but must not change it. */
+/** The bank calls a listener after a change. The listener may read the bank but must not change it. */
 export interface BankListener {
-  slotReached(slot: number): void
-  landed(landing: Landing): void
-  /** Everything after the slot has been dropped. */
-  forkDropped(slot: number): void
+  slotReached(): void
+  /** A transaction has landed. */
+  landed?(): void
 }
 
 export interface SimulationReport {
@@ -122,8 +114,10 @@ export class Bank {
     this.#store.slotReached(this.slots.current)
   }
 
-  listen(listener: BankListener): void {
+  /** Calls the listener until the returned function is called. */
+  listen(listener: BankListener): () => void {
     this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** All accounts at the end of the slot. */
@@ -243,7 +237,7 @@ export class Bank {
       this.slots.advance()
       this.#noteSlot()
       this.#forgetOldStates()
-      for (const listener of this.#listeners) listener.slotReached(this.slots.current)
+      for (const listener of this.#listeners) listener.slotReached()
     }
   }
 
@@ -268,7 +262,6 @@ export class Bank {
     this.#engineSlot = 0
     this.#older.truncate(point.slot, (address) => this.#svm.account(address))
     this.tokenAccounts.rebuild(this.#svm)
-    for (const listener of this.#listeners) listener.forkDropped(point.slot)
   }
 
   /** Returns an independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
@@ -306,8 +299,7 @@ export class Bank {
     this.#store.append({ kind: 'landed', record: bytes, changed })
     this.history.append(record, bytes)
     for (const account of changed) this.tokenAccounts.update(account)
-    const signature = assertPresent(executed.transaction.signatures[0], 'a landed transaction is signed')
-    for (const listener of this.#listeners) listener.landed({ signature, record, changed })
+    for (const listener of this.#listeners) listener.landed?.()
   }
 
   /** Returns the engine with its clock and slot hashes at the current slot. */

@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { randomBytesOf } from '@tollbook/core/id'
 import type { ResolvedTransaction } from './accountKeys.ts'
 import type { LookupFailure } from './addressLookupTable.ts'
-import { Bank, type BankListener, type SimulationReport } from './bank.ts'
+import { Bank, type SimulationReport } from './bank.ts'
 import type { BankState } from './bankState.ts'
 import { byteKey } from './byteKey.ts'
 import { openMemoryStore } from './chainStore.ts'
@@ -34,7 +34,7 @@ interface Departure {
  * healthy node shows the main bank by commitment, as Agave does. A client that reads at `finalized` reads and simulates
  * in the state of the finalized slot, with the blockhashes of that time.
  */
-export class ChainNode implements BankListener {
+export class ChainNode {
   readonly #deps: ChainNodeDeps
   #behaviour: NodeBehaviour = {}
   #own: Bank | undefined
@@ -43,7 +43,7 @@ export class ChainNode implements BankListener {
 
   constructor(deps: ChainNodeDeps) {
     this.#deps = deps
-    deps.main.listen(this)
+    deps.main.listen({ slotReached: () => this.#own?.advanceSlots(1) })
   }
 
   get behaviour(): NodeBehaviour {
@@ -143,14 +143,6 @@ export class ChainNode implements BankListener {
     const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))
     return isAffected ? fail : undefined
   }
-
-  slotReached(): void {
-    this.#own?.advanceSlots(1)
-  }
-
-  landed(): void {}
-
-  forkDropped(): void {}
 
   #stateSlot(commitment: Commitment): number {
     return this.bankSlot(commitment) - (this.#behaviour.accountLag ?? 0)

@@ -13,7 +13,6 @@ import { simulateMethods } from './rpcMethods/simulateMethods.ts'
 import { tokenMethods } from './rpcMethods/tokenMethods.ts'
 import { transactionMethods } from './rpcMethods/transactionMethods.ts'
 import { type RpcServiceDeps, answerText } from './rpcService.ts'
-import { Subscriptions } from './subscriptions.ts'
 import { createSubscriptionServer } from './subscriptionServer.ts'
 
 export interface NodeServerOptions {
@@ -44,7 +43,7 @@ export async function startNodeServer(options: NodeServerOptions): Promise<NodeS
   const outage: RpcServiceDeps['outage'] = (method) => node.outage(method)
   const methods = new Map(Object.entries({ ...chainMethods(node), ...control }))
   const service: RpcServiceDeps = { methods, watch, outage, log }
-  const sockets = createSubscriptionServer({ subscriptions: new Subscriptions(bank), watch, log, mayReturn })
+  const sockets = createSubscriptionServer({ bank, watch, log, mayReturn })
   const pair = await listenOnPair({ host, port, log, answer: (text) => answerText(service, text) })
   for (const server of pair.servers) sockets.serve(server)
   const close = async (): Promise<void> => {

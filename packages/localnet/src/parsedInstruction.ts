@@ -1,19 +1,9 @@
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type AccountKey, keyAt } from './accountKeys.ts'
-import { ByteReader, MalformedBytes } from './byteReader.ts'
 import type { CompiledInstruction } from './chainTransaction.ts'
-import { type InstructionLayout, readInstruction } from './instructionLayout.ts'
 import { type ProgramName, programNameOf } from './programs.ts'
-import { systemInstructions } from './systemInstructions.ts'
 import { tokenAmountJson } from './tokenAmount.ts'
-import {
-  setAuthorityByte,
-  setAuthorityLayout,
-  tokenInstructions,
-  transferFeeByte,
-  transferFeeInstructions,
-} from './tokenInstructions.ts'
 
 export interface LocatedInstruction {
   readonly instruction: CompiledInstruction
@@ -21,99 +11,138 @@ export interface LocatedInstruction {
   readonly stackHeight: number
 }
 
-/** An instruction for `jsonParsed`: named fields for a supported program, otherwise its accounts and data. */
+/**
+ * An instruction for `jsonParsed`: parts with names if it moves tokens or SOL, opens an account or is a memo. All
+ * others have their accounts and data, as nodes show instructions of unknown programs.
+ */
 export function parsedInstructionJson({ instruction, keys, stackHeight }: LocatedInstruction): Json {
   const program = keyAt(keys, instruction.programIndex).address
   const programId = encodeBase58(program)
-  const known = parseKnown(programNameOf(program), { instruction, keys })
-  if (known !== undefined) return { program: known.program, programId, parsed: known.parsed, stackHeight }
   const accounts = [...instruction.accountIndexes].map((index) => encodeBase58(keyAt(keys, index).address))
+  const known = decode(programNameOf(program), instruction.data, accounts)
+  if (known !== undefined) return { ...known, programId, stackHeight }
   return { programId, accounts, data: encodeBase58(instruction.data), stackHeight }
 }
 
-interface Parsed {
+interface Decoded {
   readonly program: string
   readonly parsed: Json
 }
 
-interface Source {
-  readonly instruction: CompiledInstruction
-  readonly keys: readonly AccountKey[]
+/** Undefined for unsupported programs and instructions, and for data that the program itself would refuse. */
+function decode(name: ProgramName | undefined, data: Uint8Array, accounts: readonly string[]): Decoded | undefined {
+  if (name === 'memo' || name === 'memoV1') return labelled('spl-memo', memoText(data))
+  const source = { data: Buffer.from(data.buffer, data.byteOffset, data.length), accounts }
+  // Both token programs have one label here, as on nodes.
+  if (name === 'token' || name === 'token2022') return labelled('spl-token', decodeToken(source))
+  if (name === 'system') return labelled('system', decodeSystem(source))
+  // Empty data means the program's first instruction. It dates from before the program had a second one.
+  const type = associatedTokenKinds[data[0] ?? 0]
+  if (name !== 'associatedToken' || type === undefined) return undefined
+  const parts = partsOf({ type, accounts: associatedTokenAccounts }, accounts, {})
+  return labelled('spl-associated-token-account', parts)
 }
 
-/** Undefined for unsupported programs and instructions. */
-function parseKnown(name: ProgramName | undefined, source: Source): Parsed | undefined {
-  const program = name === undefined ? undefined : parsers.get(name)
-  if (program === undefined) return undefined
-  try {
-    const parsed = program.parse(source)
-    return parsed === undefined ? undefined : { program: program.label, parsed }
-  } catch (error) {
-    // The program itself would refuse this data. The failed transaction is still on chain and must be shown.
-    if (error instanceof MalformedBytes) return undefined
-    throw error
+function labelled(program: string, parsed: Json | undefined): Decoded | undefined {
+  return parsed === undefined ? undefined : { program, parsed }
+}
+
+interface Source {
+  readonly data: Buffer
+  readonly accounts: readonly string[]
+}
+
+interface AccountNames {
+  readonly type: string
+  /** Agave's names for the accounts, in their order. */
+  readonly accounts: readonly string[]
+}
+
+/** Undefined if the instruction has fewer accounts than names. */
+function partsOf({ type, accounts }: AccountNames, addresses: readonly string[], fields: object): Json | undefined {
+  if (addresses.length < accounts.length) return undefined
+  return {
+    type,
+    info: { ...Object.fromEntries(accounts.map((name, index) => [name, addresses[index] ?? ''])), ...fields },
   }
 }
 
-interface ProgramParser {
-  readonly label: string
-  readonly parse: (source: Source) => Json | undefined
-}
-
-/** Both token programs have the name `spl-token` here, but not in account data, as on nodes. */
-const parsers: ReadonlyMap<ProgramName, ProgramParser> = new Map<ProgramName, ProgramParser>([
-  ['system', { label: 'system', parse: parseSystem }],
-  ['token', { label: 'spl-token', parse: parseToken }],
-  ['token2022', { label: 'spl-token', parse: parseToken }],
-  ['associatedToken', { label: 'spl-associated-token-account', parse: parseAssociatedToken }],
-  ['memo', { label: 'spl-memo', parse: parseMemo }],
-  ['memoV1', { label: 'spl-memo', parse: parseMemo }],
-])
-
-function parseSystem(source: Source): Json | undefined {
-  const layout = systemInstructions.get(new ByteReader(source.instruction.data).u32())
-  return layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 4 })
-}
-
-function parseToken(source: Source): Json | undefined {
-  const [first, second] = source.instruction.data
-  if (first === undefined) return undefined
-  if (first === setAuthorityByte) return readInstruction(setAuthorityLayout(second), { ...source, offset: 1 })
-  if (first === transferFeeByte) return parseTransferFee(second, source)
-  const layout = tokenInstructions.get(first)
-  return layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 1 })
-}
-
-function parseTransferFee(second: number | undefined, source: Source): Json | undefined {
-  const layout = second === undefined ? undefined : transferFeeInstructions.get(second)
-  const instruction = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
-  if (instruction?.type !== 'transferCheckedWithFee') return instruction
-  // The fee follows the decimals, which apply to both amounts.
-  const reader = new ByteReader(source.instruction.data.subarray(10))
-  const decimals = reader.u8()
-  return { ...instruction, info: { ...instruction.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
-}
-
-function parseAssociatedToken(source: Source): Json | undefined {
-  // Empty data means the program's first instruction. It dates from before the program had a second one.
-  const layout = associatedTokenInstructions[source.instruction.data[0] ?? 0]
-  return layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 1 })
-}
-
+const associatedTokenKinds = ['create', 'createIdempotent']
 const associatedTokenAccounts = ['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram']
 
-const associatedTokenInstructions: readonly InstructionLayout[] = [
-  { type: 'create', accounts: associatedTokenAccounts },
-  { type: 'createIdempotent', accounts: associatedTokenAccounts },
-  {
-    type: 'recoverNested',
-    accounts: ['nestedSource', 'nestedMint', 'destination', 'nestedOwner', 'ownerMint', 'wallet', 'tokenProgram'],
-  },
-]
+const systemTransfer = { type: 'transfer', accounts: ['source', 'destination'] }
+const createAccount = { type: 'createAccount', accounts: ['source', 'newAccount'] }
 
-/** A memo that is not UTF-8 fails on chain, so it is never shown as text. */
-function parseMemo({ instruction }: Source): string | undefined {
-  return memoText(instruction.data)
+function decodeSystem({ data, accounts }: Source): Json | undefined {
+  if (data.length < 12) return undefined
+  const kind = data.readUInt32LE(0)
+  const lamports = Number(data.readBigUInt64LE(4))
+  if (kind === 2) return partsOf(systemTransfer, accounts, { lamports })
+  if (kind !== 0 || data.length < 52) return undefined
+  const space = Number(data.readBigUInt64LE(12))
+  return partsOf(createAccount, accounts, { lamports, space, owner: encodeBase58(data.subarray(20, 52)) })
+}
+
+interface TokenLayout extends AccountNames {
+  /** The part after the first byte. `amount` is a u64, and `tokenAmount` a u64 with its decimals. */
+  readonly data?: 'amount' | 'tokenAmount' | 'owner'
+}
+
+/** The instructions of both token programs that move tokens or open an account, by their first byte. */
+const tokenLayouts: ReadonlyMap<number, TokenLayout> = new Map<number, TokenLayout>([
+  [1, { type: 'initializeAccount', accounts: ['account', 'mint', 'owner', 'rentSysvar'] }],
+  [3, { type: 'transfer', accounts: ['source', 'destination'], data: 'amount' }],
+  [7, { type: 'mintTo', accounts: ['mint', 'account'], data: 'amount' }],
+  [8, { type: 'burn', accounts: ['account', 'mint'], data: 'amount' }],
+  [12, { type: 'transferChecked', accounts: ['source', 'mint', 'destination'], data: 'tokenAmount' }],
+  [14, { type: 'mintToChecked', accounts: ['mint', 'account'], data: 'tokenAmount' }],
+  [15, { type: 'burnChecked', accounts: ['account', 'mint'], data: 'tokenAmount' }],
+  [16, { type: 'initializeAccount2', accounts: ['account', 'mint', 'rentSysvar'], data: 'owner' }],
+  [18, { type: 'initializeAccount3', accounts: ['account', 'mint'], data: 'owner' }],
+  [21, { type: 'getAccountDataSize', accounts: ['mint'] }],
+  [22, { type: 'initializeImmutableOwner', accounts: ['account'] }],
+])
+
+const transferWithFee: TokenLayout = {
+  type: 'transferCheckedWithFee',
+  accounts: ['source', 'mint', 'destination'],
+  data: 'tokenAmount',
+}
+
+function decodeToken(source: Source): Json | undefined {
+  const [first, second] = source.data
+  // The transfer fee extension has a second byte for its kind, and the fee after the decimals.
+  if (first === 26 && second === 1) {
+    if (source.data.length < 19) return undefined
+    const feeAmount = tokenAmountJson(source.data.readBigUInt64LE(11), source.data.readUInt8(10))
+    return decodeTokenParts(transferWithFee, { ...source, data: source.data.subarray(2) }, { feeAmount })
+  }
+  const layout = first === undefined ? undefined : tokenLayouts.get(first)
+  return layout === undefined ? undefined : decodeTokenParts(layout, { ...source, data: source.data.subarray(1) }, {})
+}
+
+const partBytes = { amount: 8, tokenAmount: 9, owner: 32 }
+
+function decodeTokenParts(layout: TokenLayout, { data, accounts }: Source, fields: object): Json | undefined {
+  const { data: part } = layout
+  if (part === undefined) return partsOf(layout, accounts, fields)
+  if (data.length < partBytes[part]) return undefined
+  if (part === 'owner') return partsOf(layout, accounts, { ...fields, owner: encodeBase58(data.subarray(0, 32)) })
+  const amountBaseUnits = data.readBigUInt64LE(0)
+  const amount =
+    part === 'amount'
+      ? { amount: amountBaseUnits.toString() }
+      : { tokenAmount: tokenAmountJson(amountBaseUnits, data.readUInt8(8)) }
+  const authority = authorityOf(layout.type, accounts.slice(layout.accounts.length))
+  return authority === undefined ? undefined : partsOf(layout, accounts, { ...fields, ...amount, ...authority })
+}
+
+/** The accounts after those of the layout: one authority, or a multisig followed by its signing members. */
+function authorityOf(type: string, [authority, ...signers]: readonly string[]): object | undefined {
+  const name = type.startsWith('mintTo') ? 'mintAuthority' : 'authority'
+  if (authority === undefined || signers.length === 0)
+    return authority === undefined ? undefined : { [name]: authority }
+  return { [name === 'authority' ? 'multisigAuthority' : 'multisigMintAuthority']: authority, signers }
 }
 
 /** Undefined for bytes that are not UTF-8, because replacement characters could make two memos look equal. */

@@ -4,15 +4,17 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { describeError } from '@tollbook/core/fault'
 import { parseJson } from '@tollbook/core/json'
+import type { Bank } from './bank.ts'
 import type { Log } from './log.ts'
 import type { RequestWatch } from './requestWatch.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
+import { commitmentOf, contextConfig, parseParams, signatureParam } from './rpcMethod.ts'
 import { errorBody, frameShape } from './rpcService.ts'
-import { isUnsubscribe, readSubscription } from './subscription.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type { Commitment } from './slots.ts'
+import { errorJson } from './transactionMeta.ts'
 
 export interface SubscriptionServerDeps {
-  readonly subscriptions: Subscriptions
+  readonly bank: Bank
   readonly watch: RequestWatch
   readonly log: Log
   /** True if the chain may start again at this address. Clients then reconnect. */
@@ -25,7 +27,10 @@ export interface SubscriptionServer {
   close(): void
 }
 
-/** Serves subscriptions over WebSocket. All other methods require HTTP, as on a real node. */
+/**
+ * Serves `signatureSubscribe` over WebSocket, with which clients wait for a confirmation. All other methods require
+ * HTTP.
+ */
 export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {
@@ -44,19 +49,27 @@ export function createSubscriptionServer(deps: SubscriptionServerDeps): Subscrip
   }
 }
 
+interface AwaitedSignature {
+  readonly signature: Uint8Array
+  readonly commitment: Commitment
+}
+
 /** One client. Its subscriptions end with the connection. */
 class Connection {
   readonly #deps: SubscriptionServerDeps
   readonly #socket: WebSocket
-  readonly #open = new Set<number>()
+  readonly #awaited = new Map<number, AwaitedSignature>()
+  #lastNumber = 0
 
   constructor(deps: SubscriptionServerDeps, socket: WebSocket) {
     this.#deps = deps
     this.#socket = socket
+    const notify = (): void => this.#notifyReached()
+    const forget = deps.bank.listen({ landed: notify, slotReached: notify })
     socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : textOf(data)))
     // A broken frame or a reset. The `close` event follows and cleans up.
     socket.on('error', (error) => deps.log.debug({ error: describeError(error) }, 'local_chain_socket_error'))
-    socket.on('close', () => this.#forgetAll())
+    socket.on('close', forget)
   }
 
   #receive(text: string): void {
@@ -69,8 +82,11 @@ class Connection {
     const { id, method, params } = frame.data
     // Ignore notifications, which need no answer. web3.js sends one named `ping` every five seconds.
     if (id === undefined) return
+    this.#deps.watch.note(method)
     try {
-      this.#answer({ id, method, params })
+      this.#send({ jsonrpc: '2.0', result: this.#call(method, params), id })
+      // A signature that has already reached its commitment is notified after the client has its number.
+      this.#notifyReached()
     } catch (error) {
       if (error instanceof RpcError) return this.#send(errorBody(id, error))
       this.#deps.log.error({ method, error: describeError(error) }, 'local_chain_subscription_failed')
@@ -78,26 +94,40 @@ class Connection {
     }
   }
 
-  #answer({ id, method, params }: Asked): void {
-    this.#deps.watch.note(method)
-    if (isUnsubscribe(method)) return this.#send({ jsonrpc: '2.0', result: this.#unsubscribe(params), id })
-    const wanted = readSubscription(method, params)
-    if (wanted === undefined) throw new RpcError(rpcErrorCodes.methodNotFound, 'Method not found')
-    if (this.#open.size >= subscriptionsMax) {
-      throw new RpcError(rpcErrorCodes.internalError, `Too many subscriptions; max ${subscriptionsMax}`)
-    }
-    const number = this.#deps.subscriptions.open(wanted, (notification) => this.#send(notification))
-    this.#open.add(number)
-    this.#send({ jsonrpc: '2.0', result: number, id })
-    this.#deps.subscriptions.catchUp(number)
+  #call(method: string, params: unknown): Json {
+    if (method === 'signatureSubscribe') return this.#subscribe(params)
+    if (method === 'signatureUnsubscribe') return this.#unsubscribe(params)
+    throw new RpcError(rpcErrorCodes.methodNotFound, 'Method not found')
   }
 
+  #subscribe(params: unknown): number {
+    const [signature, config] = parseParams(signatureParams, params)
+    if (this.#awaited.size >= subscriptionsMax) {
+      throw new RpcError(rpcErrorCodes.internalError, `Too many subscriptions; max ${subscriptionsMax}`)
+    }
+    this.#lastNumber += 1
+    this.#awaited.set(this.#lastNumber, { signature, commitment: commitmentOf(config) })
+    return this.#lastNumber
+  }
+
+  /** True also for a subscription whose notification was sent, which has closed it. */
   #unsubscribe(params: unknown): boolean {
-    const [number] = unsubscribeParams.safeParse(params).data ?? []
-    if (number === undefined || !this.#open.delete(number)) throw invalidParams('Invalid subscription id.')
-    // A subscription that has sent its signature is already closed. The client gets the same answer.
-    this.#deps.subscriptions.close(number)
+    const [number] = parseParams(unsubscribeParams, params)
+    if (number > this.#lastNumber) throw invalidParams('Invalid subscription id.')
+    this.#awaited.delete(number)
     return true
+  }
+
+  /** Notifies each signature once, as nodes do. */
+  #notifyReached(): void {
+    const { history, slots } = this.#deps.bank
+    for (const [number, { signature, commitment }] of this.#awaited) {
+      const entry = history.find(signature)
+      if (entry === undefined || entry.slot > slots.at(commitment)) continue
+      this.#awaited.delete(number)
+      const result = { context: { slot: entry.slot }, value: { err: errorJson(entry.error) } }
+      this.#send({ jsonrpc: '2.0', method: 'signatureNotification', params: { result, subscription: number } })
+    }
   }
 
   #send(message: Json): void {
@@ -106,20 +136,10 @@ class Connection {
     if (this.#socket.bufferedAmount > unsentBytesMax) return this.#socket.terminate()
     this.#socket.send(JSON.stringify(message))
   }
-
-  #forgetAll(): void {
-    for (const number of this.#open) this.#deps.subscriptions.close(number)
-    this.#open.clear()
-  }
 }
 
-interface Asked {
-  readonly id: string | number | null
-  readonly method: string
-  readonly params: unknown
-}
-
-const unsubscribeParams = z.tuple([z.number().int()])
+const signatureParams = z.tuple([signatureParam, contextConfig.optional()])
+const unsubscribeParams = z.tuple([z.number().int().positive()])
 
 function textOf(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')

@@ -1,4 +1,4 @@
-import { TOKEN_PROGRAM_ID, transferChecked } from '@solana/spl-token'
+import { TOKEN_PROGRAM_ID, transferChecked, unpackAccount } from '@solana/spl-token'
 import { SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { fund, fundedKeypair, openChain } from './testChain.ts'
@@ -71,12 +71,12 @@ test('token accounts of a dropped fork are no longer listed', async () => {
   const point = chain.markFork()
   await transferChecked(connection, payer, source, mint, destination, payer, 5n, decimals, [], confirmed)
   const listed = async () => {
-    const { value } = await connection.getParsedTokenAccountsByOwner(owner, { mint })
-    return value.map(({ account }) => account.data.parsed.info.tokenAmount.amount)
+    const { value } = await connection.getTokenAccountsByOwner(owner, { mint })
+    return value.map(({ pubkey, account }) => unpackAccount(pubkey, account).amount)
   }
-  expect(await listed()).toEqual(['5'])
+  expect(await listed()).toEqual([5n])
 
   chain.dropFork(point)
 
-  expect(await listed()).toEqual(['0'])
+  expect(await listed()).toEqual([0n])
 })

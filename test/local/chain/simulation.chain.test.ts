@@ -1,4 +1,5 @@
 import {
+  AccountLayout,
   TOKEN_PROGRAM_ID,
   createAssociatedTokenAccountInstruction,
   createTransferCheckedInstruction,
@@ -25,7 +26,7 @@ test('a simulation reports the effects, and has none', async () => {
     sigVerify: true,
     commitment: 'confirmed',
     innerInstructions: true,
-    accounts: { encoding: 'jsonParsed', addresses: [destination.toBase58(), Keypair.generate().publicKey.toBase58()] },
+    accounts: { encoding: 'base64', addresses: [destination.toBase58(), Keypair.generate().publicKey.toBase58()] },
   })
 
   expect(result).toMatchObject({
@@ -34,10 +35,12 @@ test('a simulation reports the effects, and has none', async () => {
       fee: 5_000,
       replacementBlockhash: null,
       loadedAddresses: { writable: [], readonly: [] },
-      accounts: [{ data: { parsed: { info: { tokenAmount: { amount: '700' } } } } }, null],
+      accounts: [{ data: [expect.any(String), 'base64'] }, null],
       innerInstructions: [{ index: 1, instructions: [{}, { parsed: { type: 'createAccount' } }, {}, {}] }],
     },
   })
+  const [data] = Object(result).value.accounts[0].data
+  expect(AccountLayout.decode(Buffer.from(data, 'base64')).amount).toBe(700n)
   const value = await simulatedValue(connection, payer, instructions)
   expect(value.unitsConsumed).toBeGreaterThan(1_000)
   expect(value.logs?.length).toBeGreaterThan(3)

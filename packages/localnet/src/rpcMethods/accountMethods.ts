@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type AccountStyle, accountJson, accountStyleShape } from '../accountJson.ts'
+import type { AccountState } from '../svm.ts'
 import type { BankState } from '../bankState.ts'
 import type { ChainNode } from '../chainNode.ts'
 import { accountFilters, matchesFilters } from '../programFilter.ts'
@@ -34,14 +35,15 @@ export function accountMethods(node: ChainNode): RpcMethods {
     }),
     getAccountInfo: rpcMethod(z.tuple([addressParam, accountConfig.optional()]), ([address, config]) => {
       const state = contextState(node, config)
-      return inContext(state.slot, readAccountJson(state, address, accountStyle(state, config)))
+      return inContext(state.slot, accountOrNull(state.account(address), config))
     }),
     getMultipleAccounts: rpcMethod(
       z.tuple([z.array(addressParam).max(addressesMax), accountConfig.optional()]),
       ([addresses, config]) => {
         const state = contextState(node, config)
-        const style = accountStyle(state, config, 'base64')
-        const accounts = addresses.map((address) => readAccountJson(state, address, style))
+        // Only this method defaults to base64.
+        const style = { ...config, encoding: config?.encoding ?? 'base64' }
+        const accounts = addresses.map((address) => accountOrNull(state.account(address), style))
         return inContext(state.slot, accounts)
       },
     ),
@@ -55,30 +57,18 @@ export function accountMethods(node: ChainNode): RpcMethods {
   }
 }
 
-type AccountConfig = z.output<typeof accountConfig>
 type ProgramConfig = z.output<typeof programConfig>
 
-/** Without an encoding, a node uses base58, its oldest form. Only `getMultipleAccounts` defaults to base64. */
-export function accountStyle(
-  state: BankState,
-  config: AccountConfig,
-  fallback: AccountStyle['encoding'] = 'binary',
-): AccountStyle {
-  return { encoding: config?.encoding ?? fallback, dataSlice: config?.dataSlice, read: state.account }
-}
-
-function readAccountJson(state: BankState, address: Uint8Array, style: AccountStyle): Json {
-  const account = state.account(address)
+function accountOrNull(account: AccountState | undefined, style: AccountStyle | null | undefined): Json {
   return account === undefined ? null : accountJson(account, style)
 }
 
 /** Reads every account of the program. Each takes about 8 µs, so 10,000 of them block the chain for 80 ms. */
 function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
-  const style = accountStyle(accounts, config)
   const found: Json[] = []
   for (const { address, state } of accounts.accountsOwnedBy(program)) {
     if (state === undefined || !matchesFilters(state.data, config?.filters ?? [])) continue
-    found.push({ pubkey: encodeBase58(address), account: accountJson(state, style) })
+    found.push({ pubkey: encodeBase58(address), account: accountJson(state, config) })
   }
   return config?.withContext === true ? inContext(accounts.slot, found) : found
 }

@@ -104,7 +104,7 @@ function accountsJson(before: BankState, report: SimulationReport, config: Simul
     const key = byteKey(address)
     return report.accounts.has(key) ? report.accounts.get(key) : before.account(address)
   }
-  const style = { encoding: asked.encoding ?? 'base64', read } as const
+  const style = { encoding: asked.encoding ?? 'base64' } as const
   return asked.addresses.map((address) => {
     const state = report.outcome.error === null ? read(address) : undefined
     return state === undefined ? null : accountJson(state, style)

@@ -11,7 +11,7 @@ import { invalidParams } from '../rpcError.ts'
 import { type RpcMethods, addressParam, contextConfig, contextState, inContext, rpcMethod } from '../rpcMethod.ts'
 import { type Mint, parseMint, parseTokenAccount } from '../tokenAccount.ts'
 import { tokenAmountJson } from '../tokenAmount.ts'
-import { accountConfig, accountStyle } from './accountMethods.ts'
+import { accountConfig } from './accountMethods.ts'
 
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
@@ -26,10 +26,9 @@ export function tokenMethods(node: ChainNode): RpcMethods {
       z.tuple([addressParam, tokenFilter, accountConfig.optional()]),
       ([owner, filter, config]) => {
         const state = contextState(node, config)
-        const style = accountStyle(state, config)
         const found = tokenAccountsOf(state, owner, filter).map((account) => ({
           pubkey: encodeBase58(account.address),
-          account: accountJson(account.state, style),
+          account: accountJson(account.state, config),
         }))
         return inContext(state.slot, found)
       },

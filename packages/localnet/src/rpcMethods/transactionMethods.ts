@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { type ResolvedTransaction, keyAt } from '../accountKeys.ts'
 import type { ChainNode } from '../chainNode.ts'
 import type { HistoryEntry } from '../history.ts'
-import { landedTransactionJson } from '../landedTransaction.ts'
-import { transactionMemo } from '../memo.ts'
+import { memoText } from '../parsedInstruction.ts'
+import { programNameOf } from '../programs.ts'
+import { RpcError, rpcErrorCodes } from '../rpcError.ts'
 import {
   type RpcMethods,
   addressParam,
@@ -16,8 +18,8 @@ import {
   signatureParam,
   slotParam,
 } from '../rpcMethod.ts'
-import { errorJson, statusJson } from '../transactionMeta.ts'
-import { transactionEncodings } from '../transactionJson.ts'
+import { errorJson, statusJson, transactionMetaJson } from '../transactionMeta.ts'
+import { transactionEncodings, transactionJson } from '../transactionJson.ts'
 
 /** Limits of a real node. */
 const statusesMax = 256
@@ -53,11 +55,14 @@ export function transactionMethods(node: ChainNode): RpcMethods {
       const entry = node.history.find(signature, commitment)
       if (entry === undefined) return null
       const record = entry.record()
-      const landed = landedTransactionJson(record, {
-        encoding: config?.encoding ?? 'json',
-        versionMax: config?.maxSupportedTransactionVersion,
-      })
-      return { slot: record.slot, blockTime: record.blockTimeSeconds, ...landed }
+      const encoding = config?.encoding ?? 'json'
+      return {
+        slot: record.slot,
+        blockTime: record.blockTimeSeconds,
+        ...versionJson(record.transaction.message.version, config?.maxSupportedTransactionVersion),
+        transaction: transactionJson(record.transaction, encoding),
+        meta: transactionMetaJson(record, encoding),
+      }
     }),
     getSignatureStatuses: rpcMethod(
       z.tuple([z.array(signatureParam).max(statusesMax), statusesConfig.optional()]),
@@ -71,6 +76,22 @@ export function transactionMethods(node: ChainNode): RpcMethods {
       signaturesForAddress(node, address, config),
     ),
   }
+}
+
+/**
+ * A client without a maximum version gets no `version` member, and an error for a v0 transaction, which it would
+ * misread.
+ */
+function versionJson(
+  version: 'legacy' | 0,
+  versionMax: number | null | undefined,
+): { readonly version?: 'legacy' | 0 } {
+  if (versionMax !== null && versionMax !== undefined) return { version }
+  if (version === 'legacy') return {}
+  throw new RpcError(
+    rpcErrorCodes.unsupportedTransactionVersion,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  )
 }
 
 /** The status of a signature, also at `processed`, because clients poll it while they wait. */
@@ -123,8 +144,19 @@ function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
     signature: encodeBase58(entry.signature),
     slot: entry.slot,
     err: errorJson(entry.error),
-    memo: transactionMemo(record.transaction) ?? null,
+    memo: memosOf(record.transaction),
     blockTime: record.blockTimeSeconds,
     confirmationStatus: node.commitmentOf(entry.slot),
   }
+}
+
+/** All memos of a transaction in one line, each prefixed with its length. Null without a memo. */
+function memosOf({ message, keys }: ResolvedTransaction): string | null {
+  const memos: string[] = []
+  for (const { programIndex, data } of message.instructions) {
+    const program = programNameOf(keyAt(keys, programIndex).address)
+    if (program !== 'memo' && program !== 'memoV1') continue
+    memos.push(`[${data.length}] ${memoText(data) ?? '(unparseable)'}`)
+  }
+  return memos.length === 0 ? null : memos.join('; ')
 }
