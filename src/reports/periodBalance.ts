@@ -1,18 +1,27 @@
 import { sql } from 'kysely'
-import { type Database, readOrFault } from '../store/database.ts'
-import { priceOn, valueAt } from './dayPrice.ts'
+import { type Database, readRows } from '../store/database.ts'
+import { microUsdAt, pricedBy } from './dayPrice.ts'
 import { isUnbounded } from './dayRange.ts'
-import { cellsOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
+import { cellsOf, type ReportTable, selectList, type SqlColumns, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-const amounts = [
-  'openingDebitBaseUnits',
-  'openingCreditBaseUnits',
-  'debitBaseUnits',
-  'creditBaseUnits',
-  'closingDebitBaseUnits',
-  'closingCreditBaseUnits',
-] as const
+// Debits are positive.
+const closing = sql`(opening + debits - credits)`
+
+const amounts: SqlColumns = {
+  openingDebitBaseUnits: sql`greatest(opening, 0)`,
+  openingCreditBaseUnits: sql`greatest(-opening, 0)`,
+  debitBaseUnits: sql`debits`,
+  creditBaseUnits: sql`credits`,
+  closingDebitBaseUnits: sql`greatest(${closing}, 0)`,
+  closingCreditBaseUnits: sql`greatest(-${closing}, 0)`,
+}
+
+const columns: SqlColumns = {
+  account: sql`account`,
+  ...amounts,
+  closingAtDayPriceMicroUsd: microUsdAt('p', closing),
+}
 
 /**
  * Trial balance of a period, per kind of account: balance before, movements, balance after. The columns of each pair
@@ -20,61 +29,34 @@ const amounts = [
  * (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
-  const rows = await readOrFault('the trial balance', async () => (await query(question).execute(database)).rows)
-  const lines = rows.map(cellsOf).map(split)
-  const totals = Object.fromEntries(amounts.map((name) => [name, lines.reduce((sum, line) => sum + line[name], 0n)]))
-  const price = await readOrFault('the closing price', () =>
-    priceOn(database, { mint: question.mint, day: question.to ?? 'infinity' }),
-  )
-  return {
-    columns: ['account', ...amounts, 'closingAtDayPriceMicroUsd'],
-    rows: lines.map((line) => ({ ...line, closingAtDayPriceMicroUsd: Number(valueAt(closingOf(line), price)) })),
-    totals: { ...totals, closingAtDayPriceMicroUsd: null },
-    next: undefined,
-  }
-}
-
-function query(question: SumsQuestion) {
   const { mint, from, to } = question
   const inPeriod = isUnbounded(question) ? sql`true` : sql`day >= ${from ?? '-infinity'}::date`
-  return sql<SqlRow>`
-    select account, coalesce(sum(debits - credits) filter (where not (${inPeriod})), 0)::text as "openingBaseUnits",
-      coalesce(sum(debits) filter (where ${inPeriod}), 0)::text as "debitBaseUnits",
-      coalesce(sum(credits) filter (where ${inPeriod}), 0)::text as "creditBaseUnits"
-    from reports.daily_totals
-    where mint = ${mint} and ${isUnbounded(question) ? sql`day = '-infinity'` : sql`day > '-infinity' and day <= ${to ?? 'infinity'}::date`}
-    group by account
-    order by account`
-}
-
-type Line = ReportRow & Readonly<Record<(typeof amounts)[number], bigint>>
-
-function split(row: ReportRow): Line {
-  const opening = amountIn(row, 'openingBaseUnits')
-  const debitBaseUnits = amountIn(row, 'debitBaseUnits')
-  const creditBaseUnits = amountIn(row, 'creditBaseUnits')
-  const closing = opening + debitBaseUnits - creditBaseUnits
+  const days = isUnbounded(question)
+    ? sql`day = '-infinity'`
+    : sql`day > '-infinity' and day <= ${to ?? 'infinity'}::date`
+  const rows = await readRows(
+    database,
+    'the trial balance',
+    sql<SqlRow>`
+      select ${selectList(columns)}
+      from (
+        select account, coalesce(sum(debits - credits) filter (where not (${inPeriod})), 0) as opening,
+          coalesce(sum(debits) filter (where ${inPeriod}), 0) as debits,
+          coalesce(sum(credits) filter (where ${inPeriod}), 0) as credits
+        from reports.daily_totals
+        where mint = ${mint} and ${days}
+        group by account
+      ) t
+      left join lateral (${pricedBy(mint, sql`${to ?? 'infinity'}::date`)}) p on true
+      order by account`,
+  )
+  const totals = Object.keys(amounts).map(
+    (name) => [name, rows.reduce((sum, row) => sum + BigInt(row[name] ?? 0), 0n)] as const,
+  )
   return {
-    account: row['account'] ?? '',
-    openingDebitBaseUnits: debitOf(opening),
-    openingCreditBaseUnits: debitOf(-opening),
-    debitBaseUnits,
-    creditBaseUnits,
-    closingDebitBaseUnits: debitOf(closing),
-    closingCreditBaseUnits: debitOf(-closing),
+    columns: Object.keys(columns),
+    rows: rows.map(cellsOf),
+    totals: { ...Object.fromEntries(totals), closingAtDayPriceMicroUsd: null },
+    next: undefined,
   }
-}
-
-/** Debits are positive. */
-function closingOf({ closingDebitBaseUnits, closingCreditBaseUnits }: Line): bigint {
-  return closingDebitBaseUnits - closingCreditBaseUnits
-}
-
-function debitOf(balanceBaseUnits: bigint): bigint {
-  return balanceBaseUnits > 0n ? balanceBaseUnits : 0n
-}
-
-function amountIn(row: ReportRow, column: string): bigint {
-  const cell = row[column]
-  return typeof cell === 'bigint' ? cell : 0n
 }

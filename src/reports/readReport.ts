@@ -56,12 +56,12 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
 const firstPageRows = 100
 
 /** Yields the rows of all pages in order, with one page in memory at a time. */
-export async function* allRows(database: Database, request: ReportRequest): AsyncGenerator<ReportRow> {
+export async function* allPages(database: Database, request: ReportRequest): AsyncGenerator<readonly ReportRow[]> {
   let cursor = request.cursor
   let limit = firstPageRows
   do {
     const page = await readReport(database, { ...request, cursor, limit })
-    yield* page.rows
+    yield page.rows
     cursor = page.next
     limit = limitMax
   } while (cursor !== undefined)

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
-import { stringify } from 'csv-stringify'
-import { assert } from '@tollbook/core/assert'
+import { stringify } from 'csv-stringify/sync'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
-import { type ReportRequest, allRows, readReport } from './readReport.ts'
+import { allPages, type ReportRequest, readReport } from './readReport.ts'
 import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
@@ -17,89 +16,57 @@ export async function reportCsv(database: Database, request: ReportRequest): Pro
   const { mint, decimals } = request.token
   return csvOf({
     columns: request.columns === undefined ? [...columns, 'mint'] : columns,
-    rows: withMint(allRows(database, request), mint),
+    pages: withMint(allPages(database, request), mint),
     decimals: () => decimals,
   })
 }
 
-async function* withMint(rows: AsyncIterable<ReportRow>, mint: string): AsyncGenerator<ReportRow> {
-  for await (const row of rows) yield { ...row, mint }
+async function* withMint(pages: CsvTable['pages'], mint: string): CsvTable['pages'] {
+  for await (const rows of pages) yield rows.map((row) => ({ ...row, mint }))
 }
 
 export interface CsvTable {
   readonly columns: readonly string[]
-  readonly rows: AsyncIterable<ReportRow>
+  readonly pages: AsyncGenerator<readonly ReportRow[]>
   /** Decimals of the mint of a row. */
   readonly decimals: (row: ReportRow) => number
 }
 
 /** Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped for spreadsheets. */
-export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
-  const lines = stringify({
-    header: true,
-    columns: columns.flatMap((column) => {
-      if (isAmount(column)) return [column, tokensName(column)]
-      return isMicroUsd(column) ? [column, usdName(column)] : [column]
-    }),
-    escape_formulas: true,
-    // Keep numbers as numbers until here, because only text is escaped. A negative amount would look like a formula.
-    cast: {
-      bigint: (amountBaseUnits) => amountBaseUnits.toString(),
-      object: (amount) => {
-        assert(amount instanceof TokenAmount, 'a cell is text, a number or an amount')
-        return amount.cell()
-      },
-      number: (value, { column }) =>
-        String(column).endsWith('Usd') && !isMicroUsd(String(column))
-          ? formatDecimal(BigInt(value), usdDecimals)
-          : String(value),
-    },
-    record_delimiter: 'windows',
+export function csvOf(table: CsvTable): Readable {
+  return Readable.from(csvPages(table), { objectMode: false })
+}
+
+async function* csvPages({ columns, pages, decimals }: CsvTable): AsyncGenerator<string> {
+  const names = columns.flatMap((column) => {
+    if (isAmount(column)) return [column, column.replace(/BaseUnits$/, 'Tokens')]
+    return isMicroUsd(column) ? [column, column.replace(/MicroUsd$/, 'Usd')] : [column]
   })
-  const written = Readable.from(csvRows(rows, decimals))
-  written.on('error', (error) => lines.destroy(error))
-  lines.on('close', () => written.destroy())
-  return written.pipe(lines)
-}
-
-/** Adds a second column for people to each amount and value. */
-async function* csvRows(
-  rows: CsvTable['rows'],
-  decimals: CsvTable['decimals'],
-): AsyncGenerator<Record<string, unknown>> {
-  for await (const row of rows) {
-    const shown = Object.entries(row).flatMap(([name, cell]): readonly (readonly [string, Cell | TokenAmount])[] => {
-      if (typeof cell === 'bigint') return [[tokensName(name), new TokenAmount(cell, decimals(row))]]
-      return isMicroUsd(name) && typeof cell === 'number' ? [[usdName(name), cell]] : []
-    })
-    yield { ...row, ...Object.fromEntries(shown) }
+  yield stringify([names], options)
+  for await (const rows of pages) {
+    const cells = rows.map((row) =>
+      columns.flatMap((column) => cellsIn(column, row[column] ?? null, () => decimals(row))),
+    )
+    yield stringify(cells, options)
   }
 }
 
-/** An amount that is shown in whole tokens. */
-class TokenAmount {
-  readonly baseUnits: bigint
-  readonly decimals: number
+/** A figure for people as text. One below zero begins like a formula, and is not escaped. */
+interface Figure {
+  readonly figure: string
+}
 
-  constructor(baseUnits: bigint, decimals: number) {
-    this.baseUnits = baseUnits
-    this.decimals = decimals
-  }
+const options = {
+  escape_formulas: true,
+  record_delimiter: 'windows',
+  cast: { object: ({ figure }: Record<string, unknown>) => ({ value: String(figure), escape_formulas: false }) },
+} as const
 
-  /** A number below zero begins like a formula, and is not escaped. */
-  cell() {
-    const value = formatDecimal(this.baseUnits, this.decimals)
-    return this.baseUnits < 0n ? { value, escape_formulas: false } : value
-  }
+function cellsIn(column: string, cell: Cell, decimals: () => number): readonly (Cell | Figure)[] {
+  if (isAmount(column)) return [cell, typeof cell === 'bigint' ? { figure: formatDecimal(cell, decimals()) } : null]
+  if (!isMicroUsd(column)) return [cell]
+  return [cell, typeof cell === 'number' ? { figure: formatDecimal(BigInt(cell), usdDecimals) } : null]
 }
 
 /** Decimals of an amount in millionths of a dollar. */
 export const usdDecimals = 6
-
-function usdName(column: string): string {
-  return column.replace(/MicroUsd$/, 'Usd')
-}
-
-function tokensName(column: string): string {
-  return column.replace(/BaseUnits$/, 'Tokens')
-}

@@ -2,27 +2,7 @@ import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
-import { type RefundStateName, refundStates } from './refundLines.ts'
-
-/** Parameters of a report, from a query string or a command line. */
-export interface ReportQuestion {
-  /** First and last UTC day, inclusive. Undefined: no limit. */
-  readonly from: string | undefined
-  readonly to: string | undefined
-  readonly by: Grouping
-  readonly endpoint: string | undefined
-  readonly wallet: string | undefined
-  readonly state: PaymentStateName | undefined
-  readonly refund: RefundStateName | undefined
-  /** `wallets`: only debts to wallets, which are the refunds due. */
-  readonly owedTo: 'all' | 'shares' | 'wallets'
-  readonly tab: string | undefined
-  /** Columns of the answer, in the order of the report; undefined for all. */
-  readonly columns: readonly string[] | undefined
-  /** Cursor: the end of the previous page. */
-  readonly cursor: string | undefined
-  readonly limit: number
-}
+import { refundStates } from './refundLines.ts'
 
 export const reportNames = [
   'burns',
@@ -39,7 +19,6 @@ export const reportNames = [
 export type ReportName = (typeof reportNames)[number]
 
 export const groupings = ['day', 'endpoint', 'wallet'] as const
-export type Grouping = (typeof groupings)[number]
 
 export const stateNames = [
   'submitted',
@@ -52,7 +31,6 @@ export const stateNames = [
   'reversed',
   'unmatched',
 ] as const
-export type PaymentStateName = (typeof stateNames)[number]
 
 export interface QuestionProblem {
   readonly field: string
@@ -93,6 +71,7 @@ const wallet = z
   .optional()
 const shape = z
   .strictObject({
+    // First and last UTC day, inclusive. Absent: no limit.
     from: day,
     to: day,
     month: z
@@ -112,13 +91,16 @@ const shape = z
       .string()
       .refine((id) => readTabId(id) !== undefined, 'must be the id of a tab')
       .optional(),
+    // `wallets`: only debts to wallets, which are the refunds due.
     owedTo: z.enum(['all', 'shares', 'wallets'], 'must be all, shares or wallets').default('all'),
+    // Columns of the answer, in the order of the report. Absent: all.
     columns: z
       .string()
       .max(2_000, 'is too long')
       .regex(/^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/, 'must be names of columns, separated by commas')
       .transform((names) => names.split(','))
       .optional(),
+    // The end of the previous page.
     cursor: text,
     limit: z
       .string()
@@ -139,23 +121,38 @@ const shape = z
     },
   )
 
-/** Parameters of each report. Others are rejected, because a report that ignored them would be misread. */
-const accepted: Readonly<Record<ReportName, readonly string[]>> = {
-  burns: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
-  distributions: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
-  payments: ['from', 'to', 'month', 'quarter', 'endpoint', 'wallet', 'state', 'cursor', 'limit'],
-  refunds: ['from', 'to', 'month', 'quarter', 'wallet', 'refund', 'cursor', 'limit'],
-  payouts: ['from', 'to', 'month', 'quarter', 'wallet', 'cursor', 'limit'],
-  liabilities: ['owedTo', 'cursor', 'limit'],
-  prepaid: [],
-  tabs: ['wallet', 'cursor', 'limit'],
-  'tab-statement': ['tab', 'cursor', 'limit'],
-  'trial-balance': ['from', 'to', 'month', 'quarter'],
+/** Parameters of a report, from a query string or a command line. */
+export type ReportQuestion = Readonly<Omit<z.output<typeof shape>, 'month' | 'quarter'>>
+
+interface Parameters {
+  /** Others are rejected, because a report that ignored them would be misread. */
+  readonly accepts: readonly string[]
+  /** The form of the report's `next`. Undefined: the report is short and has no pages. */
+  readonly isCursor?: (cursor: string, by: ReportQuestion['by']) => boolean
+}
+
+const days = ['from', 'to', 'month', 'quarter']
+const page = ['cursor', 'limit']
+const isGroup = (cursor: string, by: ReportQuestion['by']) => by !== 'day' || day.safeParse(cursor).success
+/** True for a position in a list: the time and position of a payment, or the position and line of a payout. */
+const isPlace = (cursor: string) => /^\d{1,13}\.\d{1,15}$/.test(cursor)
+
+const parameters: Readonly<Record<ReportName, Parameters>> = {
+  burns: { accepts: [...days, 'by', ...page], isCursor: isGroup },
+  distributions: { accepts: [...days, 'by', ...page], isCursor: isGroup },
+  payments: { accepts: [...days, 'endpoint', 'wallet', 'state', ...page], isCursor: isPlace },
+  refunds: { accepts: [...days, 'wallet', 'refund', ...page], isCursor: isPlace },
+  payouts: { accepts: [...days, 'wallet', ...page], isCursor: isPlace },
+  liabilities: { accepts: ['owedTo', ...page], isCursor: () => true },
+  prepaid: { accepts: [] },
+  tabs: { accepts: ['wallet', ...page], isCursor: (cursor) => readTabId(cursor) !== undefined },
+  'tab-statement': { accepts: ['tab', ...page], isCursor: (cursor) => /^\d{1,15}\.\d{1,38}$/.test(cursor) },
+  'trial-balance': { accepts: days },
 }
 
 /** True for a report that has pages. Others are short. */
 export function hasPages(report: ReportName): boolean {
-  return accepted[report].includes('limit')
+  return parameters[report].isCursor !== undefined
 }
 
 /** Parses the query of a report. Returns the question, or every problem with its field. */
@@ -163,36 +160,26 @@ export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
 ): ReportQuestion | readonly QuestionProblem[] {
-  const known = [...accepted[report], 'columns']
+  const { accepts, isCursor } = parameters[report]
+  const known = [...accepts, 'columns']
   const unknown = Object.keys(given).filter((field) => !known.includes(field))
   if (unknown.length > 0)
-    return unknown.map((field) => ({
-      field,
-      message: `is unknown here; ${report} takes ${known.join(', ')}`,
-    }))
+    return unknown.map((field) => ({ field, message: `is unknown here; ${report} takes ${known.join(', ')}` }))
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  if (report === 'tab-statement' && parsed.data.tab === undefined)
+  const { month, quarter, ...question } = parsed.data
+  if (report === 'tab-statement' && question.tab === undefined)
     return [{ field: 'tab', message: 'must be the id of a tab' }]
-  const { endpoint, wallet, state, refund, owedTo, tab, by, limit, columns, cursor } = parsed.data
-  const { from, to } = daysOf(parsed.data)
-  if (cursor !== undefined && !cursorForms[report](cursor, by))
+  if (question.cursor !== undefined && isCursor?.(question.cursor, question.by) !== true)
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
-  return { from, to, by, endpoint, wallet, state, refund, owedTo, tab, columns, cursor, limit }
+  return { ...question, ...daysOf(month, quarter) }
 }
 
-interface GivenDays {
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  readonly month?: string | undefined
-  readonly quarter?: string | undefined
-}
-
-/** First and last day of a month or quarter, or the given days. */
-function daysOf({ from, to, month, quarter }: GivenDays): Pick<ReportQuestion, 'from' | 'to'> {
+/** First and last day of a month or quarter. Nothing if neither is given. */
+function daysOf(month: string | undefined, quarter: string | undefined): Pick<ReportQuestion, 'from' | 'to'> {
   if (month !== undefined) return { from: `${month}-01`, to: lastDayOf(month) }
   const [year, number] = quarter?.split('-Q') ?? []
-  if (year === undefined || number === undefined) return { from, to }
+  if (year === undefined || number === undefined) return {}
   const monthOf = (nth: number) => `${year}-${String(nth).padStart(2, '0')}`
   const last = Number(number) * 3
   return { from: `${monthOf(last - 2)}-01`, to: lastDayOf(monthOf(last)) }
@@ -201,27 +188,6 @@ function daysOf({ from, to, month, quarter }: GivenDays): Pick<ReportQuestion, '
 function lastDayOf(month: string): string {
   const [year, number] = month.split('-').map(Number)
   return isoTime(Date.UTC(year ?? 0, number ?? 0, 0)).slice(0, 10)
-}
-
-type CursorForm = (cursor: string, by: Grouping) => boolean
-
-const isGroup: CursorForm = (cursor, by) => by !== 'day' || day.safeParse(cursor).success
-const isName: CursorForm = () => true
-/** Form of a position in a list: the time and position of a payment, or the position and line of a payout. */
-const isPlace: CursorForm = (cursor) => /^\d{1,13}\.\d{1,15}$/.test(cursor)
-
-/** The form of the `next` of each report. */
-const cursorForms: Readonly<Record<ReportName, CursorForm>> = {
-  burns: isGroup,
-  distributions: isGroup,
-  payments: isPlace,
-  refunds: isPlace,
-  payouts: isPlace,
-  liabilities: isName,
-  prepaid: () => false,
-  tabs: (cursor) => readTabId(cursor) !== undefined,
-  'tab-statement': (cursor) => /^\d{1,15}\.\d{1,38}$/.test(cursor),
-  'trial-balance': () => false,
 }
 
 export function isProblems(read: ReportQuestion | readonly QuestionProblem[]): read is readonly QuestionProblem[] {

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from 'kysely'
+
 /** A report as plain data. A bigint is an exact amount in base units. */
 export interface ReportTable {
   readonly columns: readonly string[]
@@ -11,8 +13,21 @@ export interface ReportTable {
 export type ReportRow = Readonly<Record<string, Cell>>
 export type Cell = string | number | bigint | null
 
+/** The columns of a report by name, each with the SQL of its cells. */
+export type SqlColumns = Readonly<Record<string, RawBuilder<unknown>>>
+
 /** A row as the database driver returns it: `numeric` as text, counts as numbers. */
 export type SqlRow = Readonly<Record<string, string | number | null>>
+
+/** The select list of the columns. */
+export function selectList(columns: SqlColumns): RawBuilder<unknown> {
+  return sql.join(Object.entries(columns).map(([name, cell]) => sql`${cell} as ${sql.ref(name)}`))
+}
+
+/** A time as text, like `isoTime`. */
+export function isoTimeOf(time: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
 
 /** Converts the columns whose names end in BaseUnits to amounts. All conversions are made here. */
 export function cellsOf(row: SqlRow): ReportRow {

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { accounts, shareOf } from '../accounting/account.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { eachDay } from './dayRange.ts'
 import { pricedTotals } from './dayPrice.ts'
 import type { ReportQuestion } from './reportQuestion.ts'
-import { cellsOf, pageOf, type ReportRow, type ReportTable, type SqlRow } from './reportTable.ts'
+import { cellsOf, pageOf, type ReportTable, selectList, type SqlRow } from './reportTable.ts'
 import { readShareNames, shareColumn } from './shareNames.ts'
 
 export interface SumsQuestion extends ReportQuestion {
@@ -21,117 +21,98 @@ interface Measure {
   readonly isOfDaysOnly?: true
 }
 
+/** The movements that a measure sums. `sign` is 1 if debits are positive, and -1 if credits are. */
+interface Movements {
+  readonly sign: 1 | -1
+  readonly which: RawBuilder<unknown>
+}
+
 // Payouts pay the debts of many payments at once, and burns burn what many payments owed. All other events belong to
 // single payments.
-const ofPayouts = sql`kind = 'payout'`
-const ofBurns = sql`kind = 'burn'`
-const ofPayments = sql`kind <> 'payout' and kind <> 'burn'`
-const burned = 'Expenses:Burned'
+const byPayouts = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'payout'` })
+const byBurns = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'burn'` })
+const byPayments = (sign: 1 | -1, account: RawBuilder<unknown>) => {
+  return { sign, which: sql`${account} and kind <> 'payout' and kind <> 'burn'` }
+}
+const on = (account: string) => sql`account = ${account}`
+const isShare = sql`account like 'Liabilities:Share:%'`
+const ofBurned = on('Expenses:Burned')
 
-function debited(account: string, which: RawBuilder<unknown>) {
-  return sql`coalesce(sum(debits - credits) filter (where account = ${account} and ${which}), 0)::text`
+function amount({ sign, which }: Movements): RawBuilder<unknown> {
+  return sql`coalesce(${sql.lit(sign)} * sum(debits - credits) filter (where ${which}), 0)`
 }
 
-function credited(account: string, which: RawBuilder<unknown>) {
-  return sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${which}), 0)::text`
+/** Value in millionths of a dollar, at the quoted price of each payment or at the price of the day of each movement. */
+function value(column: 'value_pico_usd' | 'day_pico_usd', { sign, which }: Movements): RawBuilder<unknown> {
+  return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)::bigint`
 }
 
-/** Value in millionths of a dollar at the quoted price of each payment. */
-function valueDebited(account: string) {
-  return sql`coalesce(div(sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
+function dayValue(name: string, movements: Movements): Measure {
+  return { name: `${name}AtDayPriceMicroUsd`, ofDays: value('day_pico_usd', movements) }
 }
 
-function valueCredited(account: string) {
-  return sql`coalesce(div(-sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
+/** An amount with both of its values. */
+function valued(name: string, movements: Movements, ofWallets: RawBuilder<unknown>): readonly Measure[] {
+  return [
+    { name: `${name}BaseUnits`, ofDays: amount(movements), ofWallets },
+    { name: `${name}MicroUsd`, ofDays: value('value_pico_usd', movements) },
+    dayValue(name, movements),
+  ]
 }
 
-/**
- * Value in millionths of a dollar at the price of the day of each movement. `sign` is 1 if debits are positive, and -1
- * if credits are.
- */
-function valueOfDays(name: string, sign: 1 | -1, which: RawBuilder<unknown>): Measure {
-  return {
-    name: `${name}AtDayPriceMicroUsd`,
-    ofDays: sql`coalesce(div(${sql.lit(sign)} * sum(day_pico_usd) filter (where ${which}), 1000000), 0)::bigint`,
-  }
+function ofWallet(column: 'payments' | 'burned' | 'burn_owed' | 'received' | 'lost'): RawBuilder<unknown> {
+  return sql`coalesce(sum(${sql.ref(column)}), 0)`
 }
+
+const becameOwed = byPayments(-1, on(accounts.burnOwed))
 
 const burnMeasures: readonly Measure[] = [
   {
     name: 'payments',
     ofDays: sql`coalesce(sum(payments), 0)::bigint`,
-    ofWallets: sql`coalesce(sum(payments), 0)::bigint`,
+    ofWallets: sql`${ofWallet('payments')}::bigint`,
   },
-  { name: 'burnedBaseUnits', ofDays: debited(burned, ofPayments), ofWallets: sql`coalesce(sum(burned), 0)::text` },
-  { name: 'burnedMicroUsd', ofDays: valueDebited(burned) },
-  valueOfDays('burned', 1, sql`account = ${burned} and ${ofPayments}`),
-  {
-    name: 'burnOwedBaseUnits',
-    ofDays: credited(accounts.burnOwed, ofPayments),
-    ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
-  },
-  { name: 'burnOwedMicroUsd', ofDays: valueCredited(accounts.burnOwed) },
-  valueOfDays('burnOwed', -1, sql`account = ${accounts.burnOwed} and ${ofPayments}`),
+  ...valued('burned', byPayments(1, ofBurned), ofWallet('burned')),
+  ...valued('burnOwed', becameOwed, ofWallet('burn_owed')),
   // A promise and its reversal belong to the endpoint of the sale in dollars, a delivery to none.
-  { name: 'promisedBaseUnits', ofDays: debited(accounts.tokensToDeliver, sql`endpoint <> ''`) },
-  { name: 'deliveredBaseUnits', ofDays: credited(accounts.tokensToDeliver, sql`endpoint = ''`), isOfDaysOnly: true },
-  { name: 'burnConfirmedBaseUnits', ofDays: debited(burned, ofBurns) },
-  valueOfDays('burnConfirmed', 1, sql`account = ${burned} and ${ofBurns}`),
+  {
+    name: 'promisedBaseUnits',
+    ofDays: amount({ sign: 1, which: sql`${on(accounts.tokensToDeliver)} and endpoint <> ''` }),
+  },
+  {
+    name: 'deliveredBaseUnits',
+    ofDays: amount({ sign: -1, which: sql`${on(accounts.tokensToDeliver)} and endpoint = ''` }),
+    isOfDaysOnly: true,
+  },
+  { name: 'burnConfirmedBaseUnits', ofDays: amount(byBurns(1, ofBurned)) },
+  dayValue('burnConfirmed', byBurns(1, ofBurned)),
 ]
 
 function distributionMeasures(shares: readonly string[]): readonly Measure[] {
-  const isShare = sql`account like 'Liabilities:Share:%'`
+  const paidBack = sql`account like 'Liabilities:%' and not ${isShare}`
   return [
-    {
-      name: 'receivedBaseUnits',
-      ofDays: debited(accounts.paymentWallet, ofPayments),
-      ofWallets: sql`coalesce(sum(received), 0)::text`,
-    },
-    { name: 'receivedMicroUsd', ofDays: valueDebited(accounts.paymentWallet) },
-    valueOfDays('received', 1, sql`account = ${accounts.paymentWallet} and ${ofPayments}`),
+    ...valued('received', byPayments(1, on(accounts.paymentWallet)), ofWallet('received')),
     ...shares.map((name) => ({
       name: shareColumn(name),
-      ofDays: credited(shareOf(name), ofPayments),
-      ofWallets: sql`coalesce(sum((shares ->> ${name})::numeric), 0)::text`,
+      ofDays: amount(byPayments(-1, on(shareOf(name)))),
+      ofWallets: sql`coalesce(sum((shares ->> ${name})::numeric), 0)`,
     })),
-    {
-      name: 'allocatedBaseUnits',
-      ofDays: sql`coalesce(sum(credits - debits) filter (where ${isShare} and ${ofPayments}), 0)::text`,
-      ofWallets: sql`coalesce(sum((select sum(value::numeric) from jsonb_each(shares))), 0)::text`,
-    },
-    {
-      name: 'allocatedMicroUsd',
-      ofDays: sql`coalesce(div(-sum(value_pico_usd) filter (where ${isShare} and ${ofPayments}), 1000000), 0)::bigint`,
-    },
-    valueOfDays('allocated', -1, sql`${isShare} and ${ofPayments}`),
-    {
-      name: 'burnOwedBaseUnits',
-      ofDays: credited(accounts.burnOwed, ofPayments),
-      ofWallets: sql`coalesce(sum(burn_owed), 0)::text`,
-    },
-    { name: 'prepaidBaseUnits', ofDays: credited(accounts.prepaid, ofPayments) },
+    ...valued(
+      'allocated',
+      byPayments(-1, isShare),
+      sql`coalesce(sum((select sum(value::numeric) from jsonb_each(shares))), 0)`,
+    ),
+    { name: 'burnOwedBaseUnits', ofDays: amount(becameOwed), ofWallets: ofWallet('burn_owed') },
+    { name: 'prepaidBaseUnits', ofDays: amount(byPayments(-1, on(accounts.prepaid))) },
     {
       name: 'lostBaseUnits',
-      ofDays: debited(accounts.reversedPayments, ofPayments),
-      ofWallets: sql`coalesce(sum(lost), 0)::text`,
+      ofDays: amount(byPayments(1, on(accounts.reversedPayments))),
+      ofWallets: ofWallet('lost'),
     },
-    {
-      name: 'paidOutBaseUnits',
-      ofDays: sql`coalesce(sum(debits - credits) filter (where ${isShare} and ${ofPayouts}), 0)::text`,
-      isOfDaysOnly: true,
-    },
-    { ...valueOfDays('paidOut', 1, sql`${isShare} and ${ofPayouts}`), isOfDaysOnly: true },
-    {
-      name: 'paidBackBaseUnits',
-      ofDays: sql`coalesce(sum(debits - credits) filter (
-        where account like 'Liabilities:%' and not ${isShare} and ${ofPayouts}), 0)::text`,
-      isOfDaysOnly: true,
-    },
-    {
-      name: 'burnPaidBaseUnits',
-      ofDays: sql`coalesce(sum(credits - debits) filter (where account = ${accounts.paymentWallet} and ${ofBurns}), 0)::text`,
-      isOfDaysOnly: true,
-    },
+    { name: 'paidOutBaseUnits', ofDays: amount(byPayouts(1, isShare)), isOfDaysOnly: true },
+    { ...dayValue('paidOut', byPayouts(1, isShare)), isOfDaysOnly: true },
+    { name: 'paidBackBaseUnits', ofDays: amount(byPayouts(1, paidBack)), isOfDaysOnly: true },
+    { name: 'burnPaidBaseUnits', ofDays: amount(byBurns(-1, on(accounts.paymentWallet))), isOfDaysOnly: true },
   ]
 }
 
@@ -149,28 +130,28 @@ export async function distributionSums(database: Database, question: SumsQuestio
 }
 
 async function sums(database: Database, measures: readonly Measure[], question: SumsQuestion): Promise<ReportTable> {
-  const { by } = question
+  const { by, mint } = question
   const shown = measures.filter((measure) => hasGrouping(measure, by))
-  const { rows, totals } = await readOrFault(`the sums by ${by}`, async () => ({
-    rows: await readGroups(database, shown, question),
-    totals: await readTotals(database, shown, question),
-  }))
+  const what = `the sums by ${by}`
+  const rows = await readRows(database, what, groupsQuery(shown, question))
+  const [totals = {}] = await readRows(
+    database,
+    what,
+    sql<SqlRow>`select ${columnsOf(shown, 'ofDays')} from ${pricedTotals(mint, eachDay(question))} as t`,
+  )
   const { page, last } = pageOf(rows, question)
-  return { columns: [by, ...shown.map(({ name }) => name)], rows: page, totals, next: textOf(last, by) }
+  const next = last === undefined ? undefined : String(last[by])
+  return { columns: [by, ...shown.map(({ name }) => name)], rows: page.map(cellsOf), totals: cellsOf(totals), next }
 }
 
 function hasGrouping({ ofWallets, isOfDaysOnly }: Measure, by: ReportQuestion['by']): boolean {
   return by === 'day' || (by === 'endpoint' ? isOfDaysOnly !== true : ofWallets !== undefined)
 }
 
-async function readGroups(
-  database: Database,
-  measures: readonly Measure[],
-  question: SumsQuestion,
-): Promise<readonly ReportRow[]> {
+function groupsQuery(measures: readonly Measure[], question: SumsQuestion): RawBuilder<SqlRow> {
   const { by, mint, cursor, limit } = question
   const columns = columnsOf(measures, by === 'wallet' ? 'ofWallets' : 'ofDays')
-  const query = {
+  return {
     // The newest day comes first, in the order of reading.
     day: sql<SqlRow>`select day::text as day, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
       where ${after(cursor, sql`t.day < ${cursor}::date`)}
@@ -183,29 +164,12 @@ async function readGroups(
       where mint = ${mint} and ${eachDay(question)} and ${after(cursor, sql`wallet > ${cursor}`)}
       group by wallet order by wallet limit ${limit + 1}`,
   }[by]
-  const { rows } = await query.execute(database)
-  return rows.map(cellsOf)
-}
-
-async function readTotals(
-  database: Database,
-  measures: readonly Measure[],
-  question: SumsQuestion,
-): Promise<ReportRow> {
-  const { rows } = await sql<SqlRow>`select ${columnsOf(measures, 'ofDays')}
-    from ${pricedTotals(question.mint, eachDay(question))} as t`.execute(database)
-  return cellsOf(rows[0] ?? {})
 }
 
 function columnsOf(measures: readonly Measure[], kind: 'ofDays' | 'ofWallets'): RawBuilder<unknown> {
-  return sql.join(measures.map((measure) => sql`${measure[kind] ?? sql`null`} as ${sql.ref(measure.name)}`))
+  return selectList(Object.fromEntries(measures.map((measure) => [measure.name, measure[kind] ?? sql`null`])))
 }
 
 function after(cursor: string | undefined, condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return cursor === undefined ? sql`true` : condition
-}
-
-function textOf(row: ReportRow | undefined, column: string): string | undefined {
-  const cell = row?.[column]
-  return typeof cell === 'string' ? cell : undefined
 }

@@ -1,118 +1,97 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
-import { isoTime } from '@tollbook/core/clock'
-import { readTabId, tabIdOf } from '@tollbook/core/tab'
+import { readTabId } from '@tollbook/core/tab'
 import { accounts, prepaidOn } from '../accounting/account.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { depositSpace } from '../store/tabKeys.ts'
-import { priceOn, valueAt } from './dayPrice.ts'
-import { pageOf, type ReportRow, type ReportTable } from './reportTable.ts'
+import { microUsdAt, pricedBy } from './dayPrice.ts'
+import {
+  cellsOf,
+  isoTimeOf,
+  pageOf,
+  type ReportTable,
+  selectList,
+  type SqlColumns,
+  type SqlRow,
+} from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-const columns = [
-  'tab',
-  'wallet',
-  'state',
-  'openedAt',
-  'endsAt',
-  'deposits',
-  'depositedBaseUnits',
-  'spentBaseUnits',
-  'returnedBaseUnits',
-  'balanceBaseUnits',
-  'balanceAtDayPriceMicroUsd',
-] as const
+const deposited = sql`(d.deposited - l.taken_back)`
 
-interface TabRow {
-  readonly tab: Buffer
-  readonly wallet: string
-  readonly mint: string
-  readonly opened_at: Date
-  readonly ends_at_ms: string
-  readonly deposits: number
-  readonly deposited: string
-  readonly returned: string
-  readonly is_closed: boolean
+const columns: SqlColumns = {
+  tab: sql`o.body ->> 'tab'`,
+  wallet: sql`o.body ->> 'wallet'`,
+  state: sql`case when l.is_closed then 'closed' else 'open' end`,
+  openedAt: isoTimeOf(sql`o.at`),
+  endsAt: isoTimeOf(sql`(timestamptz 'epoch' + (o.body #>> '{terms,endsAtMs}')::float8 * interval '1 millisecond')`),
+  deposits: sql`d.deposits`,
+  depositedBaseUnits: deposited,
+  spentBaseUnits: sql`${deposited} - l.returned - b.balance`,
+  returnedBaseUnits: sql`l.returned`,
+  balanceBaseUnits: sql`b.balance`,
+  balanceAtDayPriceMicroUsd: microUsdAt('p', sql`b.balance`),
 }
 
 /** Lists all tabs in the order of their ids: deposited = spent or held + returned + balance. */
 export async function tabList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, wallet } = question
-  return readOrFault('the tabs', async () => {
-    const { page, last } = pageOf(await readTabs(database, question), question)
-    const balances = await readBalances(database, page)
-    const price = await priceOn(database, { mint, day: 'infinity' })
-    const rows = page.map((row): ReportRow => {
-      const tab = tabIdOf(row.tab)
-      const balanceBaseUnits = balances.get(tab) ?? 0n
-      const [depositedBaseUnits, returnedBaseUnits] = [BigInt(row.deposited), BigInt(row.returned)]
-      return {
-        tab,
-        wallet: row.wallet,
-        state: row.is_closed ? 'closed' : 'open',
-        openedAt: isoTime(row.opened_at.getTime()),
-        endsAt: isoTime(Number(row.ends_at_ms)),
-        deposits: row.deposits,
-        depositedBaseUnits,
-        spentBaseUnits: depositedBaseUnits - returnedBaseUnits - balanceBaseUnits,
-        returnedBaseUnits,
-        balanceBaseUnits,
-        balanceAtDayPriceMicroUsd: Number(valueAt(balanceBaseUnits, price)),
-      }
-    })
-    const totals = wallet === undefined ? { balanceBaseUnits: await readTotal(database, mint) } : undefined
-    return { columns, rows, totals, next: last === undefined ? undefined : tabIdOf(last.tab) }
-  })
+  const { page, last } = pageOf(await readTabs(database, question), question)
+  const totals = wallet === undefined ? { balanceBaseUnits: await readTotal(database, mint) } : undefined
+  const next = last === undefined ? undefined : String(last['tab'])
+  return { columns: Object.keys(columns), rows: page.map(cellsOf), totals, next }
 }
 
 /** A tab is found by the key of the deposit that opened it, which has the bytes of the tab twice. */
-async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly TabRow[]> {
+async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly SqlRow[]> {
   const after = Buffer.from(cursor === undefined ? '' : assertPresent(readTabId(cursor), 'a cursor is a tab'))
-  const { rows } = await sql<TabRow>`
-    select t.tab, o.body ->> 'wallet' as wallet, o.body ->> 'mint' as mint, o.at as opened_at,
-      o.body #>> '{terms,endsAtMs}' as ends_at_ms, d.deposits, (d.deposited - l.taken_back)::text as deposited, l.returned::text as returned, l.is_closed
-    from (
-      select substring(k.key for 16) as tab, k.id
-      from ledger.keys k
-      where k.space = ${depositSpace} and k.key >= ${after} and substring(k.key for 16) <> ${after}
-        and substring(k.key from 17) = substring(k.key for 16)
-    ) t
-    cross join lateral (
-      select convert_from(e.body, 'UTF8')::jsonb as body, e.effective_at as at from ledger.read(t.id) e where e.kind = 'TabOpened'
-    ) o
-    cross join lateral (
-      select count(*) filter (where e.kind <> 'DepositReversed')::bigint as deposits,
-        coalesce(sum((e.body ->> 'depositBaseUnits')::numeric), 0) - coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as deposited
-      from ledger.keys k
+  return readRows(
+    database,
+    'the tabs',
+    sql<SqlRow>`
+      select ${selectList(columns)}
+      from (
+        select substring(k.key for 16) as tab, k.id
+        from ledger.keys k
+        where k.space = ${depositSpace} and k.key >= ${after} and substring(k.key for 16) <> ${after}
+          and substring(k.key from 17) = substring(k.key for 16)
+      ) t
       cross join lateral (
-        select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read(k.id) r
-        where r.kind in ('TabOpened', 'TabToppedUp', 'DepositReversed')
-      ) e
-      where k.space = ${depositSpace} and k.key >= t.tab and k.key < t.tab || decode(repeat('ff', 17), 'hex')
-    ) d
-    cross join lateral (
-      select coalesce(sum((e.body ->> 'restBaseUnits')::numeric), 0) as returned,
-        coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as taken_back,
-        coalesce(bool_or(e.kind = 'TabClosed'), false) as is_closed
-      from (select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read('\\x06'::bytea || t.tab) r) e
-    ) l
-    where o.body ->> 'mint' = ${mint} and ${wallet === undefined ? sql`true` : sql`o.body ->> 'wallet' = ${wallet}`}
-    order by t.tab
-    limit ${limit + 1}`.execute(database)
-  return rows
-}
-
-async function readBalances(database: Database, tabs: readonly TabRow[]): Promise<ReadonlyMap<string, bigint>> {
-  const prefix = prepaidOn('')
-  const names = tabs.map(({ tab }) => prepaidOn(tabIdOf(tab)))
-  const { rows } = await sql<{ name: string; balance: string }>`
-    select name, (-balance)::text as balance from ledger.accounts where name = any(${names}::text[])`.execute(database)
-  return new Map(rows.map(({ name, balance }) => [name.slice(prefix.length), BigInt(balance)]))
+        select convert_from(e.body, 'UTF8')::jsonb as body, e.effective_at as at from ledger.read(t.id) e where e.kind = 'TabOpened'
+      ) o
+      cross join lateral (
+        select count(*) filter (where e.kind <> 'DepositReversed')::bigint as deposits,
+          coalesce(sum((e.body ->> 'depositBaseUnits')::numeric), 0) - coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as deposited
+        from ledger.keys k
+        cross join lateral (
+          select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read(k.id) r
+          where r.kind in ('TabOpened', 'TabToppedUp', 'DepositReversed')
+        ) e
+        where k.space = ${depositSpace} and k.key >= t.tab and k.key < t.tab || decode(repeat('ff', 17), 'hex')
+      ) d
+      cross join lateral (
+        select coalesce(sum((e.body ->> 'restBaseUnits')::numeric), 0) as returned,
+          coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as taken_back,
+          coalesce(bool_or(e.kind = 'TabClosed'), false) as is_closed
+        from (select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read('\\x06'::bytea || t.tab) r) e
+      ) l
+      cross join lateral (
+        select coalesce(sum(-a.balance), 0) as balance from ledger.accounts a
+        where a.mint = ${mint} and a.name = ${prepaidOn('')} || (o.body ->> 'tab')
+      ) b
+      left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
+      where o.body ->> 'mint' = ${mint} and ${wallet === undefined ? sql`true` : sql`o.body ->> 'wallet' = ${wallet}`}
+      order by t.tab
+      limit ${limit + 1}`,
+  )
 }
 
 async function readTotal(database: Database, mint: string): Promise<bigint> {
-  const { rows } = await sql<{ balance: string }>`
-    select coalesce(sum(credits - debits), 0)::text as balance from reports.daily_totals
-    where mint = ${mint} and day = '-infinity' and account = ${accounts.prepaid}`.execute(database)
-  return BigInt(rows[0]?.balance ?? 0)
+  const [total] = await readRows(
+    database,
+    'the tabs',
+    sql<{ balance: string }>`
+      select coalesce(sum(credits - debits), 0)::text as balance from reports.daily_totals
+      where mint = ${mint} and day = '-infinity' and account = ${accounts.prepaid}`,
+  )
+  return BigInt(total?.balance ?? 0)
 }

@@ -1,23 +1,11 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
-import { isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
 import { prepaidOn } from '../accounting/account.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { depositSpace } from '../store/tabKeys.ts'
-import { pageOf, type ReportRow, type ReportTable } from './reportTable.ts'
+import { cellsOf, isoTimeOf, pageOf, type ReportTable, selectList, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
-
-const columns = [
-  'at',
-  'movement',
-  'reference',
-  'endpoint',
-  'changeBaseUnits',
-  'balanceBaseUnits',
-  'chargedBaseUnits',
-  'position',
-] as const
 
 const movements: Readonly<Record<string, string>> = {
   TabOpened: 'deposit',
@@ -31,15 +19,17 @@ const movements: Readonly<Record<string, string>> = {
   TabRestOwed: 'return',
 }
 
-interface StatementRow {
-  readonly seq: number
-  readonly kind: string
-  readonly effective_at: Date
-  readonly reference: string
-  readonly endpoint: string | null
-  readonly change: string
-  readonly charged: string | null
-}
+/** `before` is the balance of the tab before the first row. */
+const columnsOf = (before: string) => ({
+  at: isoTimeOf(sql`e.effective_at`),
+  movement: sql`${JSON.stringify(movements)}::jsonb ->> e.kind`,
+  reference: sql`e.body ->> 'stream'`,
+  endpoint: sql`coalesce(p.endpoint, e.body #>> '{price,endpoint}')`,
+  changeBaseUnits: sql`e.change`,
+  balanceBaseUnits: sql`${before}::numeric + sum(e.change) over (order by e.seq)`,
+  chargedBaseUnits: sql`e.charged`,
+  position: sql`e.seq`,
+})
 
 /**
  * Lists what moved on one tab, oldest first. A request has a hold, then a capture, which puts the rest on the tab
@@ -47,66 +37,59 @@ interface StatementRow {
  */
 export async function tabStatement(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [, position = '0', balance = '0'] = /^(\d+)\.(\d+)$/.exec(question.cursor ?? '') ?? []
-  const found = await readOrFault('the movements of a tab', () => readMovements(database, question, Number(position)))
-  const { page, last } = pageOf(found, question)
-  let balanceBaseUnits = BigInt(balance)
-  const rows = page.map((row): ReportRow => {
-    const changeBaseUnits = BigInt(row.change)
-    balanceBaseUnits += changeBaseUnits
-    return {
-      at: isoTime(row.effective_at.getTime()),
-      movement: movements[row.kind] ?? row.kind,
-      reference: row.reference,
-      endpoint: row.endpoint,
-      changeBaseUnits,
-      balanceBaseUnits,
-      chargedBaseUnits: row.charged === null ? null : BigInt(row.charged),
-      position: row.seq,
-    }
-  })
-  return { columns, rows, totals: undefined, next: last === undefined ? undefined : `${last.seq}.${balanceBaseUnits}` }
+  const columns = columnsOf(balance)
+  const { page, last } = pageOf(await readMovements(database, question, { columns, after: position }), question)
+  const next = last === undefined ? undefined : `${last['position']}.${last['balanceBaseUnits']}`
+  return { columns: Object.keys(columns), rows: page.map(cellsOf), totals: undefined, next }
+}
+
+interface Movements {
+  readonly columns: ReturnType<typeof columnsOf>
+  readonly after: string
 }
 
 /**
  * The debits of a tab are a range of stream ids. The burn in the token for a charge in dollars is a separate event, and
  * is not a part of the charge.
  */
-async function readMovements(database: Database, { tab, limit }: SumsQuestion, after: number) {
+function readMovements(database: Database, { tab, limit }: SumsQuestion, { columns, after }: Movements) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
   const past = Buffer.alloc(17, 255)
   const [requests, lifecycle] = [Buffer.concat([Buffer.of(7), id]), Buffer.concat([Buffer.of(6), id])]
-  const { rows } = await sql<StatementRow>`
-    with stream as materialized (
-      select s.stream, s.seqs from ledger.streams s where s.id >= ${requests} and s.id < ${Buffer.concat([requests, past])}
-      union all
-      select s.stream, s.seqs from ledger.streams s where s.id = ${lifecycle}
-      union all
-      select s.stream, s.seqs from ledger.keys k join ledger.streams s on s.id = k.id
-      where k.space = ${depositSpace} and k.key >= ${id} and k.key < ${Buffer.concat([id, past])}
-    ),
-    place as materialized (
-      select at.seq from stream s cross join lateral unnest(s.seqs) r
-      cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
-      where at.seq > ${after}
-    )
-    select e.seq, e.kind, e.effective_at, e.body ->> 'stream' as reference, coalesce(p.endpoint, e.body #>> '{price,endpoint}') as endpoint,
-      e.change::text as change, e.charged::text as charged
-    from (
-      select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
-        case when e.kind = 'TabCaptured' then t.whole - t.change end as charged
-      from place
-      join ledger.events e on e.seq = place.seq
-      left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
-      cross join lateral (
-        select sum(m.amount) as whole,
-          coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
-        from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
-      ) t
-      where e.kind = any(${Object.keys(movements)}::text[])
-      order by e.seq
-      limit ${limit + 1}
-    ) e
-    left join reports.payments p on p.stream = e.stream
-    order by e.seq`.execute(database)
-  return rows
+  return readRows(
+    database,
+    'the movements of a tab',
+    sql<SqlRow>`
+      with stream as materialized (
+        select s.stream, s.seqs from ledger.streams s where s.id >= ${requests} and s.id < ${Buffer.concat([requests, past])}
+        union all
+        select s.stream, s.seqs from ledger.streams s where s.id = ${lifecycle}
+        union all
+        select s.stream, s.seqs from ledger.keys k join ledger.streams s on s.id = k.id
+        where k.space = ${depositSpace} and k.key >= ${id} and k.key < ${Buffer.concat([id, past])}
+      ),
+      place as materialized (
+        select at.seq from stream s cross join lateral unnest(s.seqs) r
+        cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
+        where at.seq > ${after}::bigint
+      )
+      select ${selectList(columns)}
+      from (
+        select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
+          case when e.kind = 'TabCaptured' then t.whole - t.change end as charged
+        from place
+        join ledger.events e on e.seq = place.seq
+        left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
+        cross join lateral (
+          select sum(m.amount) as whole,
+            coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
+          from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
+        ) t
+        where e.kind = any(${Object.keys(movements)}::text[])
+        order by e.seq
+        limit ${limit + 1}
+      ) e
+      left join reports.payments p on p.stream = e.stream
+      order by e.seq`,
+  )
 }

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import type { Database } from '../store/database.ts'
 import { paymentColumns } from './paymentList.ts'
-import { allRows, type ReportRequest } from './readReport.ts'
+import { allPages, type ReportRequest } from './readReport.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { csvOf } from './reportCsv.ts'
 import { isProblems, readQuestion } from './reportQuestion.ts'
 import type { ReportRow } from './reportTable.ts'
-import { type LedgerMint, readLedgerMints } from '../store/ledgerMints.ts'
+import { readLedgerMints } from '../store/ledgerMints.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
 export interface StatementQuestion {
@@ -31,38 +31,28 @@ export async function walletStatement(database: Database, { wallet, month }: Sta
   // Read the refunds first, so that a fault comes before anything is sent.
   const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
   const mints = await readLedgerMints(database)
-  const requests = mints.map((token): MintRequest => ({ ...question, report: 'payments', token }))
+  const requests = mints.map((token): ReportRequest => ({ ...question, report: 'payments', token }))
   const decimals = new Map<unknown, number>(mints.map((token) => [token.mint, token.decimals]))
   return csvOf({
     columns,
-    rows: rowsOf(database, requests, refunds),
+    pages: pagesOf(database, requests, refunds),
     decimals: ({ mint }) => assertPresent(decimals.get(mint), 'each row names a mint of the ledger'),
   })
 }
 
-interface MintRequest extends ReportRequest {
-  readonly token: LedgerMint
-}
-
-async function* rowsOf(
+async function* pagesOf(
   database: Database,
-  requests: readonly MintRequest[],
+  requests: readonly ReportRequest[],
   refunds: ReadonlyMap<string, readonly RefundLine[]>,
-): AsyncGenerator<ReportRow> {
+): AsyncGenerator<readonly ReportRow[]> {
   for (const [index, request] of requests.entries())
-    for await (const row of rowsWith(allRows(database, request), refunds))
+    for await (const rows of allPages(database, request)) {
       // A payment that was never verified has no mint, and is listed once.
-      if (index === 0 || row['state'] !== 'submitted') yield { ...row, mint: request.token.mint }
-}
-
-async function* rowsWith(
-  rows: AsyncIterable<ReportRow>,
-  refunds: ReadonlyMap<string, readonly RefundLine[]>,
-): AsyncGenerator<ReportRow> {
-  for await (const row of rows) {
-    const cells = ofPayment.map((column) => [column, row[column] ?? null] as const)
-    yield { ...Object.fromEntries(cells), ...refundOf(refunds.get(String(row['reference'])) ?? []) }
-  }
+      const own = rows.filter(({ state }) => index === 0 || state !== 'submitted')
+      yield own.map((row) => {
+        return { ...row, ...refundOf(refunds.get(String(row['reference'])) ?? []), mint: request.token.mint }
+      })
+    }
 }
 
 /**

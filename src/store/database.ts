@@ -1,8 +1,9 @@
-import { Kysely, PostgresDialect } from 'kysely'
-import { type DatabaseOptions, openDatabase as openPool, sqlState } from '@tollbook/ledger/database'
+import { Kysely, PostgresDialect, type RawBuilder } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
+import { type DatabaseOptions, openDatabase as openPool, readOrFault, sqlState } from '@tollbook/ledger/database'
 import type { Tables } from './tables.ts'
 
-export { readOrFault } from '@tollbook/ledger/database'
+export { readOrFault }
 export type { DatabaseOptions } from '@tollbook/ledger/database'
 
 export type Database = Kysely<Tables>
@@ -21,4 +22,14 @@ export function databaseOn(pool: Pool): Database {
 /** True for SQLSTATE `insufficient_privilege`: the login works but lacks a right. */
 export function isDenied(error: unknown): boolean {
   return sqlState(error) === '42501'
+}
+
+/** The rows of a query. Throws a retryable `Fault` that names `what` if the database does not answer. */
+export async function readRows<Row>(database: Database, what: string, query: RawBuilder<Row>): Promise<readonly Row[]> {
+  return (await readOrFault(what, () => query.execute(database))).rows
+}
+
+/** Like `readRows`, for a query that has one row in every database. */
+export async function readRow<Row>(database: Database, what: string, query: RawBuilder<Row>): Promise<Row> {
+  return assertPresent((await readRows(database, what, query))[0], `the query for ${what} has a row`)
 }

@@ -2,7 +2,7 @@ import { getMint } from '@solana/spl-token'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { burnStats } from '../../src/reports/burnStats.ts'
-import { type ReportRequest, allRows, readReport } from '../../src/reports/readReport.ts'
+import { type ReportRequest, allPages, readReport } from '../../src/reports/readReport.ts'
 import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
@@ -74,7 +74,7 @@ async function readAll({ ledger, fixture }: LifecycleFixture, name: ReportName, 
   if (isProblems(question)) throw new Error(JSON.stringify(question))
   const asked: ReportRequest = { report: name, token: { mint: fixture.terms.mint, decimals: 6 }, ...question }
   const rows: ReportRow[] = []
-  for await (const row of allRows(ledger.database, asked)) rows.push(row)
+  for await (const page of allPages(ledger.database, asked)) rows.push(...page)
   return { rows, totals: (await readReport(ledger.database, { ...asked, limit: 1 })).totals }
 }
 

@@ -4,10 +4,10 @@ import { csvOf } from '../../src/reports/reportCsv.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 
 async function linesOf(row: ReportRow, decimals = 6): Promise<readonly string[]> {
-  async function* rows() {
-    yield await Promise.resolve(row)
+  async function* pages() {
+    yield await Promise.resolve([row])
   }
-  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals: () => decimals }))).split('\r\n')
+  return (await text(csvOf({ columns: Object.keys(row), pages: pages(), decimals: () => decimals }))).split('\r\n')
 }
 
 test('an amount below zero is a number in every column, so that a spreadsheet sums it', async () => {

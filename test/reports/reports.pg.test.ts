@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { paymentDetail } from '../../src/reports/paymentDetail.ts'
 import { readReference } from '../../src/payment/paymentReference.ts'
-import { type ReportRequest, allRows, readReport } from '../../src/reports/readReport.ts'
+import { type ReportRequest, allPages, readReport } from '../../src/reports/readReport.ts'
 import { reportCsv } from '../../src/reports/reportCsv.ts'
 import { groupings, isProblems, readQuestion, type ReportName, reportNames } from '../../src/reports/reportQuestion.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -57,7 +57,7 @@ function asked(report: ReportName, given: Record<string, string> = {}): ReportRe
 
 async function rowsOf(report: ReportName, given: Record<string, string> = {}): Promise<readonly ReportRow[]> {
   const rows: ReportRow[] = []
-  for await (const row of allRows(database, asked(report, given))) rows.push(row)
+  for await (const page of allPages(database, asked(report, given))) rows.push(...page)
   return rows
 }
 const sumOf = (rows: readonly ReportRow[], column: string) =>

@@ -10,7 +10,7 @@ import { exportLedger } from '../../src/reports/export/exportLedger.ts'
 import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { createReports } from '../../src/reports/reports.ts'
-import { allRows } from '../../src/reports/readReport.ts'
+import { allPages } from '../../src/reports/readReport.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
 import { sealNext } from '../../src/store/sealer.ts'
@@ -42,7 +42,7 @@ async function rowsOf(report: ReportName, given: Record<string, string> = {}): P
   const question = readQuestion(report, given)
   if (isProblems(question)) throw new Error(JSON.stringify(question))
   const rows: ReportRow[] = []
-  for await (const row of allRows(ledger.database, { report, token, ...question })) rows.push(row)
+  for await (const page of allPages(ledger.database, { report, token, ...question })) rows.push(...page)
   return rows
 }
 
