@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assert } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, readRow } from '../store/database.ts'
 
 /** Burns of payments that contained none. The service burned them later or still owes them. */
 export interface BurnDebt {
@@ -25,27 +25,30 @@ export interface ConfirmedRound {
 
 interface DebtRow {
   readonly owed: string
-  readonly oldest_at: Date | null
+  readonly oldestAt: Date | null
   readonly confirmed: string
   readonly body: Buffer | null
-  readonly burned_at: Date | null
+  readonly burnedAt: Date | null
 }
+
+/** The position up to which rounds have burned what is owed in a mint. 0 before the first confirmed round. */
+export const burnedThrough = (mint: string) => sql`
+  select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
+  from (${lastBurn(mint)}) l
+  join ledger.events s on s.seq = l.stream`
+
+const lastBurn = (mint: string) => sql`
+  select e.stream, e.body, e.effective_at
+  from ledger.events e
+  where e.kind = 'BurnConfirmed' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+  order by e.seq desc
+  limit 1`
 
 /** Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product. */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
-  const { rows } = await sql<DebtRow>`
-    with last as (
-      select e.stream, e.body, e.effective_at
-      from ledger.events e
-      where e.kind = 'BurnConfirmed' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
-      order by e.seq desc
-      limit 1
-    ),
-    burned as (
-      select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
-      from last l
-      join ledger.events s on s.seq = l.stream
-    ),
+  const { owed, oldestAt, confirmed, body, burnedAt } = await readRow(database, 'owed burns')<DebtRow>`
+    with last as (${lastBurn(mint)}),
+    burned as (${burnedThrough(mint)}),
     oldest as (
       (
         select e.effective_at
@@ -79,16 +82,9 @@ export async function readBurnDebt(database: Database, mint: string): Promise<Bu
         and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
     )
     select (coalesce((select -a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Liabilities:BurnOwed'), 0))::text as owed,
-      (select min(o.effective_at) from oldest o) as oldest_at,
+      (select min(o.effective_at) from oldest o) as "oldestAt",
       (coalesce((select t.amount from rolled_up t), 0) + coalesce((select t.amount from since t), 0))::text as confirmed,
-      (select l.body from last l) as body, (select l.effective_at from last l) as burned_at`.execute(database)
-  const {
-    owed,
-    oldest_at: oldestAt,
-    confirmed,
-    body,
-    burned_at: burnedAt,
-  } = assertPresent(rows[0], 'debts are one row')
+      (select l.body from last l) as body, (select l.effective_at from last l) as "burnedAt"`
   return {
     owedBaseUnits: BigInt(owed),
     oldestOwedAtMs: owed === '0' ? undefined : oldestAt?.getTime(),

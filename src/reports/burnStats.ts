@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { displayNumber } from '@tollbook/core/money'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readOrFault, readRows } from '../store/database.ts'
 import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
 import { type PromisedBurns, readPromisedBurns } from './promisedBurns.ts'
 import { usdDecimals } from './reportCsv.ts'
@@ -30,9 +29,9 @@ const daysShown = 90
  */
 export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
   const nowMs = deps.clock.nowMs()
-  const rows = await readOrFault('burn statistics', () => readRows(deps.database, mint, nowMs))
-  const debt = await readOrFault('owed burns', () => readBurnDebt(deps.database, mint))
-  const promises = await readOrFault('promised burns', () => readPromisedBurns(deps.database, mint))
+  const rows = await readBurned(deps.database, mint, nowMs)
+  const debt = await readBurnDebt(deps.database, mint)
+  const promises = await readPromisedBurns(deps.database, mint)
   const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
   const show = (chosen: readonly Row[]) => shown(chosen, decimals)
   const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
@@ -71,11 +70,11 @@ interface Row {
 }
 
 /** Reads one row per endpoint, and at most 90 days of hours of one account, along the primary key. */
-async function readRows(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
+async function readBurned(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
   // Start at midnight, so that the first day is complete.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)
   const firstHour = new Date(nowMs - dayMs)
-  const { rows } = await sql<Row>`
+  return readRows(database, 'burn statistics')<Row>`
     with account as (
       -- Each burn is a debit; a reversed burn is a credit as well.
       select substr(name, 17) as endpoint, balance, 2 * debit_entries - entries as payments
@@ -97,8 +96,7 @@ async function readRows(database: Database, mint: string, nowMs: number): Promis
     ) d
     union all
     select 'hour', hour, '', burned::text, payments::bigint from hour where hour > ${firstHour}
-    order by span, starts_at desc, endpoint`.execute(database)
-  return rows
+    order by span, starts_at desc, endpoint`
 }
 
 function shown(rows: readonly Row[], decimals: number): Burned {

@@ -1,15 +1,22 @@
 import { ledgerCodec } from '../payment/events.ts'
-import { type Database, readOrFault } from '../store/database.ts'
-import { newestPriceList } from './priceLists.ts'
+import { type Database, readRows } from '../store/database.ts'
 
 export interface LedgerToken {
   readonly mint: string
   readonly decimals: number
 }
 
+/** Body of the newest price list. Undefined before the first one. */
+export async function newestPriceList(database: Database): Promise<string | undefined> {
+  const [row] = await readRows(database, 'the newest price list')<{
+    body: Buffer
+  }>`select body from ledger.settings where name = 'prices' order by number desc limit 1`
+  return row?.body.toString('utf8')
+}
+
 /** The token of the newest price list. Undefined in an empty ledger, which has none. */
 export async function ledgerToken(database: Database): Promise<LedgerToken | undefined> {
-  const body = await readOrFault('the newest price list', () => newestPriceList(database))
+  const body = await newestPriceList(database)
   if (body === undefined) return undefined
   const { event } = ledgerCodec.decode(body)
   const price = event.kind === 'PriceListPublished' ? event.prices[0] : undefined

@@ -25,28 +25,20 @@ const columns: SqlColumns = {
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, owedTo, cursor, limit } = question
   // The unique index by account name has this order.
-  const rows = await readRows(
-    database,
-    'the liabilities',
-    sql<SqlRow>`
-      select ${selectList(columns)}
-      from ledger.accounts a
-      left join ledger.events e on e.seq = a.upto_seq
-      left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
-      where a.mint = ${mint} and a.name > ${cursor ?? ''} and a.name like 'Liabilities:%' and a.balance <> 0
-        and ${isOwedTo(owedTo, sql`a.name`)}
-      order by a.name
-      limit ${limit + 1}`,
-  )
+  const rows = await readRows(database, 'the liabilities')<SqlRow>`
+    select ${selectList(columns)}
+    from ledger.accounts a
+    left join ledger.events e on e.seq = a.upto_seq
+    left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
+    where a.mint = ${mint} and a.name > ${cursor ?? ''} and a.name like 'Liabilities:%' and a.balance <> 0
+      and ${isOwedTo(owedTo, sql`a.name`)}
+    order by a.name
+    limit ${limit + 1}`
   // One row per kind of account, whatever the number of wallets.
-  const [totals = {}] = await readRows(
-    database,
-    'the liabilities',
-    sql<SqlRow>`
-      select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
-      from reports.daily_totals
-      where mint = ${mint} and day = '-infinity' and account like 'Liabilities:%' and ${isOwedTo(owedTo, sql`account`)}`,
-  )
+  const [totals = {}] = await readRows(database, 'the liabilities')<SqlRow>`
+    select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
+    from reports.daily_totals
+    where mint = ${mint} and day = '-infinity' and account like 'Liabilities:%' and ${isOwedTo(owedTo, sql`account`)}`
   const { page, last } = pageOf(rows, question)
   const next = last === undefined ? undefined : String(last['account'])
   return { columns: Object.keys(columns), rows: page.map(cellsOf), totals: cellsOf(totals), next }

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRow, readRows } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
 /** Sums of the whole ledger for monitoring, in a few rows whatever the number of payments. */
@@ -22,35 +21,26 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-interface EndpointRow {
-  readonly endpoint: string
-  readonly allocated: string
-  readonly value: string
-}
-
 /** Sums of the projection at its position. Throws a retryable `Fault` if the database does not answer. */
-export function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
-  return readOrFault('the money metrics', async () => {
-    const { rows: accounts } = await sql<{ account: string; balance: string }>`
-      select account, sum(debits - credits)::text as balance from reports.daily_totals
-      where mint = ${mint} and day = '-infinity' group by account`.execute(database)
-    const { rows: endpoints } = await sql<EndpointRow>`
-      select endpoint, sum(credits - debits)::text as allocated, div(-sum(value_pico_usd), 1000000)::text as value
-      from reports.daily_totals
-      where mint = ${mint} and day = '-infinity' and kind in ('payment', 'tab_request') and endpoint <> '' and account like 'Liabilities:Share:%'
-      group by endpoint`.execute(database)
-    const { rows: others } = await sql<{ exposed: string; late: number }>`
-      select coalesce((select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Memo:Exposed'), 0)::text as exposed,
-        (select count(*) from reports.late_entries l where l.mint = ${mint})::bigint as late`.execute(database)
-    return {
-      accounts: accounts.map(({ account, balance }) => ({ account, baseUnits: BigInt(balance) })),
-      endpoints: endpoints.map(({ endpoint, allocated, value }) => ({
-        endpoint,
-        allocatedBaseUnits: BigInt(allocated),
-        allocatedMicroUsd: BigInt(value),
-      })),
-      exposedBaseUnits: BigInt(others[0]?.exposed ?? 0),
-      lateEntries: others[0]?.late ?? 0,
-    }
-  })
+export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
+  const what = 'the money metrics'
+  const accounts = await readRows(database, what)<{ account: string; balance: string }>`
+    select account, sum(debits - credits)::text as balance from reports.daily_totals
+    where mint = ${mint} and day = '-infinity' group by account`
+  const endpoints = await readRows(database, what)<{ endpoint: string; allocated: string; value: string }>`
+    select endpoint, sum(credits - debits)::text as allocated, div(-sum(value_pico_usd), 1000000)::text as value
+    from reports.daily_totals
+    where mint = ${mint} and day = '-infinity' and kind in ('payment', 'tab_request') and endpoint <> '' and account like 'Liabilities:Share:%'
+    group by endpoint`
+  const others = await readRow(database, what)<{ exposed: string; late: number }>`
+    select coalesce((select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Memo:Exposed'), 0)::text as exposed,
+      (select count(*) from reports.late_entries l where l.mint = ${mint})::bigint as late`
+  return {
+    accounts: accounts.map(({ account, balance }) => ({ account, baseUnits: BigInt(balance) })),
+    endpoints: endpoints.map(({ endpoint, allocated, value }) => {
+      return { endpoint, allocatedBaseUnits: BigInt(allocated), allocatedMicroUsd: BigInt(value) }
+    }),
+    exposedBaseUnits: BigInt(others.exposed),
+    lateEntries: others.late,
+  }
 }

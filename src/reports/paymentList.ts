@@ -52,17 +52,13 @@ export async function paymentList(database: Database, question: SumsQuestion): P
   const shares = await readShareNames(database, question.mint)
   const ofShares = shares.map((name) => [shareColumn(name), sql`coalesce(shares ->> ${name}, '0')`] as const)
   const columns = { ...columnsBefore, ...Object.fromEntries(ofShares), ...columnsAfter }
-  const rows = await readRows(
-    database,
-    'the payments',
-    sql<SqlRow>`
-      select ${selectList(columns)}
-      from reports.payments p
-      left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
-      where ${ofQuestion(question)}
-      order by paid_at desc, stream desc
-      limit ${question.limit + 1}`,
-  )
+  const rows = await readRows(database, 'the payments')<SqlRow>`
+    select ${selectList(columns)}
+    from reports.payments p
+    left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
+    where ${ofQuestion(question)}
+    order by paid_at desc, stream desc
+    limit ${question.limit + 1}`
   const { page, last } = pageOf(rows, question)
   return {
     columns: Object.keys(columns),
@@ -99,15 +95,11 @@ async function readTotals(
   const ofShares = shares.map((name) => [shareColumn(name), sql`(shares ->> ${name})::numeric`] as const)
   const sums = [...amounts, ...ofShares].map(([name, amount]) => [name, sql`coalesce(sum(${amount}), 0)`] as const)
   const columns = { payments: sql`coalesce(sum(payments), 0)::bigint`, ...Object.fromEntries(sums) }
-  const [totals = {}] = await readRows(
-    database,
-    'the payments',
-    sql<SqlRow>`
-      select ${selectList(columns)}
-      from reports.payment_totals
-      where mint = ${mint} and wallet = ${wallet ?? ''} and ${wallet === undefined ? allDays(question) : eachDay(question)}
-        and ${endpoint === undefined ? sql`true` : sql`endpoint = ${endpoint}`}`,
-  )
+  const [totals = {}] = await readRows(database, 'the payments')<SqlRow>`
+    select ${selectList(columns)}
+    from reports.payment_totals
+    where mint = ${mint} and wallet = ${wallet ?? ''} and ${wallet === undefined ? allDays(question) : eachDay(question)}
+      and ${endpoint === undefined ? sql`true` : sql`endpoint = ${endpoint}`}`
   return cellsOf(totals)
 }
 

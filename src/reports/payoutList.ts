@@ -31,17 +31,13 @@ const columns: SqlColumns = {
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [position = '', line = ''] = question.cursor?.split('.') ?? []
   const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`
-  const rows = await readRows(
-    database,
-    'the payouts',
-    sql<SqlRow>`
-      select ${selectList(columns)}, line
-      from reports.payouts
-      left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
-      where ${ofQuestion(question)} and ${older}
-      order by seq desc, line desc
-      limit ${question.limit + 1}`,
-  )
+  const rows = await readRows(database, 'the payouts')<SqlRow>`
+    select ${selectList(columns)}, line
+    from reports.payouts
+    left join lateral (${pricedBy(question.mint, sql`(paid_at at time zone 'UTC')::date`)}) priced on true
+    where ${ofQuestion(question)} and ${older}
+    order by seq desc, line desc
+    limit ${question.limit + 1}`
   const { page, last } = pageOf(rows, question)
   return {
     columns: Object.keys(columns),
@@ -68,6 +64,6 @@ async function readTotals(database: Database, question: SumsQuestion): Promise<R
         where mint = ${question.mint} and ${allDays(question)} and account = ${accounts.paymentWallet} and kind = 'payout'`
       : sql<SqlRow>`
         select coalesce(sum(amount), 0)::text as "paidBaseUnits" from reports.payouts where ${ofQuestion(question)}`
-  const [totals = {}] = await readRows(database, 'the payouts', query)
+  const [totals = {}] = await readRows(database, 'the payouts')<SqlRow>`${query}`
   return cellsOf(totals)
 }

@@ -34,22 +34,18 @@ export async function periodBalance(database: Database, question: SumsQuestion):
   const days = isUnbounded(question)
     ? sql`day = '-infinity'`
     : sql`day > '-infinity' and day <= ${to ?? 'infinity'}::date`
-  const rows = await readRows(
-    database,
-    'the trial balance',
-    sql<SqlRow>`
-      select ${selectList(columns)}
-      from (
-        select account, coalesce(sum(debits - credits) filter (where not (${inPeriod})), 0) as opening,
-          coalesce(sum(debits) filter (where ${inPeriod}), 0) as debits,
-          coalesce(sum(credits) filter (where ${inPeriod}), 0) as credits
-        from reports.daily_totals
-        where mint = ${mint} and ${days}
-        group by account
-      ) t
-      left join lateral (${pricedBy(mint, sql`${to ?? 'infinity'}::date`)}) p on true
-      order by account`,
-  )
+  const rows = await readRows(database, 'the trial balance')<SqlRow>`
+    select ${selectList(columns)}
+    from (
+      select account, coalesce(sum(debits - credits) filter (where not (${inPeriod})), 0) as opening,
+        coalesce(sum(debits) filter (where ${inPeriod}), 0) as debits,
+        coalesce(sum(credits) filter (where ${inPeriod}), 0) as credits
+      from reports.daily_totals
+      where mint = ${mint} and ${days}
+      group by account
+    ) t
+    left join lateral (${pricedBy(mint, sql`${to ?? 'infinity'}::date`)}) p on true
+    order by account`
   const totals = Object.keys(amounts).map(
     (name) => [name, rows.reduce((sum, row) => sum + BigInt(row[name] ?? 0), 0n)] as const,
   )

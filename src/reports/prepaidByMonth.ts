@@ -32,37 +32,29 @@ const prefix = prepaidOn('')
 
 /** Newest deposits first, each takes what is left of the balance. A deposit that the chain dropped is not counted. */
 async function readMonths(database: Database, mint: string): Promise<readonly SqlRow[]> {
-  const holding = await readRows(
-    database,
-    what,
-    sql<{ name: string; balance: string }>`
-      select name, (-balance)::text as balance from ledger.accounts
-      where mint = ${mint} and name like ${`${prefix}%`} and balance <> 0`,
-  )
+  const holding = await readRows(database, what)<{ name: string; balance: string }>`
+    select name, (-balance)::text as balance from ledger.accounts
+    where mint = ${mint} and name like ${`${prefix}%`} and balance <> 0`
   const tabs = holding.map(({ name }) =>
     Buffer.from(assertPresent(readTabId(name.slice(prefix.length)), 'the account of a tab has its id')),
   )
-  return readRows(
-    database,
-    what,
-    sql<SqlRow>`
-      select ${selectList(columns)}
+  return readRows(database, what)<SqlRow>`
+    select ${selectList(columns)}
+    from (
+      select to_char(d.at at time zone 'UTC', 'YYYY-MM') as month, count(*)::bigint as deposits,
+        sum(d.amount) as deposited, sum(greatest(0, least(d.amount, d.balance - d.newer))) as unspent
       from (
-        select to_char(d.at at time zone 'UTC', 'YYYY-MM') as month, count(*)::bigint as deposits,
-          sum(d.amount) as deposited, sum(greatest(0, least(d.amount, d.balance - d.newer))) as unspent
-        from (
-          select e.effective_at as at, a.amount, h.balance,
-            sum(a.amount) over (partition by h.tab order by e.seq desc) - a.amount as newer
-          from unnest(${tabs}::bytea[], ${holding.map(({ balance }) => balance)}::numeric[]) as h (tab, balance)
-          join ledger.keys k on k.space = ${depositSpace} and k.key >= h.tab and k.key < h.tab || decode(repeat('ff', 17), 'hex')
-          join ledger.streams s on s.id = k.id and split_part(s.state, '.', 1) = 'fulfilled'
-          cross join lateral ledger.read(k.id) e
-          cross join lateral (select (convert_from(e.body, 'UTF8')::jsonb ->> 'depositBaseUnits')::numeric as amount) a
-          where e.kind in ('TabOpened', 'TabToppedUp')
-        ) d
-        group by 1
-      ) m
-      left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
-      order by m.month`,
-  )
+        select e.effective_at as at, a.amount, h.balance,
+          sum(a.amount) over (partition by h.tab order by e.seq desc) - a.amount as newer
+        from unnest(${tabs}::bytea[], ${holding.map(({ balance }) => balance)}::numeric[]) as h (tab, balance)
+        join ledger.keys k on k.space = ${depositSpace} and k.key >= h.tab and k.key < h.tab || decode(repeat('ff', 17), 'hex')
+        join ledger.streams s on s.id = k.id and split_part(s.state, '.', 1) = 'fulfilled'
+        cross join lateral ledger.read(k.id) e
+        cross join lateral (select (convert_from(e.body, 'UTF8')::jsonb ->> 'depositBaseUnits')::numeric as amount) a
+        where e.kind in ('TabOpened', 'TabToppedUp')
+      ) d
+      group by 1
+    ) m
+    left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
+    order by m.month`
 }

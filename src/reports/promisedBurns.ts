@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import { accounts } from '../accounting/account.ts'
 import { symbolOfMint } from '../payment/dollar.ts'
-import type { Database } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
+import { burnedThrough } from './burnDebt.ts'
 
 /** Burns of the token that sales in dollars promised, in base units of the token. */
 export interface PromisedBurns {
@@ -35,7 +35,7 @@ interface PromiseRow {
  * promises are read by the index of burns: those that no round has burned, and those that the reports do not have yet.
  */
 export async function readPromisedBurns(database: Database, mint: string): Promise<PromisedBurns | undefined> {
-  const { rows } = await sql<PromiseRow>`
+  const [row] = await readRows(database, 'promised burns')<PromiseRow>`
     with account as (
       select a.id, a.balance from ledger.accounts a where a.mint = ${mint} and a.name = ${accounts.tokensToDeliver}
     ),
@@ -60,17 +60,7 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
       join ledger.events o on o.seq > r.seq and o.seq <= r.seq + 8 and o.stream = r.stream and o.kind = 'BurnOwedReversed'
         and o.credits[1] = a.id
     ),
-    burned as (
-      select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
-      from (
-        select e.stream
-        from ledger.events e
-        where e.kind = 'BurnConfirmed' and convert_from(e.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
-        order by e.seq desc
-        limit 1
-      ) l
-      join ledger.events s on s.seq = l.stream
-    ),
+    burned as (${burnedThrough(mint)}),
     open as (
       select sum(e.amounts[1]) as amount
       from account a
@@ -82,8 +72,7 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
     select (coalesce(t.amount, 0) + coalesce(s.amount, 0) - coalesce(r.amount, 0))::text as promised,
       a.balance::text as to_deliver, coalesce(o.amount, 0)::text as open
     from account a
-    cross join rolled_up t cross join since s cross join reversed r cross join open o`.execute(database)
-  const [row] = rows
+    cross join rolled_up t cross join since s cross join reversed r cross join open o`
   if (row === undefined) return undefined
   const promisedBaseUnits = BigInt(row.promised)
   return {
@@ -94,16 +83,14 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
   }
 }
 
-interface SalesRow {
-  readonly mint: string
-  readonly decimals: number
-  readonly amount: string
-  readonly micro_usd: string
-}
-
 /** The dollars are those of the newest price list: to find others, all lists would be read. */
 async function readSales(database: Database, token: string): Promise<readonly DollarSales[]> {
-  const { rows } = await sql<SalesRow>`
+  const rows = await readRows(database, 'promised burns')<{
+    mint: string
+    decimals: number
+    amount: string
+    microUsd: string
+  }>`
     with dollar as (
       select p.price ->> 'mint' as mint, (p.price ->> 'decimals')::integer as decimals
       from (
@@ -114,13 +101,13 @@ async function readSales(database: Database, token: string): Promise<readonly Do
       group by 1, 2
     )
     select d.mint, d.decimals, coalesce(sum(t.credits - t.debits), 0)::text as amount,
-      coalesce(div(-sum(t.value_pico_usd), 1000000), 0)::text as micro_usd
+      coalesce(div(-sum(t.value_pico_usd), 1000000), 0)::text as "microUsd"
     from dollar d
     left join reports.daily_totals t on t.mint = d.mint and t.day = '-infinity' and t.kind in ('payment', 'tab_request')
       and (t.account like 'Liabilities:Share:%' or t.account = ${accounts.reversedPayments})
     group by d.mint, d.decimals
-    order by d.mint`.execute(database)
-  return rows.map(({ mint, decimals, amount, micro_usd: microUsd }) => {
+    order by d.mint`
+  return rows.map(({ mint, decimals, amount, microUsd }) => {
     return { mint, symbol: symbolOfMint(mint), decimals, baseUnits: BigInt(amount), microUsd: BigInt(microUsd) }
   })
 }

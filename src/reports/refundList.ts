@@ -57,19 +57,15 @@ function readCandidates(database: Database, question: SumsQuestion): Promise<rea
   const conditions = [sql`mint = ${question.mint}`, ...paidBy(question), ...paidBefore(question.cursor)]
   const where = sql.join(conditions, sql` and `)
   const page = sql`order by p.paid_at desc, p.stream desc limit ${question.limit + 1}`
-  return readRows(
-    database,
-    'the refunds',
-    sql<Candidate>`
-      select reference, wallet, endpoint, paid_at, stream
-      from (
-        (select p.reference, p.wallet, p.endpoint, p.paid_at, p.stream from reports.payments p where p.owed > 0 and ${where} ${page})
-        union
-        (select p.reference, p.wallet, p.endpoint, p.paid_at, p.stream
-          from reports.payments p
-          join (select distinct reference from reports.refunds where kind = 'RefundGranted') g on g.reference = p.reference
-          where ${where} ${page})
-      ) p
-      ${page}`,
-  )
+  return readRows(database, 'the refunds')<Candidate>`
+    select reference, wallet, endpoint, paid_at, stream
+    from (
+      (select p.reference, p.wallet, p.endpoint, p.paid_at, p.stream from reports.payments p where p.owed > 0 and ${where} ${page})
+      union
+      (select p.reference, p.wallet, p.endpoint, p.paid_at, p.stream
+        from reports.payments p
+        join (select distinct reference from reports.refunds where kind = 'RefundGranted') g on g.reference = p.reference
+        where ${where} ${page})
+    ) p
+    ${page}`
 }

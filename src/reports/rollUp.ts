@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRow, readRows } from '../store/database.ts'
 
 /** Last position in the reports, and in the ledger. They differ while the roll-up catches up. */
 export interface ReportPosition {
@@ -29,24 +29,18 @@ interface Rolled {
   readonly rolled: number
 }
 
-function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promise<number> {
-  return readOrFault('the roll-up of the reports', async () => {
-    const { rows: due } = await sql<{ due: boolean }>`
-      select p.upto_seq < h.seq and current_setting('transaction_read_only') = 'off'
-        and has_function_privilege('reports.roll_up(integer)', 'execute') as due
-      from reports.progress p cross join ledger.head h`.execute(database)
-    if (due[0]?.due !== true) return 0
-    const { rows } = await call.execute(database)
-    return rows[0]?.rolled ?? 0
-  })
+async function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promise<number> {
+  const what = 'the roll-up of the reports'
+  const [state] = await readRows(database, what)<{ due: boolean }>`
+    select p.upto_seq < h.seq and current_setting('transaction_read_only') = 'off'
+      and has_function_privilege('reports.roll_up(integer)', 'execute') as due
+    from reports.progress p cross join ledger.head h`
+  return state?.due === true ? (await readRow(database, what)<Rolled>`${call}`).rolled : 0
 }
 
 /** Reads the position of the projection and the last position of the ledger. */
 export async function reportPosition(database: Database): Promise<ReportPosition> {
-  const row = await readOrFault('the position of the reports', async () => {
-    const { rows } = await sql<{ position: number; head: number }>`
-      select p.upto_seq as position, h.seq as head from reports.progress p cross join ledger.head h`.execute(database)
-    return rows[0]
-  })
+  const [row] = await readRows(database, 'the position of the reports')<{ position: number; head: number }>`
+    select p.upto_seq as position, h.seq as head from reports.progress p cross join ledger.head h`
   return { position: row?.position ?? 0, headPosition: row?.head ?? 0 }
 }

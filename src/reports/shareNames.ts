@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 
 /**
  * Returns the names of the shares of payments: first those of the split in force, in order, then those of earlier
@@ -9,22 +9,19 @@ import { type Database, readOrFault } from '../store/database.ts'
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`
-  const rows = await readOrFault('the names of the shares', async () => {
-    const found = await sql<{ name: string }>`
-      select f.name
-      from (
-        select 1 as source, p.nth, p.part ->> 'account' as name
-        from (select body from ledger.settings where name = 'prices' order by number desc limit 1) newest
-        cross join lateral jsonb_array_elements(convert_from(newest.body, 'UTF8')::jsonb -> 'split') with ordinality as p (part, nth)
-        where p.part ->> 'account' <> 'burn'
-        union all
-        select 2, a.id, substr(a.name, 19) from ledger.accounts a where ${ofMint} and a.name like 'Liabilities:Share:%'
-      ) f
-      group by f.name
-      order by min(f.source), min(f.nth)
-      limit ${sharesMax + 1}`.execute(database)
-    return found.rows
-  })
+  const rows = await readRows(database, 'the names of the shares')<{ name: string }>`
+    select f.name
+    from (
+      select 1 as source, p.nth, p.part ->> 'account' as name
+      from (select body from ledger.settings where name = 'prices' order by number desc limit 1) newest
+      cross join lateral jsonb_array_elements(convert_from(newest.body, 'UTF8')::jsonb -> 'split') with ordinality as p (part, nth)
+      where p.part ->> 'account' <> 'burn'
+      union all
+      select 2, a.id, substr(a.name, 19) from ledger.accounts a where ${ofMint} and a.name like 'Liabilities:Share:%'
+    ) f
+    group by f.name
+    order by min(f.source), min(f.nth)
+    limit ${sharesMax + 1}`
   assert(rows.length <= sharesMax, `a ledger has at most ${sharesMax} shares`)
   return rows.map(({ name }) => name)
 }

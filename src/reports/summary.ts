@@ -1,35 +1,29 @@
-import { sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { accounts, shareName } from '../accounting/account.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { readBurnDebt } from './burnDebt.ts'
 import { readLedgerMints } from '../store/ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
-
-interface LineRow {
-  readonly account: string
-  readonly balance: string
-  readonly payments: number
-  readonly burned_later: string
-}
 
 /** The summary as JSON. */
 export type Summary = Awaited<ReturnType<typeof summary>>
 
 /** State of one mint in a few figures, from one row per endpoint and kind of account. */
 export async function summary(database: Database, { mint, decimals }: LedgerToken) {
-  const lines = await readOrFault('the summary', async () => {
-    const { rows } = await sql<LineRow>`
-      select account, sum(debits - credits)::text as balance, sum(payments)::bigint as payments,
-        coalesce(sum(debits - credits) filter (where kind = 'burn' and account = 'Expenses:Burned'), 0)::text as burned_later
-      from reports.daily_totals
-      where mint = ${mint} and day = '-infinity'
-      group by account
-      order by account`.execute(database)
-    return rows
-  })
+  const lines = await readRows(database, 'the summary')<{
+    account: string
+    balance: string
+    payments: number
+    burned_later: string
+  }>`
+    select account, sum(debits - credits)::text as balance, sum(payments)::bigint as payments,
+      coalesce(sum(debits - credits) filter (where kind = 'burn' and account = 'Expenses:Burned'), 0)::text as burned_later
+    from reports.daily_totals
+    where mint = ${mint} and day = '-infinity'
+    group by account
+    order by account`
   const mints = await readLedgerMints(database)
-  const { oldestOwedAtMs } = await readOrFault('owed burns', () => readBurnDebt(database, mint))
+  const { oldestOwedAtMs } = await readBurnDebt(database, mint)
   const balanceOf = (account: string) => lines.find((line) => line.account === account)?.balance ?? '0'
   const owed = lines
     .filter(({ account }) => account.startsWith('Liabilities:'))

@@ -133,12 +133,9 @@ async function sums(database: Database, measures: readonly Measure[], question: 
   const { by, mint } = question
   const shown = measures.filter((measure) => hasGrouping(measure, by))
   const what = `the sums by ${by}`
-  const rows = await readRows(database, what, groupsQuery(shown, question))
-  const [totals = {}] = await readRows(
-    database,
-    what,
-    sql<SqlRow>`select ${columnsOf(shown, 'ofDays')} from ${pricedTotals(mint, eachDay(question))} as t`,
-  )
+  const rows = await readRows(database, what)<SqlRow>`${groupsQuery(shown, question)}`
+  const [totals = {}] = await readRows(database, what)<SqlRow>`
+    select ${columnsOf(shown, 'ofDays')} from ${pricedTotals(mint, eachDay(question))} as t`
   const { page, last } = pageOf(rows, question)
   const next = last === undefined ? undefined : String(last[by])
   return { columns: [by, ...shown.map(({ name }) => name)], rows: page.map(cellsOf), totals: cellsOf(totals), next }

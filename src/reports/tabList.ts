@@ -44,54 +44,46 @@ export async function tabList(database: Database, question: SumsQuestion): Promi
 /** A tab is found by the key of the deposit that opened it, which has the bytes of the tab twice. */
 async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly SqlRow[]> {
   const after = Buffer.from(cursor === undefined ? '' : assertPresent(readTabId(cursor), 'a cursor is a tab'))
-  return readRows(
-    database,
-    'the tabs',
-    sql<SqlRow>`
-      select ${selectList(columns)}
-      from (
-        select substring(k.key for 16) as tab, k.id
-        from ledger.keys k
-        where k.space = ${depositSpace} and k.key >= ${after} and substring(k.key for 16) <> ${after}
-          and substring(k.key from 17) = substring(k.key for 16)
-      ) t
+  return readRows(database, 'the tabs')<SqlRow>`
+    select ${selectList(columns)}
+    from (
+      select substring(k.key for 16) as tab, k.id
+      from ledger.keys k
+      where k.space = ${depositSpace} and k.key >= ${after} and substring(k.key for 16) <> ${after}
+        and substring(k.key from 17) = substring(k.key for 16)
+    ) t
+    cross join lateral (
+      select convert_from(e.body, 'UTF8')::jsonb as body, e.effective_at as at from ledger.read(t.id) e where e.kind = 'TabOpened'
+    ) o
+    cross join lateral (
+      select count(*) filter (where e.kind <> 'DepositReversed')::bigint as deposits,
+        coalesce(sum((e.body ->> 'depositBaseUnits')::numeric), 0) - coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as deposited
+      from ledger.keys k
       cross join lateral (
-        select convert_from(e.body, 'UTF8')::jsonb as body, e.effective_at as at from ledger.read(t.id) e where e.kind = 'TabOpened'
-      ) o
-      cross join lateral (
-        select count(*) filter (where e.kind <> 'DepositReversed')::bigint as deposits,
-          coalesce(sum((e.body ->> 'depositBaseUnits')::numeric), 0) - coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as deposited
-        from ledger.keys k
-        cross join lateral (
-          select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read(k.id) r
-          where r.kind in ('TabOpened', 'TabToppedUp', 'DepositReversed')
-        ) e
-        where k.space = ${depositSpace} and k.key >= t.tab and k.key < t.tab || decode(repeat('ff', 17), 'hex')
-      ) d
-      cross join lateral (
-        select coalesce(sum((e.body ->> 'restBaseUnits')::numeric), 0) as returned,
-          coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as taken_back,
-          coalesce(bool_or(e.kind = 'TabClosed'), false) as is_closed
-        from (select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read('\\x06'::bytea || t.tab) r) e
-      ) l
-      cross join lateral (
-        select coalesce(sum(-a.balance), 0) as balance from ledger.accounts a
-        where a.mint = ${mint} and a.name = ${prepaidOn('')} || (o.body ->> 'tab')
-      ) b
-      left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
-      where o.body ->> 'mint' = ${mint} and ${wallet === undefined ? sql`true` : sql`o.body ->> 'wallet' = ${wallet}`}
-      order by t.tab
-      limit ${limit + 1}`,
-  )
+        select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read(k.id) r
+        where r.kind in ('TabOpened', 'TabToppedUp', 'DepositReversed')
+      ) e
+      where k.space = ${depositSpace} and k.key >= t.tab and k.key < t.tab || decode(repeat('ff', 17), 'hex')
+    ) d
+    cross join lateral (
+      select coalesce(sum((e.body ->> 'restBaseUnits')::numeric), 0) as returned,
+        coalesce(sum((e.body ->> 'takenBackBaseUnits')::numeric), 0) as taken_back,
+        coalesce(bool_or(e.kind = 'TabClosed'), false) as is_closed
+      from (select r.kind, convert_from(r.body, 'UTF8')::jsonb as body from ledger.read('\\x06'::bytea || t.tab) r) e
+    ) l
+    cross join lateral (
+      select coalesce(sum(-a.balance), 0) as balance from ledger.accounts a
+      where a.mint = ${mint} and a.name = ${prepaidOn('')} || (o.body ->> 'tab')
+    ) b
+    left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
+    where o.body ->> 'mint' = ${mint} and ${wallet === undefined ? sql`true` : sql`o.body ->> 'wallet' = ${wallet}`}
+    order by t.tab
+    limit ${limit + 1}`
 }
 
 async function readTotal(database: Database, mint: string): Promise<bigint> {
-  const [total] = await readRows(
-    database,
-    'the tabs',
-    sql<{ balance: string }>`
-      select coalesce(sum(credits - debits), 0)::text as balance from reports.daily_totals
-      where mint = ${mint} and day = '-infinity' and account = ${accounts.prepaid}`,
-  )
+  const [total] = await readRows(database, 'the tabs')<{ balance: string }>`
+    select coalesce(sum(credits - debits), 0)::text as balance from reports.daily_totals
+    where mint = ${mint} and day = '-infinity' and account = ${accounts.prepaid}`
   return BigInt(total?.balance ?? 0)
 }

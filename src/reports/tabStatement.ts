@@ -56,40 +56,36 @@ function readMovements(database: Database, { tab, limit }: SumsQuestion, { colum
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
   const past = Buffer.alloc(17, 255)
   const [requests, lifecycle] = [Buffer.concat([Buffer.of(7), id]), Buffer.concat([Buffer.of(6), id])]
-  return readRows(
-    database,
-    'the movements of a tab',
-    sql<SqlRow>`
-      with stream as materialized (
-        select s.stream, s.seqs from ledger.streams s where s.id >= ${requests} and s.id < ${Buffer.concat([requests, past])}
-        union all
-        select s.stream, s.seqs from ledger.streams s where s.id = ${lifecycle}
-        union all
-        select s.stream, s.seqs from ledger.keys k join ledger.streams s on s.id = k.id
-        where k.space = ${depositSpace} and k.key >= ${id} and k.key < ${Buffer.concat([id, past])}
-      ),
-      place as materialized (
-        select at.seq from stream s cross join lateral unnest(s.seqs) r
-        cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
-        where at.seq > ${after}::bigint
-      )
-      select ${selectList(columns)}
-      from (
-        select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
-          case when e.kind = 'TabCaptured' then t.whole - t.change end as charged
-        from place
-        join ledger.events e on e.seq = place.seq
-        left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
-        cross join lateral (
-          select sum(m.amount) as whole,
-            coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
-          from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
-        ) t
-        where e.kind = any(${Object.keys(movements)}::text[])
-        order by e.seq
-        limit ${limit + 1}
-      ) e
-      left join reports.payments p on p.stream = e.stream
-      order by e.seq`,
-  )
+  return readRows(database, 'the movements of a tab')<SqlRow>`
+    with stream as materialized (
+      select s.stream, s.seqs from ledger.streams s where s.id >= ${requests} and s.id < ${Buffer.concat([requests, past])}
+      union all
+      select s.stream, s.seqs from ledger.streams s where s.id = ${lifecycle}
+      union all
+      select s.stream, s.seqs from ledger.keys k join ledger.streams s on s.id = k.id
+      where k.space = ${depositSpace} and k.key >= ${id} and k.key < ${Buffer.concat([id, past])}
+    ),
+    place as materialized (
+      select at.seq from stream s cross join lateral unnest(s.seqs) r
+      cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
+      where at.seq > ${after}::bigint
+    )
+    select ${selectList(columns)}
+    from (
+      select e.seq, e.stream, e.kind, e.effective_at, convert_from(e.body, 'UTF8')::jsonb as body, t.change,
+        case when e.kind = 'TabCaptured' then t.whole - t.change end as charged
+      from place
+      join ledger.events e on e.seq = place.seq
+      left join ledger.accounts a on a.name = ${prepaidOn(tab ?? '')}
+      cross join lateral (
+        select sum(m.amount) as whole,
+          coalesce(sum(m.amount) filter (where m.credit = a.id), 0) - coalesce(sum(m.amount) filter (where m.debit = a.id), 0) as change
+        from unnest(e.debits, e.credits, e.amounts) as m (debit, credit, amount)
+      ) t
+      where e.kind = any(${Object.keys(movements)}::text[])
+      order by e.seq
+      limit ${limit + 1}
+    ) e
+    left join reports.payments p on p.stream = e.stream
+    order by e.seq`
 }

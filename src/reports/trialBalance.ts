@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 
 /** Balance of one account. Debits are positive, credits negative. */
 export interface AccountBalance {
@@ -10,12 +9,7 @@ export interface AccountBalance {
 
 /** Reads the balances of all accounts except Memo accounts, which are not money. They sum to zero per mint. */
 export async function trialBalance(database: Database): Promise<readonly AccountBalance[]> {
-  const rows = await readOrFault('the trial balance', async () => {
-    const found = await sql<{ account: string; mint: string; balance: string }>`
-      select name as account, mint, balance from ledger.accounts where name not like 'Memo:%' order by mint, name`.execute(
-      database,
-    )
-    return found.rows
-  })
+  const rows = await readRows(database, 'the trial balance')<{ account: string; mint: string; balance: string }>`
+    select name as account, mint, balance from ledger.accounts where name not like 'Memo:%' order by mint, name`
   return rows.map(({ account, mint, balance }) => ({ account, mint, baseUnits: BigInt(balance) }))
 }

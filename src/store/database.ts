@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type RawBuilder } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { type DatabaseOptions, openDatabase as openPool, readOrFault, sqlState } from '@tollbook/ledger/database'
 import type { Tables } from './tables.ts'
@@ -6,6 +6,7 @@ import type { Tables } from './tables.ts'
 export { readOrFault }
 export type { DatabaseOptions } from '@tollbook/ledger/database'
 
+/** Typed queries on a pool, or in one database transaction. */
 export type Database = Kysely<Tables>
 export type Pool = ReturnType<typeof openPool>
 
@@ -24,12 +25,19 @@ export function isDenied(error: unknown): boolean {
   return sqlState(error) === '42501'
 }
 
-/** The rows of a query. Throws a retryable `Fault` that names `what` if the database does not answer. */
-export async function readRows<Row>(database: Database, what: string, query: RawBuilder<Row>): Promise<readonly Row[]> {
-  return (await readOrFault(what, () => query.execute(database))).rows
+/**
+ * Creates the template tag for a query that returns rows. It throws a retryable `Fault` that names `what` if the
+ * database does not answer.
+ */
+export function readRows(database: Database, what: string) {
+  return async <Row>(query: TemplateStringsArray, ...values: readonly unknown[]): Promise<readonly Row[]> => {
+    return (await readOrFault(what, () => sql<Row>(query, ...values).execute(database))).rows
+  }
 }
 
 /** Like `readRows`, for a query that has one row in every database. */
-export async function readRow<Row>(database: Database, what: string, query: RawBuilder<Row>): Promise<Row> {
-  return assertPresent((await readRows(database, what, query))[0], `the query for ${what} has a row`)
+export function readRow(database: Database, what: string) {
+  return async <Row>(query: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row> => {
+    return assertPresent((await readRows(database, what)<Row>(query, ...values))[0], `the query for ${what} has a row`)
+  }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
-import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault } from './database.ts'
+import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, readRows } from './database.ts'
 
 /** A login to examine. Destroying its database ends the pool. */
 export interface Login {
@@ -71,33 +71,32 @@ const loginColumns = sql`
 
 /** Reads the part of these facts that the service needs at its start. Needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
-  const { rows } = await readOrFault('the rights of the login', () =>
-    sql<LoginPower>`with ours as (${ourTables}) select ${loginColumns}`.execute(database),
-  )
+  const rows = await readRows(
+    database,
+    'the rights of the login',
+  )<LoginPower>`with ours as (${ourTables}) select ${loginColumns}`
   return assertPresent(rows[0], 'a query of constants has one row')
 }
 
 /** Reads all facts in one query. Throws a retryable `Fault` if the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
-  const { rows } = await readOrFault('facts about the database', () =>
-    sql<DatabaseFacts>`
-      with ours as (${ourTables})
-      select ${loginColumns},
-        current_setting('server_version') as version,
-        current_setting('server_version_num')::int as "versionNumber",
-        pg_catalog.pg_has_role('tollbook_service', 'usage') as "mayServe",
-        pg_catalog.pg_has_role('tollbook_retention', 'usage') as "mayDropQuotes",
-        array(select name from ours where pg_catalog.has_table_privilege(oid, 'insert, update, delete, truncate')
-          order by name) as "writableTables",
-        array(select name from ours where nspname = 'ledger' and (relispartition or relname = any(${guarded})) and not exists (
-          select from pg_catalog.pg_trigger t where t.tgrelid = ours.oid and t.tgenabled = 'A') order by name) as "unguardedTables",
-        current_setting('archive_mode') as "archiveMode",
-        a.last_archived_time as "lastArchivedAt", a.last_failed_time as "lastArchiveFailureAt",
-        (select case when active then 'active' else 'inactive' end from pg_catalog.pg_replication_slots
-          where slot_name = ${walSlot}) as "walReceiver",
-        pg_catalog.pg_database_size(current_database())::float8 as bytes
-      from pg_catalog.pg_stat_archiver a`.execute(database),
-  )
+  const rows = await readRows(database, 'facts about the database')<DatabaseFacts>`
+    with ours as (${ourTables})
+    select ${loginColumns},
+      current_setting('server_version') as version,
+      current_setting('server_version_num')::int as "versionNumber",
+      pg_catalog.pg_has_role('tollbook_service', 'usage') as "mayServe",
+      pg_catalog.pg_has_role('tollbook_retention', 'usage') as "mayDropQuotes",
+      array(select name from ours where pg_catalog.has_table_privilege(oid, 'insert, update, delete, truncate')
+        order by name) as "writableTables",
+      array(select name from ours where nspname = 'ledger' and (relispartition or relname = any(${guarded})) and not exists (
+        select from pg_catalog.pg_trigger t where t.tgrelid = ours.oid and t.tgenabled = 'A') order by name) as "unguardedTables",
+      current_setting('archive_mode') as "archiveMode",
+      a.last_archived_time as "lastArchivedAt", a.last_failed_time as "lastArchiveFailureAt",
+      (select case when active then 'active' else 'inactive' end from pg_catalog.pg_replication_slots
+        where slot_name = ${walSlot}) as "walReceiver",
+      pg_catalog.pg_database_size(current_database())::float8 as bytes
+    from pg_catalog.pg_stat_archiver a`
   return assertPresent(rows[0], 'the archiver has one row')
 }
 

@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { holderPayoutCodec, type HolderPayoutEvent } from '../payment/events.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readOrFault, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
@@ -17,21 +16,17 @@ export interface OpenHolderPayout {
 
 /** Reads the open payout of a mint. There is at most one, because the database refuses a second. */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
-  const { rows } = await readOrFault('the plan for holders', () =>
-    sql<{ body: Buffer; paid: string }>`
-      select p.body, coalesce((
-        select sum((d.debt ->> 'paidBaseUnits')::numeric)
-        from ledger.events e
-        cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
-        cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
-        where e.kind = 'DistributionPaid' and e.seq > p.seq
-          and b.said ->> 'planId' = convert_from(p.body, 'UTF8')::jsonb ->> 'planId'), 0)::text as paid
-      from ledger.events p
-      where p.kind = 'HolderPayoutPlanned' and convert_from(p.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
-        and not exists (select from ledger.events e where e.kind = 'HolderPayoutEnded' and e.stream = p.seq)`.execute(
-      database,
-    ),
-  )
+  const rows = await readRows(database, 'the plan for holders')<{ body: Buffer; paid: string }>`
+    select p.body, coalesce((
+      select sum((d.debt ->> 'paidBaseUnits')::numeric)
+      from ledger.events e
+      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+      cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
+      where e.kind = 'DistributionPaid' and e.seq > p.seq
+        and b.said ->> 'planId' = convert_from(p.body, 'UTF8')::jsonb ->> 'planId'), 0)::text as paid
+    from ledger.events p
+    where p.kind = 'HolderPayoutPlanned' and convert_from(p.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+      and not exists (select from ledger.events e where e.kind = 'HolderPayoutEnded' and e.stream = p.seq)`
   assert(rows.length <= 1, 'at most one plan for holders is open')
   const [row] = rows
   if (row === undefined) return undefined
@@ -105,20 +100,18 @@ export interface UnrecordedAttempt extends PayoutAttempt {
  * pay, and do not end while a transaction could land.
  */
 export async function readUnrecordedAttempts(database: Database): Promise<readonly UnrecordedAttempt[]> {
-  const { rows } = await readOrFault('the transactions that were sent', () =>
-    sql<AttemptRow & { readonly plan_id: string }>`
-      with said as materialized (
-        select e.kind, b.said ->> 'planId' as plan_id, (b.said ->> 'part')::integer as part
-        from ledger.events e
-        cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
-        where e.kind in ('DistributionPaid', 'HolderPayoutPlanned')
-      )
-      select a.plan_id, a.part, a.signature, a.last_valid_height, a.transaction
-      from work.payout_attempts a
-      where not exists (select from said s where s.kind = 'DistributionPaid' and s.plan_id = a.plan_id and s.part = a.part)
-        and not exists (select from said s where s.kind = 'HolderPayoutPlanned' and s.plan_id = a.plan_id)
-      order by a.plan_id, a.part`.execute(database),
-  )
+  const rows = await readRows(database, 'the transactions that were sent')<AttemptRow & { readonly plan_id: string }>`
+    with said as materialized (
+      select e.kind, b.said ->> 'planId' as plan_id, (b.said ->> 'part')::integer as part
+      from ledger.events e
+      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+      where e.kind in ('DistributionPaid', 'HolderPayoutPlanned')
+    )
+    select a.plan_id, a.part, a.signature, a.last_valid_height, a.transaction
+    from work.payout_attempts a
+    where not exists (select from said s where s.kind = 'DistributionPaid' and s.plan_id = a.plan_id and s.part = a.part)
+      and not exists (select from said s where s.kind = 'HolderPayoutPlanned' and s.plan_id = a.plan_id)
+    order by a.plan_id, a.part`
   return rows.map((row) => ({ ...attemptOf(row), planId: row.plan_id }))
 }
 
@@ -132,11 +125,9 @@ export async function recordAttempt(
   { attempt, replaced }: { readonly attempt: PayoutAttempt; readonly replaced: Signature | undefined },
 ): Promise<boolean> {
   const { part, signature, lastValidHeight, bytes } = attempt
-  const { rows } = await readOrFault('the transactions of a plan', () =>
-    sql<{ is_recorded: boolean }>`
-      select work.record_payout_attempt(
-        ${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)}, ${replaced ?? null}
-      ) as is_recorded`.execute(database),
-  )
+  const rows = await readRows(database, 'the transactions of a plan')<{ is_recorded: boolean }>`
+    select work.record_payout_attempt(
+      ${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)}, ${replaced ?? null}
+    ) as is_recorded`
   return assertPresent(rows[0], 'a recording is answered').is_recorded
 }

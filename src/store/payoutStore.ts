@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
 import { accounts, isPayable, unmatchedFrom } from '../accounting/account.ts'
@@ -9,7 +8,7 @@ import type { Debt } from '../accounting/planPayout.ts'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { distributionPaid, type DistributionPaid } from '../payment/events/payoutEvents.ts'
 import { solanaReference, streamIdOf } from '../payment/paymentReference.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readOrFault, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
@@ -36,24 +35,22 @@ const codec = createEventCodec<DistributionPaid>([distributionPaid])
  * Payments are not final while they are in the finality queue, or have events that the queue has not followed.
  */
 export async function readDebts(database: Database, mint: string): Promise<Debts> {
-  const { rows } = await readOrFault('the debts', () =>
-    sql<DebtRow>`
-      with open as materialized (
-        select stream from work.open where queue = 'finality'
-        union
-        select e.stream from ledger.events e where e.seq > (select upto_seq from work.progress)
-      ),
-      waiting as materialized (
-        select 'Liabilities:Overpaid:' || p.wallet as account
-        from ledger.payments p
-        where p.stream in (select stream from open) and p.state in ('claimed', 'streaming', 'released', 'exhausted', 'fulfilled')
-      )
-      select h.seq, a.name as account, -a.balance as owed, a.name in (select account from waiting) as is_unsettled
-      from ledger.head h
-      left join ledger.accounts a on a.mint = ${mint}
-        and (a.balance < 0 and a.name like 'Liabilities:%' or a.name = ${accounts.tokensToDeliver})
-      order by a.name`.execute(database),
-  )
+  const rows = await readRows(database, 'the debts')<DebtRow>`
+    with open as materialized (
+      select stream from work.open where queue = 'finality'
+      union
+      select e.stream from ledger.events e where e.seq > (select upto_seq from work.progress)
+    ),
+    waiting as materialized (
+      select 'Liabilities:Overpaid:' || p.wallet as account
+      from ledger.payments p
+      where p.stream in (select stream from open) and p.state in ('claimed', 'streaming', 'released', 'exhausted', 'fulfilled')
+    )
+    select h.seq, a.name as account, -a.balance as owed, a.name in (select account from waiting) as is_unsettled
+    from ledger.head h
+    left join ledger.accounts a on a.mint = ${mint}
+      and (a.balance < 0 and a.name like 'Liabilities:%' or a.name = ${accounts.tokensToDeliver})
+    order by a.name`
   const all = rows.flatMap(({ account, owed, is_unsettled: isUnsettled }) =>
     account === null || owed === null ? [] : [{ account, baseUnits: BigInt(owed), isUnsettled }],
   )
@@ -85,16 +82,12 @@ export async function findPaidWallets(
   wallets: readonly Address[],
 ): Promise<ReadonlySet<string>> {
   if (wallets.length === 0) return new Set()
-  const { rows } = await readOrFault('payouts', () =>
-    sql<{ wallet: string }>`
-      select distinct d.debt ->> 'wallet' as wallet
-      from ledger.events e
-      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
-      cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
-      where e.kind = 'DistributionPaid' and b.said ->> 'mint' = ${mint} and d.debt ->> 'wallet' = any(${wallets})`.execute(
-      database,
-    ),
-  )
+  const rows = await readRows(database, 'payouts')<{ wallet: string }>`
+    select distinct d.debt ->> 'wallet' as wallet
+    from ledger.events e
+    cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+    cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
+    where e.kind = 'DistributionPaid' and b.said ->> 'mint' = ${mint} and d.debt ->> 'wallet' = any(${wallets})`
   return new Set(rows.map(({ wallet }) => wallet))
 }
 
@@ -103,19 +96,17 @@ export async function findPaidWallets(
  * any purchase is then paid even if the token price has moved. 0 without a price list.
  */
 export async function readLeastPayout(database: Database, mint: string): Promise<bigint> {
-  const { rows } = await readOrFault('the newest price list', () =>
-    sql<{ cheapest: string | null }>`
-      select min((price ->> 'requiredBaseUnits')::numeric)::text as cheapest
-      from (
-        select convert_from(s.body, 'UTF8')::jsonb as said
-        from ledger.settings s
-        where s.name = ${priceListName}
-        order by s.number desc
-        limit 1
-      ) newest
-      cross join lateral jsonb_array_elements(newest.said -> 'prices') as p (price)
-      where price ->> 'mint' = ${mint}`.execute(database),
-  )
+  const rows = await readRows(database, 'the newest price list')<{ cheapest: string | null }>`
+    select min((price ->> 'requiredBaseUnits')::numeric)::text as cheapest
+    from (
+      select convert_from(s.body, 'UTF8')::jsonb as said
+      from ledger.settings s
+      where s.name = ${priceListName}
+      order by s.number desc
+      limit 1
+    ) newest
+    cross join lateral jsonb_array_elements(newest.said -> 'prices') as p (price)
+    where price ->> 'mint' = ${mint}`
   return BigInt(rows[0]?.cheapest ?? 0) / 100n
 }
 

@@ -1,11 +1,10 @@
-import { sql } from 'kysely'
 import type { Address } from '@tollbook/core/address'
 import { assert, Bug } from '@tollbook/core/assert'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import { decidePriceList, type Numbered, priceListName } from '../settings/settings.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readOrFault, readRows } from './database.ts'
 import { decodeSetting, settingItem } from './settingStore.ts'
 
 export interface PriceListOnRecord {
@@ -80,11 +79,9 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
 
   return {
     async findPrice(endpoint, atMs, dollar) {
-      const { rows } = await readOrFault('the price list in force', () =>
-        sql<{ number: number }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`.execute(
-          database,
-        ),
-      )
+      const rows = await readRows(database, 'the price list in force')<{
+        number: number
+      }>`select number from ledger.setting_at(${priceListName}, ${new Date(atMs)})`
       const priceList = rows[0]?.number
       const list = priceList === undefined ? undefined : await listNumber(priceList)
       const price = list === undefined ? undefined : priceIn(list, endpoint, dollar)

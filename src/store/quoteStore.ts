@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
@@ -7,7 +6,7 @@ import type { Quote } from '@tollbook/core/quote'
 import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import { queryPrepared } from '@tollbook/ledger/queryPrepared'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readRows } from './database.ts'
 import type { PriceListStore } from './priceListStore.ts'
 
 // A quote row is small. A batch of 128 already makes the round trip per quote cheap (npm run bench -- quotes).
@@ -71,22 +70,18 @@ export interface QuoteSearchDeps {
 /** Undefined if no quote was open. Throws a retryable `Fault` if the database does not answer. */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
-  const { rows } = await readOrFault('open quotes', () =>
-    sql<QuoteRow>`
-      select * from ledger.find_open_quote(${wallet}, ${endpoint}, ${new Date(landedAtMs)}, ${landedSlot},
-        ${graceMs}::float8 * interval '1 millisecond')`.execute(deps.database),
-  )
+  const rows = await readRows(deps.database, 'open quotes')<QuoteRow>`
+    select * from ledger.find_open_quote(${wallet}, ${endpoint}, ${new Date(landedAtMs)}, ${landedSlot},
+      ${graceMs}::float8 * interval '1 millisecond')`
   return quoteOf(deps, rows[0])
 }
 
 /** Finds the quote with the memo that was open at that moment. Returns one that was not open only if none was. */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
-  const { rows } = await readOrFault('the quote of a memo', () =>
-    sql<QuoteRow>`
-      select * from ledger.find_bound_quote(${wallet}, ${endpoint}, ${memo}, ${new Date(landedAtMs)}, ${landedSlot},
-        ${graceMs}::float8 * interval '1 millisecond')`.execute(deps.database),
-  )
+  const rows = await readRows(deps.database, 'the quote of a memo')<QuoteRow>`
+    select * from ledger.find_bound_quote(${wallet}, ${endpoint}, ${memo}, ${new Date(landedAtMs)}, ${landedSlot},
+      ${graceMs}::float8 * interval '1 millisecond')`
   return quoteOf(deps, rows[0])
 }
 

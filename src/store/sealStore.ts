@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { leafHash } from '@tollbook/core/leaf'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
@@ -13,24 +13,21 @@ import {
   type TreeEdge,
   widthAt,
 } from '@tollbook/core/tiles'
+import type { Database } from './database.ts'
 import type { Lease } from './election.ts'
-import type { Tables } from './tables.ts'
-
-/** A pool, or a connection with an open database transaction. */
-export type Reader = Kysely<Tables>
 
 export interface StoredCheckpoint extends TreeHead {
   readonly note: string
 }
 
 /** Undefined before the first seal. */
-export async function newestCheckpoint(database: Reader): Promise<StoredCheckpoint | undefined> {
+export async function newestCheckpoint(database: Database): Promise<StoredCheckpoint | undefined> {
   const newest = database.selectFrom('ledger.checkpoints').selectAll().orderBy('size', 'desc').limit(1)
   return checkpointOf(await newest.executeTakeFirst())
 }
 
 /** Undefined if no checkpoint has this size. */
-export async function checkpointAt(database: Reader, size: number): Promise<StoredCheckpoint | undefined> {
+export async function checkpointAt(database: Database, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   return checkpointOf(
     await database.selectFrom('ledger.checkpoints').selectAll().where('size', '=', size).executeTakeFirst(),
@@ -47,7 +44,7 @@ function checkpointOf(row: StoredCheckpoint | undefined): StoredCheckpoint | und
 const hashBytes = 32
 
 /** The position of the newest event. Reads without a lock, so appends never wait for the seal. */
-export async function headPosition(database: Reader): Promise<number> {
+export async function headPosition(database: Database): Promise<number> {
   const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
   assert(head.seq >= 0, 'positions count up from 0')
   return head.seq
@@ -57,7 +54,7 @@ export async function headPosition(database: Reader): Promise<number> {
  * Recomputes the leaves after `from` up to `to` from the bodies. A body that changed after its append must never be
  * signed: a public log had to end after it had signed one flipped bit.
  */
-export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
+export async function readLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')
   const rows = await eventsIn(database, { from, to }).select(['seq', 'recorded_at', 'body', 'leaf_hash']).execute()
   if (rows.length !== to - from)
@@ -78,12 +75,12 @@ export interface Span {
 }
 
 /** Selects the events of a span, in order. */
-export function eventsIn(database: Reader, { from, to }: Span) {
+export function eventsIn(database: Database, { from, to }: Span) {
   return database.selectFrom('ledger.events').where('seq', '>', from).where('seq', '<=', to).orderBy('seq')
 }
 
 /** Reads the edge of the sealed tree at this size. */
-export async function readEdge(database: Reader, size: number): Promise<TreeEdge> {
+export async function readEdge(database: Database, size: number): Promise<TreeEdge> {
   assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a size')
   const levels: (readonly Uint8Array[])[] = []
   for (const [level, slice] of edgeSlices(size).entries())
@@ -92,7 +89,7 @@ export async function readEdge(database: Reader, size: number): Promise<TreeEdge
 }
 
 /** Reads the hashes of a level above the leaves, which are the roots of the tiles below it. */
-async function readTileRoots(database: Reader, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
+async function readTileRoots(database: Database, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await database
     .selectFrom('ledger.tiles')
     .select('root')
@@ -106,7 +103,7 @@ async function readTileRoots(database: Reader, level: number, { from, to }: Span
 }
 
 /** Reads tiles of the sealed tree at this size. Omits tiles beyond the size. */
-export async function readTiles(database: Reader, ids: readonly TileId[], size: number): Promise<TileReader> {
+export async function readTiles(database: Database, ids: readonly TileId[], size: number): Promise<TileReader> {
   assert(size >= 0, 'a tree has a size')
   const tiles = new Map<string, Uint8Array>()
   for (const id of ids) {
@@ -116,7 +113,7 @@ export async function readTiles(database: Reader, ids: readonly TileId[], size: 
   return tiles
 }
 
-async function readTile(database: Reader, id: TileId, width: number): Promise<Uint8Array> {
+async function readTile(database: Database, id: TileId, width: number): Promise<Uint8Array> {
   const { level, index } = id
   assert(width > 0 && width <= tileWidth, 'a tile has at least one hash, and no more than its width')
   if (width === tileWidth) {
@@ -135,7 +132,7 @@ async function readTile(database: Reader, id: TileId, width: number): Promise<Ui
 }
 
 /** Reads stored leaf hashes for proofs. The sealer has compared them with the bodies. */
-async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
+async function readStoredLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await eventsIn(database, { from, to }).select('leaf_hash').execute()
   if (rows.length !== to - from) throw new LedgerDamage(`events between ${from} and ${to} are missing`)
   return rows.map((row) => row.leaf_hash)
@@ -149,7 +146,7 @@ export interface SealedTiles {
 }
 
 /** Records a seal. No other code writes seals. Throws if another instance has taken the lease. */
-export async function callSeal(database: Reader, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
+export async function callSeal(database: Database, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')
   await sql`select ledger.seal(

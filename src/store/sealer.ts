@@ -4,15 +4,7 @@ import { equal, type TreeHead } from '@tollbook/core/merkle'
 import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '@tollbook/core/tiles'
 import type { Database } from './database.ts'
 import type { Election, Lease } from './election.ts'
-import {
-  callSeal,
-  headPosition,
-  newestCheckpoint,
-  readEdge,
-  type Reader,
-  readLeaves,
-  type StoredCheckpoint,
-} from './sealStore.ts'
+import { callSeal, headPosition, newestCheckpoint, readEdge, readLeaves, type StoredCheckpoint } from './sealStore.ts'
 
 export interface SealerDeps {
   readonly database: Database
@@ -71,7 +63,7 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
  * Reads the edge of the sealed tree. Throws if its root differs from the signed one, so that no signature covers a
  * changed tree.
  */
-async function readSealedEdge(database: Reader, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
+async function readSealedEdge(database: Database, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
   if (known === undefined) return emptyEdge
   const edge = await readEdge(database, known.size)
   if (!equal(rootOfEdge(edge), known.root))
@@ -81,7 +73,7 @@ async function readSealedEdge(database: Reader, known: StoredCheckpoint | undefi
   return edge
 }
 
-async function growEdge(database: Reader, from: TreeEdge, size: number) {
+async function growEdge(database: Database, from: TreeEdge, size: number) {
   const tiles: FullTile[] = []
   let edge = from
   while (edge.size < size) {
@@ -94,7 +86,7 @@ async function growEdge(database: Reader, from: TreeEdge, size: number) {
 }
 
 /** Computes the root of the first `size` events from the present database, whether or not they are sealed. */
-export async function rootAt(database: Reader, size: number): Promise<Uint8Array> {
+export async function rootAt(database: Database, size: number): Promise<Uint8Array> {
   assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0
   let edge = await readEdge(database, Math.min(sealed, size))

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import type { Item } from '@tollbook/ledger/item'
 import type { LedgerKernel } from '@tollbook/ledger/port'
@@ -13,7 +12,7 @@ import {
   settingStreamId,
   type SettingValue,
 } from '../settings/settings.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readOrFault, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
 /** Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day. */
@@ -75,9 +74,9 @@ export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAt
 }
 
 async function findSetting(database: Database, name: string, atMs: number): Promise<SettingChanged | undefined> {
-  const { rows } = await readOrFault('a setting of the ledger', () =>
-    sql<{ body: Buffer }>`select body from ledger.setting_at(${name}, ${new Date(atMs)})`.execute(database),
-  )
+  const rows = await readRows(database, 'a setting of the ledger')<{
+    body: Buffer
+  }>`select body from ledger.setting_at(${name}, ${new Date(atMs)})`
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 

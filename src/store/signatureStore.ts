@@ -4,7 +4,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase, readOrFault } from './database.ts'
+import { type Database, openDatabase, readOrFault, readRows } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
 /**
@@ -79,11 +79,9 @@ const what = 'signatures of the fee payer'
 
 async function find(database: Database, { digest, wallet }: FindQuestion) {
   // Read the time as text, because a Date lacks microseconds.
-  const { rows } = await readOrFault(what, () =>
-    sql<{ signature: Buffer | null; as_of: string }>`
-      select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
-      from signer.find_signature(${bytesOf(digest)}, ${wallet})`.execute(database),
-  )
+  const rows = await readRows(database, what)<{ signature: Buffer | null; as_of: string }>`
+    select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
+    from signer.find_signature(${bytesOf(digest)}, ${wallet})`
   const { signature, as_of: asOf } = assertPresent(rows[0], 'a signature is looked up')
   return { signature: signature === null ? undefined : signatureOfBytes(signature), asOf }
 }
@@ -104,13 +102,9 @@ async function record(
   }: RecordedSigning & KnownBalance & DayLimits,
 ): Promise<string | undefined> {
   // A lost answer also throws a fault. The caller then repeats the payment, and finds the row if it was written.
-  const { rows } = await readOrFault(what, () =>
-    sql<{ rule: string | null }>`
-      select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
-        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDayLamports}, ${perWalletAndDayLamports}, ${dollar ?? null}) as rule`.execute(
-      database,
-    ),
-  )
+  const rows = await readRows(database, what)<{ rule: string | null }>`
+    select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
+      ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDayLamports}, ${perWalletAndDayLamports}, ${dollar ?? null}) as rule`
   return assertPresent(rows[0], 'a signature is decided').rule ?? undefined
 }
 
@@ -119,9 +113,7 @@ async function recordOutcome(database: Database, digest: string, outcome: 'faile
 }
 
 async function spentToday(database: Database): Promise<bigint> {
-  const { rows } = await readOrFault(what, () =>
-    sql<{ lamports: string }>`select signer.spent_today()::text as lamports`.execute(database),
-  )
+  const rows = await readRows(database, what)<{ lamports: string }>`select signer.spent_today()::text as lamports`
   return BigInt(assertPresent(rows[0], 'the lamports of the day are one row').lamports)
 }
 

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { sql } from 'kysely'
 import type { Address } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
@@ -24,7 +23,7 @@ import {
   type TabLifecycleDecision,
 } from '../payment/tab.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 import { foldPayment } from './foldPayment.ts'
 import { createBalanceReader, type ReadBalance } from './tabBalances.ts'
@@ -99,11 +98,9 @@ function lifecycleItem(
 
 async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<Tab | undefined> {
   const { from, to } = depositKeysOf(id)
-  const { rows } = await readOrFault('the deposits of a tab', () =>
-    sql<{ id: Buffer; is_first: boolean }>`
-      select k.id, substring(k.key from 17) = ${from} as is_first from ledger.keys k
-      where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}`.execute(database),
-  )
+  const rows = await readRows(database, 'the deposits of a tab')<{ id: Buffer; is_first: boolean }>`
+    select k.id, substring(k.key from 17) = ${from} as is_first from ledger.keys k
+    where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}`
   const sorted = rows.toSorted((one, other) => Number(other.is_first) - Number(one.is_first))
   const references = sorted.map((row) => assertPresent(referenceOfStream(row.id), 'a deposit is a payment'))
   if (references.length === 0) return undefined
@@ -158,27 +155,19 @@ function foldLifecycle(recorded: readonly RecordedEvent[]): TabLifecycle {
 const prepaidPrefix = prepaidOn('')
 
 async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]> {
-  const { rows } = await readOrFault('the tabs that hold something', () =>
-    sql<{ name: string }>`
-      select distinct name from ledger.accounts where name like ${`${prepaidPrefix}%`} and balance <> 0`.execute(
-      database,
-    ),
-  )
+  const rows = await readRows(database, 'the tabs that hold something')<{ name: string }>`
+    select distinct name from ledger.accounts where name like ${`${prepaidPrefix}%`} and balance <> 0`
   return rows.map(({ name }) => name.slice(prepaidPrefix.length))
 }
 
 /** Reads the number of tabs that hold something, the sums over all tabs, and over all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
-  const { rows } = await readOrFault('what tabs hold', () =>
-    sql<{ tabs: number; prepaid: string; refunds: string }>`
-      select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
-        coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
-        coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
-      from ledger.accounts
-      where mint = ${mint} and (name like ${`${prepaidPrefix}%`} or name like 'Liabilities:RefundsDue:%')`.execute(
-      database,
-    ),
-  )
+  const rows = await readRows(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
+    select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
+      coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
+      coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
+    from ledger.accounts
+    where mint = ${mint} and (name like ${`${prepaidPrefix}%`} or name like 'Liabilities:RefundsDue:%')`
   const sums = assertPresent(rows[0], 'a sum has a row')
   return { tabs: sums.tabs, prepaidBaseUnits: BigInt(sums.prepaid), refundsDueBaseUnits: BigInt(sums.refunds) }
 }
@@ -209,15 +198,13 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
 /** Reads the tally of a tab since a time, with the number of its deposits at that moment. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
-  const { rows } = await readOrFault('what a tab has spent today', () =>
-    sql<{ amount: string; deposits: number }>`
-      select coalesce(sum(t.amount), 0)::text as amount, (
-        select count(*)::integer from ledger.keys k where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}
-      ) as deposits
-      from ledger.tallies t
-      where t.account = (select a.id from ledger.accounts a where a.mint = ${mint} and a.name = ${prepaidOn(id)})
-        and t.hour >= ${new Date(fromMs)}`.execute(database),
-  )
+  const rows = await readRows(database, 'what a tab has spent today')<{ amount: string; deposits: number }>`
+    select coalesce(sum(t.amount), 0)::text as amount, (
+      select count(*)::integer from ledger.keys k where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}
+    ) as deposits
+    from ledger.tallies t
+    where t.account = (select a.id from ledger.accounts a where a.mint = ${mint} and a.name = ${prepaidOn(id)})
+      and t.hour >= ${new Date(fromMs)}`
   const { amount, deposits } = assertPresent(rows[0], 'a sum has a row')
   return { amountBaseUnits: BigInt(amount), deposits }
 }

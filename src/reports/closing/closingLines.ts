@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Snapshot } from '../export/snapshot.ts'
 import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ClosingLine } from './closingFigures.ts'
 import type { ClosingRange } from './closingRange.ts'
+import type { Database } from '../../store/database.ts'
 
 export interface LinesQuestion extends ClosingRange {
   readonly mint: string
@@ -20,7 +20,7 @@ interface LineRow {
 }
 
 /** Reads sums of days, without unstated events and without entries recorded after the close of the month. */
-export async function readLines(snapshot: Snapshot, question: LinesQuestion): Promise<readonly ClosingLine[]> {
+export async function readLines(snapshot: Database, question: LinesQuestion): Promise<readonly ClosingLine[]> {
   const { mint, from, to, opening, position, statedUpto, rolledUpto } = question
   const { rows } = await sql<LineRow>`
     with rolled as materialized (

@@ -4,8 +4,8 @@ import { nextMonth } from '@tollbook/core/closingStatement'
 import { isoTime } from '@tollbook/core/clock'
 import { newestCheckpoint } from '../../store/sealStore.ts'
 import { lastPositionOf } from '../export/exportRange.ts'
-import type { Snapshot } from '../export/snapshot.ts'
 import { reportPosition } from '../rollUp.ts'
+import type { Database } from '../../store/database.ts'
 
 /** Days and positions of a statement. */
 export interface ClosingRange {
@@ -31,7 +31,7 @@ export const unsealedMax = 20_000
 
 /** States a month that is not closed up to the newest checkpoint, because under load some events are always unsealed. */
 export async function closingRange(
-  snapshot: Snapshot,
+  snapshot: Database,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },
 ): Promise<ClosingRange | ClosingNotReady> {
   const { position: rolledUpto, headPosition } = await reportPosition(snapshot)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import type { Database } from '../../store/database.ts'
 import { type LateEntry, lateEntriesMax } from '@tollbook/core/closingStatement'
-import type { Snapshot } from '../export/snapshot.ts'
 
 /** Entries that were recorded after the close of their month. */
 export interface LateQuestion {
@@ -12,37 +12,22 @@ export interface LateQuestion {
   readonly before: string
 }
 
-interface LateRow {
-  readonly seq: number
-  readonly day: string
-  readonly account: string
-  readonly debits: string
-  readonly credits: string
-  readonly count: number
-}
-
 /**
  * Reads the entries recorded after the close of their month, in the order of the ledger. Returns the first ones and the
  * count of all.
  */
 export async function lateEntries(
-  snapshot: Snapshot,
+  snapshot: Database,
   { mint, after, upto, before }: LateQuestion,
 ): Promise<{ readonly entries: LateEntry[]; readonly count: number }> {
-  const { rows } = await sql<LateRow>`
-    select seq, day::text as day, account, sum(debits)::text as debits, sum(credits)::text as credits,
-      (count(*) over ())::bigint as count
+  const { rows } = await sql<LateEntry & { readonly count: number }>`
+    select seq as position, day::text as day, account, sum(debits)::text as "debitBaseUnits",
+      sum(credits)::text as "creditBaseUnits", (count(*) over ())::bigint as count
     from reports.late_entries
     where mint = ${mint} and day < ${before}::date and seq > ${after} and seq <= ${upto}
     group by seq, day, account
     order by seq, account
     limit ${lateEntriesMax}`.execute(snapshot)
-  const entries = rows.map(({ seq, day, account, debits, credits }) => ({
-    position: seq,
-    day,
-    account,
-    debitBaseUnits: debits,
-    creditBaseUnits: credits,
-  }))
+  const entries = rows.map(({ count: _count, ...entry }) => entry)
   return { entries, count: rows[0]?.count ?? 0 }
 }

@@ -3,7 +3,6 @@ import type { ClosingStatement } from '@tollbook/core/closingStatement'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../../store/database.ts'
 import { type DayPrice, priceOn } from '../dayPrice.ts'
-import type { Snapshot } from '../export/snapshot.ts'
 import type { LedgerToken } from '../ledgerToken.ts'
 import { closingFigures } from './closingFigures.ts'
 import { readLines, statedPrices } from './closingLines.ts'
@@ -39,7 +38,7 @@ export async function readClosing(database: Database, question: ClosingQuestion)
   return read
 }
 
-async function statementIn(snapshot: Snapshot, question: ClosingQuestion): Promise<UnsignedClosing | ClosingNotReady> {
+async function statementIn(snapshot: Database, question: ClosingQuestion): Promise<UnsignedClosing | ClosingNotReady> {
   const { token, month, nowMs } = question
   const found = await closingRange(snapshot, question)
   if (found instanceof ClosingNotReady) return found

@@ -1,6 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import type { Chunk } from './chunk.ts'
-import type { Page } from './exportRows.ts'
+import type { Chunk, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import { cellText, type Column } from './table.ts'
 

@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import { assertNever } from '@tollbook/core/assert'
 import type { Database } from '../../store/database.ts'
 import { readShareNames } from '../shareNames.ts'
-import type { Chunk } from './chunk.ts'
-import { entryPages, eventPages, type Page, paymentPages } from './exportRows.ts'
+import { type Chunk, entryPages, eventPages, type Page, paymentPages } from './exportRows.ts'
 import { type ExportRange, type ExportScope, scopeOf } from './exportScope.ts'
-import type { Snapshot } from './snapshot.ts'
 import { jsonLines } from './jsonLines.ts'
 import { csvChunks } from './csvChunks.ts'
 import { journalChunks } from './journalChunks.ts'
@@ -48,7 +46,7 @@ export async function exportLedger(database: Database, question: ExportQuestion)
   })
 }
 
-function chunksOf(snapshot: Snapshot, scope: ExportScope, question: ExportQuestion): Promise<AsyncIterable<Chunk>> {
+function chunksOf(snapshot: Database, scope: ExportScope, question: ExportQuestion): Promise<AsyncIterable<Chunk>> {
   switch (question.format) {
     case 'jsonl': {
       const pages = eventPages(snapshot, scope)
@@ -72,7 +70,7 @@ type TableWriter = <T>(
 ) => AsyncIterable<Chunk>
 
 interface TableQuestion {
-  readonly snapshot: Snapshot
+  readonly snapshot: Database
   readonly scope: ExportScope
   readonly table: ExportTable
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Snapshot } from './snapshot.ts'
+import type { Database } from '../../store/database.ts'
 
 /** Start or end of an export. A moment is compared with the time of recording, which increases with the position. */
 export type Bound =
@@ -22,17 +22,17 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
 }
 
 /** The first position of the range. A moment refers to the time of recording. */
-export async function firstPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
+export async function firstPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
 /** The last position of the range. An event in exactly the millisecond of a moment is excluded. */
-export async function lastPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
+export async function lastPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
 /** Binary search: times of recording increase with the position, and have no index. */
-async function firstRecordedFrom(snapshot: Snapshot, ms: number, head: number): Promise<number> {
+async function firstRecordedFrom(snapshot: Database, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Database } from '../../store/database.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { prepaidOn } from '../../accounting/account.ts'
 import { paymentCodec } from '../../payment/events.ts'
@@ -6,7 +7,6 @@ import type { Settlement } from '../../payment/settlement.ts'
 import { chargedBy, owingBurn, settlementOfDebit } from '../../payment/tabSettlement.ts'
 import { picoUsdAt, pricedBy } from '../dayPrice.ts'
 import type { ExportScope } from './exportScope.ts'
-import type { Snapshot } from './snapshot.ts'
 
 /*
  * Rows of an export, one page of positions at a time. Memory does not depend on the length of the ledger, and each page
@@ -69,6 +69,12 @@ export interface PaymentRow {
   readonly prepaidBaseUnits: bigint
 }
 
+/** A piece of an export, and its last position. */
+export interface Chunk {
+  readonly chunk: string | Uint8Array
+  readonly upto: number
+}
+
 /** Rows of one page, and the last position of the page. */
 export interface Page<T> {
   readonly rows: readonly T[]
@@ -103,7 +109,7 @@ interface EntryColumns {
 }
 
 /** Events in commit order, one page in memory at a time. */
-export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
+export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
       select seq, recorded_at, effective_at, convert_from(body, 'UTF8')::jsonb ->> 'stream' as stream, version, kind, body,
@@ -121,7 +127,7 @@ export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerat
 }
 
 /** Every entry except those of Memo accounts, which are not money. */
-export function entryPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
+export function entryPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & EntryColumns>`
       select e.seq, e.recorded_at, e.effective_at, e.stream, e.kind, t.line, t.account, t.mint, t.amount,
@@ -161,7 +167,7 @@ function headerOf(row: EventColumns) {
 }
 
 /** Payments by the position of their verification or first debit, each with its lifecycle up to the end of the range. */
-export function paymentPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
+export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`
       select seq, recorded_at, stream, body
@@ -225,7 +231,7 @@ const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', '
 
 /** Events of payments up to the end of the export, by stream. */
 async function lifecyclesUpTo(
-  snapshot: Snapshot,
+  snapshot: Database,
   streams: readonly number[],
   position: number,
 ): Promise<ReadonlyMap<number, readonly LifecycleEvent[]>> {

@@ -5,8 +5,8 @@ import { rootAt } from '../../store/sealer.ts'
 import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
 import { reportPosition } from '../rollUp.ts'
 import { readLedgerMints } from '../../store/ledgerMints.ts'
-import type { Snapshot } from './snapshot.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
+import type { Database } from '../../store/database.ts'
 
 /** The exported range of the ledger, and the tree that ties it to a checkpoint. */
 export interface ExportScope {
@@ -31,7 +31,7 @@ export interface ExportRange {
 }
 
 /** Throws if bodies differ from what was recorded: a damaged ledger needs an audit, not an export. */
-export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Promise<ExportScope> {
+export async function scopeOf(snapshot: Database, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))
   const fromPosition = from === undefined ? 1 : await firstPositionOf(snapshot, from, head)
@@ -53,7 +53,7 @@ export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Pr
   }
 }
 
-async function checkpointUpTo(snapshot: Snapshot, size: number): Promise<Pick<StoredCheckpoint, 'note'> | undefined> {
+async function checkpointUpTo(snapshot: Database, size: number): Promise<Pick<StoredCheckpoint, 'note'> | undefined> {
   return snapshot
     .selectFrom('ledger.checkpoints')
     .select('note')
@@ -63,7 +63,7 @@ async function checkpointUpTo(snapshot: Snapshot, size: number): Promise<Pick<St
     .executeTakeFirst()
 }
 
-async function onlyMint(snapshot: Snapshot): Promise<string | null> {
+async function onlyMint(snapshot: Database): Promise<string | null> {
   const [only, ...others] = await readLedgerMints(snapshot)
   return others.length === 0 ? (only?.mint ?? null) : null
 }

@@ -1,14 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
-import type { Chunk } from './chunk.ts'
-import { type EntryRow, entryPages } from './exportRows.ts'
+import { type Chunk, type EntryRow, entryPages } from './exportRows.ts'
 import { tokenPrices } from '../dayPrice.ts'
 import { readLedgerMints } from '../../store/ledgerMints.ts'
 import type { ExportScope } from './exportScope.ts'
 import { journalAccount, type JournalFormat } from './journalAccount.ts'
-import type { Snapshot } from './snapshot.ts'
 import { type Decimals, decimalsOf } from './table.ts'
+import type { Database } from '../../store/database.ts'
 
 /*
  * Plain-text accounting. Each event with entries is a transaction, in tokens. The files end with an assertion of every
@@ -25,7 +24,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /** A journal for beancount or hledger, with a commodity for each mint. */
 export async function journalChunks(
-  snapshot: Snapshot,
+  snapshot: Database,
   scope: ExportScope,
   format: JournalFormat,
 ): Promise<AsyncIterable<Chunk>> {
@@ -37,7 +36,7 @@ export async function journalChunks(
 }
 
 async function* write(
-  snapshot: Snapshot,
+  snapshot: Database,
   scope: ExportScope,
   journal: Journal & { readonly mints: readonly string[] },
 ): AsyncGenerator<Chunk> {
@@ -86,7 +85,7 @@ function headText(
 
 /** Writes the price of each day, so that the reader can value balances: `hledger bal -X USD`. */
 async function pricesText(
-  snapshot: Snapshot,
+  snapshot: Database,
   { isValued }: ExportScope,
   { format, mints, decimals, commodity }: Journal & { readonly mints: readonly string[] },
 ): Promise<string> {
@@ -150,7 +149,7 @@ interface Balance {
 // Read the balances by page, because each wallet that overpaid has its own account.
 const pageRows = 1_000
 
-async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string[]> {
+async function* accountPages(snapshot: Database): AsyncGenerator<readonly string[]> {
   const names = sql`select distinct name from ledger.accounts where name not like 'Memo:%' order by name`
   for await (const rows of pages<{ name: string }>(snapshot, { cursor: 'accounts', query: names }))
     yield rows.map(({ name }) => name)
@@ -160,7 +159,7 @@ async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string
  * Sums the entries up to the end of the export. ledger.accounts cannot be used, because it has the balances at the
  * head.
  */
-function closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
+function closingBalances(snapshot: Database, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
   const query = sql`
     select account, mint, sum(amount)::text as sum
     from ledger.entries
@@ -175,7 +174,7 @@ interface Paged {
   readonly query: RawBuilder<unknown>
 }
 
-async function* pages<Row>(snapshot: Snapshot, { cursor, query }: Paged): AsyncGenerator<readonly Row[]> {
+async function* pages<Row>(snapshot: Database, { cursor, query }: Paged): AsyncGenerator<readonly Row[]> {
   await sql`declare ${sql.id(cursor)} no scroll cursor for ${query}`.execute(snapshot)
   for (let isMore = true; isMore;) {
     const { rows } = await sql<Row>`fetch ${sql.lit(pageRows)} from ${sql.id(cursor)}`.execute(snapshot)

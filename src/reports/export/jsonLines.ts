@@ -1,6 +1,5 @@
 import { encodeBase64 } from '@tollbook/core/base64'
-import type { Chunk } from './chunk.ts'
-import type { EventRow, Page } from './exportRows.ts'
+import type { Chunk, EventRow, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import type { Chunk } from './chunk.ts'
 import { treeRootText } from './csvChunks.ts'
-import type { Page } from './exportRows.ts'
+import type { Chunk, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { ExportCell, Column, ColumnType } from './table.ts'
 

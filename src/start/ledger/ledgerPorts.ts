@@ -7,7 +7,6 @@ import { findBurnOf } from '../../reports/burnOfPayment.ts'
 import { burnStats } from '../../reports/burnStats.ts'
 import { readSealedTree } from '../../reports/sealedTree.ts'
 import { requireStoredCheckpoint } from '../../store/checkpointFile.ts'
-import { readOrFault } from '../../store/database.ts'
 import { createNewsStore } from '../../store/newsStore.ts'
 import { openLedger } from '../../store/openLedger.ts'
 import { dropOldQuotes, quoteRetentionDays as retentionDays } from '../../store/quoteRetention.ts'
@@ -52,7 +51,7 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
     /** Opens a separate pool. */
     openReports: (options: Pick<ReportsOptions, 'token' | 'readDatabaseUrl'>) =>
       openReports({ databaseUrl, log, ...options }),
-    burnDebt: ({ mint }: Pick<PaymentTerms, 'mint'>) => readOrFault('owed burns', () => readBurnDebt(database, mint)),
+    burnDebt: ({ mint }: Pick<PaymentTerms, 'mint'>) => readBurnDebt(database, mint),
     /** Public reads of burns. */
     burnReads: (terms: PaymentTerms) => ({
       burnStats: () => burnStats({ database, clock }, terms),
