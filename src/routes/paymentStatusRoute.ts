@@ -1,11 +1,10 @@
 import { decodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
-import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import { jsonAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+import { privateData, unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
 /**
@@ -36,18 +35,13 @@ async function serveStatus(deps: PaymentStatusDeps, { segment, query, header }: 
   const question = { origin: deps.origin, purpose: `show the payment ${segment}`, nowMs: deps.clock.nowMs() }
   const given = readWallet({ ...question, authorization: header('authorization') })
   if (given === undefined) return askForSignature(question, 'the wallet that paid')
-  try {
+  return unlessSilent({ log: deps.log, event: 'payment_status_unreadable' }, async () => {
     const status = await deps.findStatus({ signature: segment, wallet: given.wallet })
     // Send the same answer for another wallet's payment: its payer is not disclosed.
-    if (status === undefined)
-      return errorAnswer('NOT_FOUND', 'the ledger has no payment of this wallet under this signature')
-    return jsonAnswer(200, JSON.stringify({ success: true, data: status }), { 'cache-control': 'private, no-store' })
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    deps.log.warn({ event: 'payment_status_unreadable', error: describeError(error) })
-    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
-    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
-  }
+    return status === undefined
+      ? errorAnswer('NOT_FOUND', 'the ledger has no payment of this wallet under this signature')
+      : privateData(status)
+  })
 }
 
 const signatureBytes = 64

@@ -1,10 +1,9 @@
-import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import { jsonAnswer } from '../paywall/answer.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { parseQuery } from '../transport/parseQuery.ts'
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+import { privateData, unlessSilent } from './unlessSilent.ts'
 
 export interface ReceiptRouteDeps {
   readonly sales: Pick<Sales, 'findReceipt'>
@@ -16,21 +15,16 @@ export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
 }
 
-async function serveReceipt(deps: ReceiptRouteDeps, { segment, query }: FreeRequest): Promise<FreeAnswer> {
+async function serveReceipt({ sales, log }: ReceiptRouteDeps, { segment, query }: FreeRequest): Promise<FreeAnswer> {
   const parsed = parseQuery(query)
   if (!parsed.ok) return invalidRequest([parsed.problem])
   const { attempt: attemptId, ...strays } = parsed.values
   if (attemptId === undefined || Object.keys(strays).length > 0)
     return invalidRequest([{ field: 'attempt', message: 'must be given once, and nothing else' }])
-  try {
-    const found = await deps.sales.findReceipt({ reference: segment, attemptId })
-    if (found !== undefined)
-      return jsonAnswer(200, JSON.stringify({ success: true, data: found }), { 'cache-control': 'private, no-store' })
-    return errorAnswer('NOT_FOUND', 'no answer was delivered under this reference and attempt')
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    deps.log.warn({ event: 'receipt_unreadable', error: describeError(error) })
-    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
-    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
-  }
+  return unlessSilent({ log, event: 'receipt_unreadable' }, async () => {
+    const found = await sales.findReceipt({ reference: segment, attemptId })
+    return found === undefined
+      ? errorAnswer('NOT_FOUND', 'no answer was delivered under this reference and attempt')
+      : privateData(found)
+  })
 }

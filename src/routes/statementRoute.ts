@@ -1,12 +1,11 @@
 import type { Readable } from 'node:stream'
 import { readAddress } from '@tollbook/core/address'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import { jsonAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { parseQuery } from '../transport/parseQuery.ts'
 import { invalidRequest } from '../transport/transportError.ts'
+import { unavailable, unlessSilent } from './unlessSilent.ts'
 import { createUsedProofs, type UsedProofs } from './usedProofs.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
@@ -51,14 +50,14 @@ async function serveStatement(deps: StatementRouteDeps, used: UsedProofs, reques
   const question = { origin: deps.origin, purpose: `list the payments of ${wallet} in ${month}`, nowMs }
   const proven = readWallet({ ...question, authorization: request.header('authorization') })
   if (proven?.wallet !== wallet || !used.use(proven, nowMs)) return askForSignature(question, 'this wallet')
-  try {
+  const again = 'sign a new challenge in 2 s'
+  const silence = { log: deps.log, event: 'statement_unreadable', error: `the ledger did not answer; ${again}` }
+  return unlessSilent(silence, async () => {
     const body = await deps.writeStatement({ wallet, month })
-    return body === undefined ? unavailable('the statement is being brought up to date') : csvAnswer(body, month)
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    deps.log.warn({ event: 'statement_unreadable', error: describeError(error) })
-    return unavailable('the ledger did not answer')
-  }
+    return body === undefined
+      ? unavailable(`the statement is being brought up to date; ${again}`)
+      : csvAnswer(body, month)
+  })
 }
 
 function csvAnswer(body: Readable, month: string): FreeAnswer {
@@ -68,9 +67,4 @@ function csvAnswer(body: Readable, month: string): FreeAnswer {
     'cache-control': 'private, no-store',
   }
   return { status: 200, headers, body }
-}
-
-function unavailable(what: string): FreeAnswer {
-  const body = { error: `${what}; sign a new challenge in 2 s`, code: 'ENDPOINT_UNAVAILABLE' }
-  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
 }

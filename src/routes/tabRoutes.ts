@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
-import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+import { unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
 /** A tab with the keys that may close it. */
@@ -48,23 +48,24 @@ export interface TabRouteDeps {
  * for tabs holds.
  */
 export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
-  const guarded = (answer: (request: FreeRequest) => Promise<FreeAnswer>) => (request: FreeRequest) =>
-    request.query === ''
-      ? unlessSilent(deps, () => answer(request))
-      : Promise.resolve(invalidRequest([{ field: 'query', message: 'must be empty' }]))
+  const error = 'the ledger or the chain did not answer; try again in 2 s'
+  const silence = { log: deps.log, event: 'tab_unreadable', error }
+  const guarded =
+    <Given extends FreeRequest>(answer: (request: Given) => Promise<FreeAnswer>) =>
+    async (request: Given) =>
+      request.query === ''
+        ? unlessSilent(silence, () => answer(request))
+        : invalidRequest([{ field: 'query', message: 'must be empty' }])
   return [
     { path: '/api/tabs/custody', serve: guarded(async () => found(await deps.accounts.custody())) },
     {
       path: '/api/tabs/:tab',
-      serve: guarded(async ({ segment }) => {
+      serve: guarded(async ({ segment }: FreeRequest) => {
         const tab = await deps.accounts.show(segment)
         return tab === undefined ? unknownTab() : found(tab.facts)
       }),
-      post: (action) =>
-        action.query === ''
-          ? unlessSilent(deps, () => replaceKeys(deps, action))
-          : Promise.resolve(invalidRequest([{ field: 'query', message: 'must be empty' }])),
-      remove: guarded((request) => closeTab(deps, request)),
+      post: guarded((action: FreeAction) => replaceKeys(deps, action)),
+      remove: guarded((request: FreeRequest) => closeTab(deps, request)),
     },
   ]
 }
@@ -125,15 +126,4 @@ function found(data: Readonly<Record<string, Json>>): FreeAnswer {
 
 function unknownTab(): FreeAnswer {
   return errorAnswer('NOT_FOUND', 'no deposit on record opened this tab')
-}
-
-async function unlessSilent({ log }: TabRouteDeps, answer: () => Promise<FreeAnswer>): Promise<FreeAnswer> {
-  try {
-    return await answer()
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    log.warn({ event: 'tab_unreadable', error: describeError(error) })
-    const body = { error: 'the ledger or the chain did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
-    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
-  }
 }

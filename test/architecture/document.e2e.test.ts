@@ -190,8 +190,8 @@ describe('the page', () => {
     const html = await page.text()
     // Samples contain addresses and code as text; markup must not.
     expect(html).not.toMatch(/(?:src|href)="(?:https?:|\/\/)|<script>|<style|<[^>]* (?:style|on\w+)=/)
-    const files = [...html.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, address = '']) => address)
-    expect(files).toHaveLength(3)
+    const files = [...html.matchAll(/(?:src|href)="(page\/[^"]+)"/g)].map(([, address = '']) => address)
+    expect(files).toHaveLength(2)
     expect(html).not.toContain('<script')
     for (const product of products) {
       expect(html).toContain(`<code>${product.method} ${product.path}</code>`)
@@ -206,8 +206,8 @@ describe('the page', () => {
     }
   })
 
-  test.each(['package.json', '..%2f..%2fpackage.json', '%2e%2e', 'pay.js'])('does not serve %s', async (name) => {
-    expect((await fetch(`${service.baseUrl}/docs/${name}`)).status).toBe(404)
+  test.each(['package.json', '..%2f..%2fpackage.json', '%2e%2e', 'pay.ts'])('does not serve %s', async (name) => {
+    expect((await fetch(`${service.baseUrl}/page/${name}`)).status).toBe(404)
   })
 })
 

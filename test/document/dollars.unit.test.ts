@@ -146,7 +146,7 @@ const additions: Readonly<Record<string, RegExp>> = {
   '/.well-known/x402': /"dollars":\[.*?\],(?="instructions")/,
   '/llms.txt': /Dollars are accepted.*\n- USDC.*\n\n/,
   '/': /\n *<p class="muted">Dollars are accepted.*<\/p>\n *<ul class="muted">[^]*?<\/ul>/,
-  '/docs': /<h2 id="dollars">[^]*?<\/ul>\n|<li class="level-2"><a href="#dollars">Dollars<\/a><\/li>/g,
+  '/docs': /<h2 id="dollars">[^]*?<\/ul>\n|<li><a href="#dollars">Dollars<\/a><\/li>/g,
   '/pay': /\n *<p class="muted">Dollars are accepted.*<\/p>\n *<ul class="muted">[^]*?<\/ul>/,
 }
 

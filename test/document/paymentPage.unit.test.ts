@@ -43,7 +43,7 @@ describe.each(endpoints)('the page of $path', (endpoint) => {
   test('reaches its files from both of its addresses', () => {
     for (const at of [endpoint.path, `/pay${endpoint.path}`]) {
       const [, script = ''] = /src="([^"]+pay\.js)"/.exec(pageAt(at)) ?? []
-      expect(new URL(script, `http://host${at}`).pathname).toBe('/pay/file/pay.js')
+      expect(new URL(script, `http://host${at}`).pathname).toBe('/page/pay.js')
     }
   })
 })

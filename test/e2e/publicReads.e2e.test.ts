@@ -70,9 +70,9 @@ const paths = [
   '/.well-known/x402',
   '/llms.txt',
   '/docs',
-  '/docs/docs.css',
+  '/page/style.css',
   '/burn',
-  '/burn/burn.js',
+  '/page/burn.js',
   '/api/ledger/key',
   '/api/ledger/inclusion/1?treeSize=SEALED',
   '/api/ledger/consistency/1-2',
@@ -134,8 +134,8 @@ describe('the page at /', () => {
       .object({ products: z.array(z.object({ path: z.string(), priceUSD: z.number(), requiredTokens: z.number() })) })
       .parse(JSON.parse((await get('/api/catalog')).body.toString()).data)
     for (const { path, priceUSD, requiredTokens } of products) {
-      expect(page).toContain(`> ${path}<`)
-      expect(page).toContain(`>${requiredTokens} tokens<`)
+      expect(page).toContain(` ${path}</td>`)
+      expect(page).toContain(`<strong>$${priceUSD}</strong> ${requiredTokens} tokens`)
       expect(JSON.stringify(JSON.parse(linkedData))).toContain(`"price":"${priceUSD}"`)
     }
   })

@@ -4,7 +4,7 @@ import { tableCsv } from '../../src/pages/browser/closingTables.ts'
 import { decisionsFor } from '../../src/pages/browser/paymentDialog.ts'
 import { lastQuarters } from '../../src/pages/browser/period.ts'
 import { columnName, columnsShown } from '../../src/pages/browser/tables.ts'
-import { createBurnPage, createFinancePage } from '../../src/pages/pages.ts'
+import { createBurnPage, createFinancePage, createPageFiles } from '../../src/pages/pages.ts'
 import { openPlainServer } from '../transport/plainServer.ts'
 
 test.each([
@@ -101,13 +101,15 @@ test.each([
 })
 
 test.each([
-  ['finance', createFinancePage],
-  ['burn', createBurnPage],
-])('the script of the %s page is one file, which needs no other', async (name, createPage) => {
-  const { port } = await openPlainServer({ freeRoutes: await createPage('Acme &amp; Sons') })
-  const answer = await fetch(`http://127.0.0.1:${port}/${name}/${name}.js`)
+  ['finance', 'finance'],
+  ['burn', 'page'],
+])('the script of the %s page is one file, which needs no other', async (name, folder) => {
+  const seller = 'Acme &amp; Sons'
+  const burnRoutes = [await createBurnPage(seller), await createPageFiles()]
+  const { port } = await openPlainServer({ freeRoutes: [...(await createFinancePage(seller)), ...burnRoutes] })
+  const answer = await fetch(`http://127.0.0.1:${port}/${folder}/${name}.js`)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
   expect(await (await fetch(`http://127.0.0.1:${port}/${name}`)).text()).toContain('<strong>Acme &amp; Sons</strong>')
   expect(await answer.text()).not.toMatch(/\bimport\s*[{*"']|\bfrom\s*["']\.|process\.env|node:/)
-  expect((await fetch(`http://127.0.0.1:${port}/${name}/${name}.ts`)).status).toBe(404)
+  expect((await fetch(`http://127.0.0.1:${port}/${folder}/${name}.ts`)).status).toBe(404)
 })

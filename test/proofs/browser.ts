@@ -99,7 +99,7 @@ async function visit(place: string, url: string, { scheme, size }: Look): Promis
   return { page, name: `${place}-${scheme}-${size.width}`, errors, hosts }
 }
 
-/** On a narrow screen the contents follow the text, which must begin in the first view. */
+/** The text must begin in the first view, also on a narrow screen. */
 async function openReference(look: Look): Promise<void> {
   const { page, name, errors } = await visit('reference', `${baseUrl}/docs`, look)
   const top = await page.$eval('h1', (heading) => heading.getBoundingClientRect().top)

@@ -48,7 +48,7 @@ const flags = command.parse().opts<{
 const slowerMax = 1.5
 const csvFirstMaxMs = 1_000
 // Each box of a text is a line of it.
-const areFiguresWhole = `[...document.querySelectorAll('.cards dd:not(.small)')].every((figure) => {
+const areFiguresWhole = `[...document.querySelectorAll('.cards dt + dd')].every((figure) => {
   const text = document.createRange()
   text.selectNodeContents(figure)
   return text.getClientRects().length <= 1
@@ -104,9 +104,9 @@ async function comparePages(): Promise<void> {
   const drawn: Readonly<Record<string, (service: Pick<FinanceService, 'baseUrl' | 'financeToken'>) => Look>> = {
     finance: (service) => ({
       url: `${service.baseUrl}/finance#token=${service.financeToken}`,
-      until: ['#reports tbody tr', '#chart-liabilities canvas', '#chart-distribution canvas'],
+      until: ['#reports tbody tr', '#chart-liabilities meter', '#chart-distribution svg'],
     }),
-    burn: (service) => ({ url: `${service.baseUrl}/burn`, until: ['.stage canvas'] }),
+    burn: (service) => ({ url: `${service.baseUrl}/burn`, until: ['figure svg'] }),
   }
   for (const [name, look] of Object.entries(drawn)) {
     const paintMs = await firstPaintOf(browser, look(service).url)
@@ -140,13 +140,15 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
     say(await page.$eval('#status', (status) => status.textContent ?? ''))
     throw error
   })
-  await page.waitForSelector('#chart-liabilities canvas')
+  await page.waitForSelector('#chart-liabilities meter')
   check(
     !page.url().includes('token'),
     `${name}: the token is not in the address (first paint after ${await firstPaintMs(page)} ms)`,
   )
   // Each chart has a separate request.
-  const areDrawn = page.waitForFunction(`document.querySelectorAll('.stage canvas').length === 4`, { timeout: 8_000 })
+  const areDrawn = page.waitForFunction(`document.querySelectorAll('figure :is(svg, table:has(meter))').length === 4`, {
+    timeout: 8_000,
+  })
   check(await areDrawn.then(Boolean, () => false), `${name}: four charts are drawn`)
   check(await fits(page), `${name}: the page is not wider than its window`)
   check(Boolean(await page.evaluate(areFiguresWhole)), `${name}: no figure of a card is broken over two lines`)
@@ -231,7 +233,7 @@ async function lookAtBurns(scheme: 'light' | 'dark', size: Size): Promise<void> 
   const name = `burn-${scheme}-${size.width}`
   const { page, asked, errors } = await openPage(scheme, size)
   await page.goto(`${baseUrl}/burn`)
-  await page.waitForSelector('.stage canvas')
+  await page.waitForSelector('figure svg')
   check(
     await fits(page),
     `${name}: the page is not wider than its window (first paint after ${await firstPaintMs(page)} ms)`,

@@ -81,9 +81,9 @@ test('a deposit that would not fit is not offered, and a smaller one is', async 
 
 test('the product has a page with its script, which offers no transaction to the payment wallet', async () => {
   const read = (path: string) => fetch(`${instances[0].baseUrl}${path}`)
-  const [page, script] = await Promise.all(['/pay/api/tabs', '/pay/file/tab.js'].map(read))
+  const [page, script] = await Promise.all(['/pay/api/tabs', '/page/tab.js'].map(read))
   expect([page?.status, script?.status]).toEqual([200, 200])
-  expect(await page?.text()).toContain('src="../../pay/file/tab.js"')
+  expect(await page?.text()).toContain('src="../../page/tab.js"')
 })
 
 test('an audit finds nothing', async () => {

@@ -22,9 +22,3 @@ export function countText(count: number | string): string {
 export function timeText(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ')
 }
-
-/** Shows a figure and its length, because the style of a card fits the text to its width. */
-export function showFigure(place: HTMLElement, text: string): void {
-  place.textContent = text
-  place.style.setProperty('--characters', String(text.length))
-}

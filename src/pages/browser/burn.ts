@@ -1,6 +1,6 @@
 import type { Burned, BurnStats } from '../../reports/burnStats.ts'
-import { countText, showFigure, timeText, tokensText } from './amounts.ts'
-import { followBurnStats, spansOf } from './burnStats.ts'
+import { countText, timeText, tokensText } from './amounts.ts'
+import { followBurnStats } from './burnStats.ts'
 import { drawDays } from './charts.ts'
 import { fillTable, one, oneOf } from './element.ts'
 
@@ -8,9 +8,11 @@ const status = one('#status')
 await followBurnStats((stats) => {
   const { decimals } = stats
   const tokens = ({ baseUnits }: Pick<Burned, 'baseUnits'>) => tokensText(baseUnits, decimals)
-  showFigure(one('#total'), tokens(stats.total))
+  one('#total').textContent = tokens(stats.total)
   one('#payments').textContent = `in ${countText(stats.total.payments)} payments`
-  for (const [place, span] of spansOf(stats)) showFigure(one(place), tokens(span))
+  one('#day').textContent = tokens(stats.last24Hours)
+  one('#week').textContent = tokens(stats.last7Days)
+  one('#month').textContent = tokens(stats.last30Days)
   one('#mint').textContent = stats.mint
   showRounds(stats, tokens)
   status.textContent = `As of ${timeText(stats.asOf)} UTC, position ${stats.ledger.position} of the ledger.`

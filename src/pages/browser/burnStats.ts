@@ -15,8 +15,3 @@ export async function followBurnStats(show: (stats: BurnStats) => void, status: 
   setInterval(() => void refresh(), refreshMs)
   await refresh()
 }
-
-/** Returns the figures of each time span by the selector of its place on the page. */
-export function spansOf({ last24Hours, last7Days, last30Days }: BurnStats) {
-  return Object.entries({ '#day': last24Hours, '#week': last7Days, '#month': last30Days })
-}

@@ -73,8 +73,12 @@ export function fillTable(table: HTMLTableElement, { columns, rows, foot }: Tabl
 export function foldedTable(title: string, content: TableContent): HTMLDetailsElement {
   const table = element('table', {})
   fillTable(table, content)
-  const scroll = element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
-  return element('details', {}, element('summary', {}, title), scroll)
+  return element('details', {}, element('summary', {}, title), scrollable(table, title))
+}
+
+/** Lets a wide table scroll, also by keyboard. */
+export function scrollable(table: HTMLTableElement, title: string): HTMLElement {
+  return element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
 }
 
 /** Creates the names and values of a definition list. */

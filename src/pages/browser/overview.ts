@@ -1,6 +1,6 @@
 import type { Reconciliation } from '../../diagnosis/reconcile.ts'
 import { paymentAddress } from './address.ts'
-import { countText, showFigure, timeText, tokensNumber, tokensText } from './amounts.ts'
+import { countText, timeText, tokensNumber, tokensText } from './amounts.ts'
 import type { ReportPage, Row, Summary } from './answers.ts'
 import { type Parameters, read } from './api.ts'
 import { drawDays, drawNames } from './charts.ts'
@@ -64,10 +64,8 @@ function cardsOf(summary: Summary, onReconcile: () => void): readonly HTMLElemen
 }
 
 function card(name: string, text: string, notes: readonly Content[] = []): HTMLElement {
-  const figure = element('dd', {})
-  showFigure(figure, text)
-  const small = notes.map((note) => element('dd', { className: 'small' }, note))
-  return element('div', {}, element('dt', {}, name), figure, ...small)
+  const small = notes.map((note) => element('dd', { className: 'muted' }, note))
+  return element('div', {}, element('dt', {}, name), element('dd', {}, text), ...small)
 }
 
 function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: string) => string): string {
@@ -90,13 +88,8 @@ function showLiabilities(summary: Summary): void {
     ...liabilities.map((line) => [line.account.replace('Liabilities:', ''), line.owedBaseUnits] as const),
   ]
   drawNames(one('#chart-liabilities'), {
-    title: 'Debts, against the balance of the payment wallet',
-    names: lines.map(([name]) => name),
-    values: lines.map(([, baseUnits]) => tokensNumber(baseUnits, decimals)),
-    table: {
-      columns: numbers('', 'Tokens'),
-      rows: lines.map(([name, baseUnits]) => [name, tokensText(baseUnits, decimals)]),
-    },
+    columns: ['Balance', 'Tokens'],
+    lines: lines.map(([name, baseUnits]) => nameLine(name, baseUnits, decimals)),
   })
 }
 
@@ -144,16 +137,8 @@ async function showBurns(range: Parameters): Promise<void> {
 async function showEndpoints(range: Parameters): Promise<void> {
   const { rows, decimals } = await read<ReportPage>('distributions', { ...range, by: 'endpoint', limit: '100' })
   drawNames(one('#chart-endpoints'), {
-    title: 'Received per endpoint',
-    names: rows.map((row) => textOf(row, 'endpoint').replace(/^\/api\//, '')),
-    values: valuesOf(rows, 'receivedBaseUnits', decimals),
-    table: {
-      columns: numbers('Endpoint', 'Received', 'Allocated'),
-      rows: rows.map((row) => [
-        textOf(row, 'endpoint'),
-        ...['receivedBaseUnits', 'allocatedBaseUnits'].map((amount) => tokensText(textOf(row, amount), decimals)),
-      ]),
-    },
+    columns: ['Endpoint', 'Received'],
+    lines: rows.map((row) => nameLine(textOf(row, 'endpoint'), textOf(row, 'receivedBaseUnits'), decimals)),
   })
 }
 
@@ -168,7 +153,6 @@ async function showDistribution(range: Parameters): Promise<void> {
   const names = shares.map(columnName)
   drawDays(one('#chart-distribution'), {
     title: `Allocated per day to ${names.join(', ')}`,
-    asLines: true,
     days: days.map((row) => textOf(row, 'day')),
     series: shares.map((share) => ({ label: columnName(share), values: valuesOf(days, share, decimals) })),
     table: {
@@ -176,6 +160,10 @@ async function showDistribution(range: Parameters): Promise<void> {
       rows: rows.map((row) => [textOf(row, 'day'), ...shares.map((share) => tokensText(textOf(row, share), decimals))]),
     },
   })
+}
+
+function nameLine(name: string, baseUnits: string, decimals: number) {
+  return { name, value: tokensNumber(baseUnits, decimals), text: tokensText(baseUnits, decimals) }
 }
 
 function textOf(row: Row, column: string): string {

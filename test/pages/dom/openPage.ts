@@ -4,7 +4,6 @@ import { Window } from 'happy-dom'
 import { rolldown } from 'rolldown'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { afterFile } from '../../support/afterFile.ts'
-import type { Drawn } from './recordedPlot.ts'
 
 /* Runs a page in a DOM: its markup, its bundled script, and a service that the test plays. */
 
@@ -48,8 +47,8 @@ export interface OpenPage {
   /** Sets a field, and tells its form. */
   fill(selector: string, value: string): void
   submit(selector: string): void
-  /** Data and options of the chart in this figure. */
-  chartOf(selector: string): Drawn
+  /** Texts of the bars of the chart in this figure. */
+  barsOf(selector: string): readonly string[]
   until(what: string, holds: () => boolean): Promise<unknown>
 }
 
@@ -63,8 +62,7 @@ function bundleOf(page: string): Promise<string> {
 
 async function makeBundle(page: string): Promise<string> {
   const input = fileURLToPath(new URL(`../../../src/pages/browser/${page}.ts`, import.meta.url))
-  const alias = { uplot: fileURLToPath(new URL('recordedPlot.ts', import.meta.url)) }
-  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent', resolve: { alias } })
+  const build = await rolldown({ input, platform: 'browser', logLevel: 'silent' })
   const { output } = await build.generate({ format: 'esm', codeSplitting: false })
   await build.close()
   // A script of the window, where a module would have its own address and may wait at its top.
@@ -129,12 +127,7 @@ export async function openPage({ page, html, url, answer, before }: PageSetup): 
       find(selector).dispatchEvent(new window.Event('change', { bubbles: true }))
     },
     submit: (selector) => void find(selector).dispatchEvent(new window.Event('submit', { cancelable: true })),
-    chartOf(selector) {
-      // Put there by the class of recordedPlot.ts.
-      const drawn: Drawn | undefined = Reflect.get(find(`${selector} .uplot`), 'drawn')
-      if (drawn === undefined) throw new Error(`${selector} has no chart`)
-      return drawn
-    },
+    barsOf: (selector) => [...document.querySelectorAll(`${selector} svg title`)].map(({ textContent }) => textContent),
     until: awaitThat,
   }
 }

@@ -1,0 +1,35 @@
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { FreeAnswer } from '../transport/freeRoute.ts'
+
+interface Silence {
+  readonly log: Log
+  /** Event of the log line. */
+  readonly event: string
+  readonly error?: string
+}
+
+/** Serves a request that reads the ledger or the chain. Answers 503 while they do not answer. */
+export async function unlessSilent(
+  { log, event, error: message = 'the ledger did not answer; try again in 2 s' }: Silence,
+  serve: () => Promise<FreeAnswer>,
+): Promise<FreeAnswer> {
+  try {
+    return await serve()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    log.warn({ event, error: describeError(error) })
+    return unavailable(message)
+  }
+}
+
+export function unavailable(error: string, seconds = 2): Answer {
+  const body = JSON.stringify({ error, code: 'ENDPOINT_UNAVAILABLE' })
+  return jsonAnswer(503, body, { 'retry-after': String(seconds) })
+}
+
+/** The answer of a route whose `data` is for one caller, or changes at any time. */
+export function privateData(data: object): Answer {
+  return jsonAnswer(200, JSON.stringify({ success: true, data }), { 'cache-control': 'private, no-store' })
+}
