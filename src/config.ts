@@ -24,7 +24,6 @@ import { logLevels } from './machine/log.ts'
 
 export type { StartMode } from './config/startMode.ts'
 export { type ProviderAddresses, sampleModes } from './config/providerConfig.ts'
-export { upstreamNames } from './product/upstreamName.ts'
 export { parseShareWallets } from './config/commandConfig.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 

@@ -54,10 +54,13 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
   ]
 }
 
-/** Samples are free, so they are allowed only with free tokens, on the chain of local mode. */
+/** Samples are free, so they are allowed only with free tokens, on the chain of local mode. Markets have no samples. */
 function sampleConflicts(given: GivenVariables): readonly string[] {
   const asked = given['SAMPLE_UPSTREAMS']
-  if (asked === undefined || asked === 'never' || given['SOLANA_RPC_URLS'] === undefined) return []
+  if (asked === undefined || asked === 'never') return []
+  if (asked === 'always' && given['TOKEN_PRICE_SOURCE'] === 'market')
+    return ['TOKEN_PRICE_SOURCE=market queries markets, which SAMPLE_UPSTREAMS=always forbids: set it to fixed']
+  if (given['SOLANA_RPC_URLS'] === undefined) return []
   return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
 }
 

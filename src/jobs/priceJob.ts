@@ -56,8 +56,6 @@ export interface PricePolicy extends MarketPolicy {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  /** Name of this source in the published lists. */
-  readonly sourceName: string
   /** Prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
   /** Parts of the lists that do not depend on the token price: splits, and prices by use. */
@@ -70,6 +68,9 @@ export interface PriceJobDeps extends RepeatDeps {
     append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }
+
+/** Source in the published lists. An operator's list has another. */
+const marketSource = 'market'
 
 // Four requests a minute to each market. Jupiter allows thirty without a key, so seven instances may share an address.
 const everyMsMax = 15_000
@@ -206,7 +207,7 @@ async function confirm(
     }
     const list: PriceListPublished = {
       kind: 'PriceListPublished',
-      source: deps.sourceName,
+      source: marketSource,
       ...deps.listed,
       prices,
       evidence,
@@ -222,10 +223,10 @@ async function confirm(
 }
 
 /** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
-function priceOfList({ sourceName, pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
+function priceOfList({ pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
   const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list
-  if (source !== sourceName || price === undefined || !isDeepStrictEqual(facts, listed)) return undefined
+  if (source !== marketSource || price === undefined || !isDeepStrictEqual(facts, listed)) return undefined
   return isDeepStrictEqual(pricesAt(price), prices) ? price : undefined
 }
 

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { environmentNames, upstreamNames } from '../../src/config.ts'
+import { environmentNames } from '../../src/config.ts'
+import { upstreamNames } from '../../src/product/upstreamName.ts'
 
 const root = new URL('../../', import.meta.url)
 function textsOf(...patterns: readonly string[]): readonly string[] {

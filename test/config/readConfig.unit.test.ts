@@ -80,6 +80,7 @@ describe('mistakes', () => {
     [{ ...operated, SAMPLE_UPSTREAMS: 'auto' }, ['SAMPLE_UPSTREAMS']],
     [{ ...operated, SAMPLE_UPSTREAMS: 'always' }, ['SAMPLE_UPSTREAMS']],
     [{ SAMPLE_UPSTREAMS: '1' }, ['SAMPLE_UPSTREAMS']],
+    [{ SAMPLE_UPSTREAMS: 'always', TOKEN_PRICE_SOURCE: 'market' }, ['TOKEN_PRICE_SOURCE=market']],
     [{ AI_BASE_URL: 'http://ai/v1' }, ['AI_MODEL']],
     [{ AI_FALLBACK_BASE_URL: 'http://ai/v1' }, ['AI_FALLBACK_MODEL']],
     [{ ARTIFACT_S3_BUCKET: 'b' }, ['ARTIFACT_S3_ACCESS_KEY_ID', 'ARTIFACT_S3_SECRET_ACCESS_KEY']],

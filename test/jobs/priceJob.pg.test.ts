@@ -73,7 +73,6 @@ async function openStall(price = '0.001'): Promise<Stall> {
         clock,
         log: silentLog,
         metrics: createMetrics(),
-        samples: undefined,
       }
       const prices = await openPrices(config.prices, {
         ...deps,

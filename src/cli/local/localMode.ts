@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createService, requireFreePorts } from '../../compose.ts'
-import { type Config, type ProviderAddresses, type ServiceConfig, upstreamNames } from '../../config.ts'
+import { type Config, type ProviderAddresses, type ServiceConfig } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
@@ -24,7 +24,7 @@ import {
   ownerRole,
   signerRole,
 } from '@tollbook/sandbox/postgres/provisionDatabase'
-import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
 export interface LocalModeOptions {
   readonly log: Log
@@ -66,7 +66,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const local = { ...options, config, home, opened }
   const { burnDatabaseUrl, signerDatabaseUrl, ...database } = await openLocalDatabase(local)
   const { chain, tabWallet, facts } = await openLocalChain(local)
-  const samples = await openSamples(local, chain.tokenMint)
+  const samples = await openSamples(local)
   const receiptSigningKey = await home.receiptKey()
   const finance = await openLocalFinance(home, systemClock)
   const x402 = await openLocalX402(local, { chain, tabWallet, databaseUrl: signerDatabaseUrl })
@@ -233,30 +233,21 @@ function startLocalBurner(local: LocalOpening, chain: ProvisionedChain['chain'],
   })
 }
 
-async function openSamples({ config, opened, log }: LocalOpening, tokenMint: string): Promise<LocalSamples> {
+async function openSamples({ config, opened, log }: LocalOpening): Promise<LocalSamples> {
   const { providers, products } = config
   const mode = providers.sampleUpstreams
   if (mode === 'never') return { samples: undefined, products, facts: { sampleUpstreams: null } }
-  const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
+  const samples = await startSampleUpstreams({ clock: systemClock })
   opened.defer(() => samples.close())
   const { pageUrl } = samples
   const whom = mode === 'always' ? 'no provider is asked' : 'samples replace providers that do not answer'
   log.info({ event: 'sample_upstreams', mode, note: `${whom}; answers made of samples say so` })
   // Allow the sample page: it is on loopback, where callers may not send the renderer.
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
-  const { apiKey, chatServer, newsFeeds } = samples
+  const { upstreams, chatServer, newsFeeds } = samples
   return {
-    samples: { upstreams: upstreamsOf(samples), newsFeeds: [...newsFeeds], aiServers: [{ ...chatServer, apiKey }] },
+    samples: { upstreams, newsFeeds: [...newsFeeds], aiServers: [{ ...chatServer, apiKey: undefined }] },
     products: { ...products, render },
     facts: { sampleUpstreams: { mode, pageUrl } },
   }
-}
-
-/**
- * Maps every provider to its sample, so a provider without one does not compile. Yahoo is left out, because the other
- * stock providers have keys here.
- */
-function upstreamsOf({ originOf, apiKey }: SampleUpstreams): ProviderAddresses['upstreams'] {
-  const sampled = upstreamNames.filter((name) => name !== 'YAHOO')
-  return Object.fromEntries(sampled.map((name) => [name, { url: originOf(name), apiKey }]))
 }

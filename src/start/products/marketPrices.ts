@@ -20,7 +20,6 @@ const ageMaxMs = 300_000
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, listed, upstreams, earlier } = deps
-  const nameOf = nameIn(upstreams)
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
     {
@@ -29,7 +28,6 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       priceLists,
       listed,
       sources: marketSources(upstreams, terms),
-      sourceName: nameOf('market'),
       pricesAt: deps.pricesAt,
     },
     earlier?.heard?.(),
@@ -46,7 +44,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       const price = job.inForce()
       if (price === undefined) return undefined
       const { tokenPriceAttoUsd, agreedAtMs, readings } = price
-      const shown = shownPrice({ tokenPriceAttoUsd, source: nameOf('market'), asOfMs: agreedAtMs }, terms)
+      const shown = shownPrice({ tokenPriceAttoUsd, source: 'market', asOfMs: agreedAtMs }, terms)
       return { ...shown, sources: readings.map(shownReading) }
     },
     heard: job.heard,
@@ -58,14 +56,11 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
 export function marketSources(upstreams: PricingDeps['upstreams'], terms: PaymentTerms): readonly PriceSource[] {
   const { access } = upstreams
   const markets = [createJupiter(access), createDexscreener(access), createGeckoterminal(access)]
-  return markets.map((market) => sourceOf(market, nameIn(upstreams)(market.name), terms))
+  return markets.map((market) => sourceOf(market, terms))
 }
 
-function nameIn({ access }: PricingDeps['upstreams']) {
-  return (source: string) => (access.sampleUpstreams ? `sample:${source}` : source)
-}
-
-function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTerms): PriceSource {
+function sourceOf(market: Market, { mint, decimals }: PaymentTerms): PriceSource {
+  const source = market.name
   const token: PricedToken = { address: mint, decimals }
   return {
     async ask() {

@@ -6,7 +6,8 @@ import type { BuiltinProducts, Goods } from '../builtin/loadGoods.ts'
 import type { OpenRoutes } from '../../gateway/openRoutes.ts'
 import type { OpenTabs } from '../tabs/openTabs.ts'
 import { closePart } from '../closePart.ts'
-import { openUpstreams, type UpstreamsDeps } from '../upstreams/openUpstreams.ts'
+import type { PartDeps } from '../partDeps.ts'
+import { openUpstreams } from '../upstreams/openUpstreams.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { marketSources } from './marketPrices.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
@@ -22,10 +23,7 @@ export interface ProductConfig {
 type GoodsDeps = Parameters<Goods['open']>[1]
 
 export interface ProductsDeps
-  extends
-    UpstreamsDeps,
-    Pick<PricesDeps, 'split' | 'terms' | 'dollars'>,
-    Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
+  extends PartDeps, Pick<PricesDeps, 'split' | 'terms' | 'dollars'>, Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
   readonly goods: Goods | undefined
   readonly gateway: OpenRoutes
   readonly tabs: Pick<OpenTabs, 'open'>

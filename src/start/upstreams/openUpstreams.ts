@@ -1,4 +1,3 @@
-import { assertPresent } from '@tollbook/core/assert'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { ProviderAddresses, ProviderConfig } from '../../config/providerConfig.ts'
 import type { UpstreamAccess } from '../../outbound/publicUpstream.ts'
@@ -10,18 +9,14 @@ export interface Upstreams {
   readonly caller: UpstreamDeps
   /** Opens services at these addresses. */
   accessTo(addresses: Pick<ProviderAddresses, 'upstreams'>, isSample: boolean): UpstreamAccess
-  /** The services of the configuration, or their samples where local mode calls no service. */
+  /** The services of the configuration. */
   readonly access: UpstreamAccess
 }
 
-export interface UpstreamsDeps extends PartDeps {
-  /** Sample servers on loopback, which local mode starts. */
-  readonly samples: ProviderAddresses | undefined
-}
-
-type UpstreamsConfig = Pick<ProviderConfig, 'contact' | 'upstreams' | 'sampleUpstreams'>
-
-export function openUpstreams(config: UpstreamsConfig, { clock, log, metrics, samples }: UpstreamsDeps): Upstreams {
+export function openUpstreams(
+  config: Pick<ProviderConfig, 'contact' | 'upstreams'>,
+  { clock, log, metrics }: PartDeps,
+): Upstreams {
   const { version } = packageJson
   const caller = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
   const openUpstream: UpstreamAccess['openUpstream'] = (options) => createUpstream(caller, options)
@@ -31,9 +26,5 @@ export function openUpstreams(config: UpstreamsConfig, { clock, log, metrics, sa
     sampleUpstreams: isSample,
     openUpstream,
   })
-  const access =
-    config.sampleUpstreams === 'always'
-      ? accessTo(assertPresent(samples, 'local mode has started the samples'), true)
-      : accessTo(config, false)
-  return { caller, accessTo, access }
+  return { caller, accessTo, access: accessTo(config, false) }
 }

@@ -1,32 +1,19 @@
 import { drift, rounded } from './drift.ts'
 
-/** Invented sample weather for any place on earth: warm at the equator, warmer at noon, cold in winter. */
-export interface SampleWeather {
-  readonly celsius: number
-  readonly humidityPercent: number
-  readonly windMetersPerSecond: number
-  readonly windFromDegrees: number
-  readonly pressureHpa: number
-  readonly sky: Sky
-  readonly isDay: boolean
-}
-
-/** One state of the sky, with the words and codes of both providers. */
+/** One state of the sky, in the codes of both providers. */
 interface Sky {
   readonly cloudPercent: number
   readonly rainMm: number
   readonly metSymbol: string
-  /** True if MET Norway has separate symbols for day and night. */
-  readonly hasDayAndNight: boolean
   readonly wmoCode: number
 }
 
-const clear: Sky = { cloudPercent: 5, rainMm: 0, metSymbol: 'clearsky', hasDayAndNight: true, wmoCode: 0 }
+const clear: Sky = { cloudPercent: 5, rainMm: 0, metSymbol: 'clearsky_day', wmoCode: 0 }
 const skies: readonly Sky[] = [
   clear,
-  { cloudPercent: 40, rainMm: 0, metSymbol: 'partlycloudy', hasDayAndNight: true, wmoCode: 2 },
-  { cloudPercent: 95, rainMm: 0, metSymbol: 'cloudy', hasDayAndNight: false, wmoCode: 3 },
-  { cloudPercent: 100, rainMm: 0.6, metSymbol: 'lightrain', hasDayAndNight: false, wmoCode: 61 },
+  { cloudPercent: 40, rainMm: 0, metSymbol: 'partlycloudy_day', wmoCode: 2 },
+  { cloudPercent: 95, rainMm: 0, metSymbol: 'cloudy', wmoCode: 3 },
+  { cloudPercent: 100, rainMm: 0.6, metSymbol: 'lightrain', wmoCode: 61 },
 ]
 
 export interface Place {
@@ -39,12 +26,12 @@ const yearMs = 365.25 * 24 * hourMs
 // Time from the start of the year to the coldest day in the north.
 const coldestMs = 15 * 24 * hourMs
 
-export function weatherAt({ latitude, longitude }: Place, atMs: number): SampleWeather {
+/** Invented sample weather for any place on earth: warm at the equator, warmer at noon, cold in winter. */
+export function weatherAt({ latitude, longitude }: Place, atMs: number) {
   const seed = `${latitude.toFixed(1)} ${longitude.toFixed(1)}`
   const inland = 18 * Math.min(1, Math.abs(latitude) / 60)
   const season = -Math.cos((2 * Math.PI * (atMs - coldestMs)) / yearMs) * Math.sign(latitude)
-  const solarHour = (((atMs / hourMs + longitude / 15) % 24) + 24) % 24
-  const sun = Math.cos((2 * Math.PI * (solarHour - 14)) / 24)
+  const sun = Math.cos((2 * Math.PI * (atMs / hourMs + longitude / 15 - 14)) / 24)
   const weather = drift(seed, atMs)
   return {
     celsius: rounded(30 - 0.42 * Math.abs(latitude) + inland * season * 0.5 + 4 * sun + 3 * weather, 1),
@@ -53,6 +40,5 @@ export function weatherAt({ latitude, longitude }: Place, atMs: number): SampleW
     windFromDegrees: rounded(180 + 179 * drift(`${seed} direction`, atMs), 1),
     pressureHpa: rounded(1013 + 10 * drift(`${seed} pressure`, atMs), 1),
     sky: skies[Math.floor((drift(`${seed} sky`, atMs) + 1) * 2)] ?? clear,
-    isDay: solarHour >= 6 && solarHour < 18,
   }
 }

@@ -15,8 +15,3 @@ export function drift(seed: string, atMs: number): number {
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
 }
-
-/** Rounds to six significant digits, which suits prices of any size. */
-export function sixDigits(value: number): number {
-  return Number(value.toPrecision(6))
-}

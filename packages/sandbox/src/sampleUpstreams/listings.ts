@@ -1,96 +1,59 @@
 import { drift, rounded } from './drift.ts'
-import { lastSessionOf, previousCloseMs, sessionsOf, type TradingSession } from './tradingSession.ts'
 
-/** A sample listing with its names at both providers. The figures are invented. */
+/** A sample listing. The figures are invented. */
 export interface Listing {
-  readonly twelveData: string
-  readonly eodhd: string
+  readonly symbol: string
   readonly name: string
   readonly exchange: Exchange
-  readonly kind: 'Common Stock' | 'ETF'
   /** Price in the exchange's unit, for example pence in London. */
   readonly price: number
   readonly volume: number
 }
 
 interface Exchange {
+  readonly name: string
   readonly timeZone: string
   readonly currency: string
-  readonly twelveDataName: string
-  readonly micCode: string
 }
 
-const timeZone = 'America/New_York'
-const exchanges = {
-  nasdaq: { timeZone, currency: 'USD', twelveDataName: 'NASDAQ', micCode: 'XNAS' },
-  nyse: { timeZone, currency: 'USD', twelveDataName: 'NYSE', micCode: 'XNYS' },
-  arca: { timeZone, currency: 'USD', twelveDataName: 'NYSE', micCode: 'ARCX' },
-  london: { timeZone: 'Europe/London', currency: 'GBp', twelveDataName: 'LSE', micCode: 'XLON' },
-  hongKong: { timeZone: 'Asia/Hong_Kong', currency: 'HKD', twelveDataName: 'HKEX', micCode: 'XHKG' },
-} as const satisfies Record<string, Exchange>
+const nasdaq: Exchange = { name: 'NasdaqGS', timeZone: 'America/New_York', currency: 'USD' }
+const nyse: Exchange = { ...nasdaq, name: 'NYSE' }
+const london: Exchange = { name: 'LSE', timeZone: 'Europe/London', currency: 'GBp' }
+const hongKong: Exchange = { name: 'HKSE', timeZone: 'Asia/Hong_Kong', currency: 'HKD' }
 
-type Names = readonly [twelveData: string, eodhd: string, name: string]
-type Facts = readonly [exchange: keyof typeof exchanges, price: number, volume: number]
-
-const rows: readonly (readonly [...Names, ...Facts])[] = [
-  ['AAPL', 'AAPL.US', 'Apple Inc.', 'nasdaq', 265, 45e6],
-  ['MSFT', 'MSFT.US', 'Microsoft Corporation', 'nasdaq', 480, 21e6],
-  ['GOOGL', 'GOOGL.US', 'Alphabet Inc.', 'nasdaq', 290, 27e6],
-  ['AMZN', 'AMZN.US', 'Amazon.com, Inc.', 'nasdaq', 225, 40e6],
-  ['NVDA', 'NVDA.US', 'NVIDIA Corporation', 'nasdaq', 185, 180e6],
-  ['TSLA', 'TSLA.US', 'Tesla, Inc.', 'nasdaq', 400, 80e6],
-  ['IBM', 'IBM.US', 'International Business Machines', 'nyse', 300, 4.5e6],
-  ['KO', 'KO.US', 'The Coca-Cola Company', 'nyse', 71, 15e6],
-  ['BRK.B', 'BRK-B.US', 'Berkshire Hathaway Inc. Class B', 'nyse', 505, 4e6],
-  ['SPY', 'SPY.US', 'SPDR S&P 500 ETF Trust', 'arca', 660, 75e6],
-  ['VOD', 'VOD.LSE', 'Vodafone Group Plc', 'london', 92, 50e6],
-  ['0700', '0700.HK', 'Tencent Holdings Limited', 'hongKong', 620, 20e6],
+export const listings: readonly Listing[] = [
+  { symbol: 'AAPL', name: 'Apple Inc.', exchange: nasdaq, price: 265, volume: 45e6 },
+  { symbol: 'MSFT', name: 'Microsoft Corporation', exchange: nasdaq, price: 480, volume: 21e6 },
+  { symbol: 'GOOGL', name: 'Alphabet Inc.', exchange: nasdaq, price: 290, volume: 27e6 },
+  { symbol: 'AMZN', name: 'Amazon.com, Inc.', exchange: nasdaq, price: 225, volume: 40e6 },
+  { symbol: 'NVDA', name: 'NVIDIA Corporation', exchange: nasdaq, price: 185, volume: 180e6 },
+  { symbol: 'TSLA', name: 'Tesla, Inc.', exchange: nasdaq, price: 400, volume: 80e6 },
+  { symbol: 'IBM', name: 'International Business Machines', exchange: nyse, price: 300, volume: 4.5e6 },
+  { symbol: 'BRK-B', name: 'Berkshire Hathaway Inc. Class B', exchange: nyse, price: 505, volume: 4e6 },
+  { symbol: 'VOD.L', name: 'Vodafone Group Plc', exchange: london, price: 92, volume: 50e6 },
+  { symbol: '0700.HK', name: 'Tencent Holdings Limited', exchange: hongKong, price: 620, volume: 20e6 },
 ]
-
-export const listings = rows.map(([twelveData, eodhd, name, exchange, price, volume]): Listing => {
-  const kind = exchange === 'arca' ? 'ETF' : 'Common Stock'
-  return { twelveData, eodhd, name, exchange: exchanges[exchange], kind, price, volume }
-})
-
-export interface ListingFigures {
-  readonly session: TradingSession
-  readonly price: number
-  readonly previousClose: number
-  readonly change: number
-  readonly changePercent: number
-  readonly open: number
-  readonly high: number
-  readonly low: number
-}
-
-export function figuresOf(listing: Listing, nowMs: number): ListingFigures {
-  const { timeZone } = listing.exchange
-  const session = lastSessionOf(timeZone, nowMs)
-  const price = priceOf(listing, session.lastTradeMs)
-  const open = priceOf(listing, session.openMs)
-  const previousClose = priceOf(listing, previousCloseMs(timeZone, session))
-  return {
-    session,
-    price,
-    previousClose,
-    change: rounded(price - previousClose, 2),
-    changePercent: rounded((price / previousClose - 1) * 100, 5),
-    open,
-    high: Math.max(price, open),
-    low: Math.min(price, open),
-  }
-}
-
-/** One bar per session within the last `days` days, oldest first. */
-export function barsOf(listing: Listing, nowMs: number, days: number) {
-  return sessionsOf(listing.exchange.timeZone, nowMs, days).map(({ openMs, lastTradeMs }) => {
-    const [open, close] = [priceOf(listing, openMs), priceOf(listing, lastTradeMs)]
-    return { openMs, open, close, high: Math.max(open, close), low: Math.min(open, close), volume: listing.volume }
-  })
-}
 
 const swing = 0.015
 
-function priceOf({ eodhd, price }: Listing, atMs: number): number {
-  return rounded(price * (1 + swing * drift(eodhd, atMs)), 2)
+/** Sample exchanges trade around the clock, so that there is always a price of today. */
+export function priceAt({ symbol, price }: Listing, atMs: number): number {
+  return rounded(price * (1 + swing * drift(symbol, atMs)), 2)
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** One bar for each of the last `count` weekdays in UTC, oldest first. The last one may not have ended. */
+export function barsOf(listing: Listing, nowMs: number, count: number) {
+  const todayMs = nowMs - (nowMs % dayMs)
+  // Twice as many days contain enough weekdays, with two more for a count of one at a weekend.
+  return Array.from({ length: count * 2 + 2 }, (_, back) => todayMs - back * dayMs)
+    .filter((startMs) => ![0, 6].includes(new Date(startMs).getUTCDay()))
+    .slice(0, count)
+    .toReversed()
+    .map((startMs) => ({
+      startMs,
+      open: priceAt(listing, startMs),
+      close: priceAt(listing, Math.min(nowMs, startMs + dayMs)),
+    }))
 }
