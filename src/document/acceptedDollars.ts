@@ -58,8 +58,6 @@ function sharedAs({ split }: Dollar): string {
 export const dollarsIntro = 'Dollars are accepted in addition to the token, whenever the 402 offers them.'
 
 /** A dollar in JSON. */
-export type ShownDollar = ReturnType<typeof shownDollar>
-
 export function shownDollar({ minimumMicroUsd, burn, description, ...dollar }: AcceptedDollar) {
   return { ...dollar, minimumUSD: displayNumber(minimumMicroUsd, usdDecimals), burn, description }
 }

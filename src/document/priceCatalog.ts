@@ -7,11 +7,10 @@ import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
-import type { ProductOrder } from '../product/productFacts.ts'
 import { describeSeller, type Seller } from '../product/seller.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
-import { type AcceptedDollar, dollarsMember, type ShownDollar } from './acceptedDollars.ts'
-import { type JsonObject, schemaOf } from './jsonSchema.ts'
+import { type AcceptedDollar, dollarsMember } from './acceptedDollars.ts'
+import { schemaOf } from './jsonSchema.ts'
 import { useMember, withTabPrices } from './usePrices.ts'
 
 export interface PriceCatalogDeps {
@@ -28,34 +27,11 @@ export interface PriceCatalogDeps {
 }
 
 /** Products with their prices at one moment. */
-export interface PriceCatalog {
-  readonly products: readonly CatalogProduct[]
-  /** Free lookups of symbols and places. */
-  readonly searches: readonly Pick<FreeSearch, 'path' | 'summary' | 'example'>[]
-  readonly token: {
-    readonly symbol: string
-    readonly mint: string
-    readonly decimals: number
-    readonly priceUSD: number | null
-    readonly network: string
-    /** Page on which people can get the token. */
-    readonly sourceUrl: string | null
-  }
-  /** Dollars that are accepted in addition to the token. Absent without any. */
-  readonly dollars?: readonly ShownDollar[]
-  readonly paymentWallet: string
-  /** The operator of the service. */
-  readonly service: ReturnType<typeof describeSeller>
-  readonly asOf: string
-}
-
-export interface CatalogProduct extends ReturnType<typeof productOf> {
-  readonly parameters: JsonObject
-  readonly example: ProductOrder
-}
+export type PriceCatalog = ReturnType<ReturnType<typeof createPriceCatalog>>
+export type CatalogProduct = PriceCatalog['products'][number]
 
 /** Creates `data` of the price list: the current prices, without a quote. */
-export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
+export function createPriceCatalog(deps: PriceCatalogDeps) {
   const { clock, searches, terms, currentPrice } = deps
   const endpoints = withTabPrices(deps.endpoints)
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
