@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { countText, tokensText } from '../../src/pages/browser/amounts.ts'
-import { tableCsv } from '../../src/pages/browser/closingTables.ts'
 import { decisionsFor } from '../../src/pages/browser/paymentDialog.ts'
 import { lastQuarters } from '../../src/pages/browser/period.ts'
 import { columnName, columnsShown } from '../../src/pages/browser/tables.ts'
@@ -23,38 +22,9 @@ test('counts are grouped by thousands', () => {
   expect([0, 999, 1_000, 1_234_567].map((count) => countText(count))).toEqual(['0', '999', '1,000', '1,234,567'])
 })
 
-describe('the CSV of a closing statement', () => {
-  const csv = (row: Readonly<Record<string, string | null>>) =>
-    tableCsv({ columns: Object.keys(row), rows: [row] }, 6).split('\r\n')
-
-  test('has exact amounts, each followed by a number that a spreadsheet reads', () => {
-    const [head, line, end] = csv({ account: 'A', debitBaseUnits: '-1234500000', valueMicroUsd: '2500000' })
-    expect(head).toBe('account,debitBaseUnits,debitTokens,valueMicroUsd,valueUsd')
-    expect(line).toBe('A,-1234500000,-1234.5,2500000,2.5')
-    expect(end).toBe('')
-  })
-
-  test('has empty cells for amounts that are not known', () => {
-    expect(csv({ account: 'A', valueMicroUsd: null })[1]).toBe('A,,')
-  })
-
-  test.each([
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['@SUM(A1)', "'@SUM(A1)"],
-    ['-cmd', "'-cmd"],
-    ['-1', '-1'],
-    ['a,b', '"a,b"'],
-    ['a"b', '"a""b"'],
-    ['=a,"b"', `"'=a,""b"""`],
-  ])('has no cell that a spreadsheet runs or splits: %s', (account, cell) => {
-    expect(csv({ account })[1]).toBe(cell)
-  })
-})
-
 test('a column of a share and one of dollars have names for people', () => {
   expect(columnName('share-burnBaseUnits')).toBe('Share burn')
-  expect(columnName('burnOwedAtDayPriceMicroUsd')).toBe('Owed to be burned (USD, price of the day)')
+  expect(columnName('burnOwedAtDayPriceMicroUsd')).toBe('Burn owed at day price (USD)')
   expect(columnName('providerBaseUnits')).toBe('Provider')
 })
 

@@ -135,6 +135,27 @@ describe('a report', () => {
     expect(query?.get('columns')).toBe('paidAt,reference,wallet,endpoint,state,requiredBaseUnits,priceMicroUsd')
   })
 
+  test('of a month is closed by a signed statement, which is saved as it came', async () => {
+    const closing = { json: { success: true, data: { statement: {}, checkpoint: 'note', jws: 'jws' } } }
+    const saved: (readonly [name: string, blob: Blob | undefined])[] = []
+    let blob: Blob | undefined
+    const page = await openFinancePage({
+      query: '?month=2026-10',
+      answers: { closing },
+      before(window) {
+        Object.assign(window.URL, { createObjectURL: (given: Blob) => ((blob = given), 'blob:1') })
+        window.HTMLAnchorElement.prototype.click = function click() {
+          saved.push([this.download, blob])
+        }
+      },
+    })
+    page.click('#reports .closing')
+    await page.until('the file', () => saved.length === 1)
+    expect(page.askedFor('closing')[0]?.query.toString()).toBe('month=2026-10')
+    const [[name, file] = []] = saved
+    expect([name, JSON.parse((await file?.text()) ?? '')]).toEqual(['tollbook-closing-2026-10.json', closing.json])
+  })
+
   test('that fails says why, and keeps the token', async () => {
     const page = await openFinancePage({
       answers: { payments: { status: 503, json: { error: 'the ledger does not answer' } } },

@@ -5,7 +5,6 @@ import { systemClock } from '@tollbook/core/clock'
 import { tryAccountingTools } from './finance/accountingTools.ts'
 import { auditSeed } from './finance/auditSeed.ts'
 import { sumsOfCsv } from './finance/csvSums.ts'
-import { lookAtClosing } from './finance/closingPage.ts'
 import { openFinanceLedgers } from './finance/financeLedgers.ts'
 import type { FinanceService } from './finance/financeService.ts'
 import { proveMonth } from './finance/monthOfBoth.ts'
@@ -17,7 +16,7 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The finance page with its closing statement, and the burn page, in a real browser, on a seeded ledger with real sales
+ * The finance page and the burn page, in a real browser, on a seeded ledger with real sales
  * on top: all are drawn, axe finds nothing serious, a keyboard is enough, no other host is contacted, and the sums of
  * the CSV are the trial balance. Drawing and each question take hardly longer with all payments than with a short
  * ledger. Foreign tools accept the exports.
@@ -70,7 +69,7 @@ const { short: small, long: service } = ledgers
 const { baseUrl, financeToken, signature, ask, dataOf, payments } = service
 const { browser, end } = await openBrowser()
 opened.defer(end)
-const looks = { check, ...(await createPageLooks({ browser, checks, pictures: flags.pictures })) }
+const looks = await createPageLooks({ browser, checks, pictures: flags.pictures })
 const { openPage, judge, fits, firstPaintMs } = looks
 
 await timeQueries({ long: service, short: small }, check)
@@ -81,12 +80,6 @@ if (flags.pages) {
   await lookAtFinance('light', { width: 390, height: 844 })
   await lookAtBurns('light', { width: 1280, height: 900 })
   await lookAtBurns('dark', { width: 390, height: 844 })
-  for (const [scheme, size] of [
-    ['light', { width: 1280, height: 900 }],
-    ['dark', { width: 1280, height: 900 }],
-    ['light', { width: 390, height: 844 }],
-  ] as const)
-    await lookAtClosing({ service, looks, scheme, size })
   await refuseStrangers()
   await comparePages()
 }
@@ -95,7 +88,7 @@ if (flags.audit) await auditSeed(ledgers.longUrl, check)
 await compareCsv()
 concludeProof({
   holds: checks.problems.length === 0,
-  lines: [`${payments + 1} payments, three pages, ${checks.problems.length} problems`, ...checks.problems],
+  lines: [`${payments + 1} payments, two pages, ${checks.problems.length} problems`, ...checks.problems],
 })
 
 async function comparePages(): Promise<void> {

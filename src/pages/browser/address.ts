@@ -1,7 +1,4 @@
-/*
- * The state of the page in its address: dates, report, filters, payment, or the month of a closing statement. The
- * address never contains the token.
- */
+/* The state of the page in its address: dates, report, filters and payment. The address never contains the token. */
 
 const names = [
   'mint',
@@ -19,7 +16,6 @@ const names = [
   'tab',
   'columns',
   'payment',
-  'closing',
   'view',
 ] as const
 

@@ -66,15 +66,11 @@ export async function dataOf<Data>(response: Response): Promise<Data> {
   return body.data
 }
 
-/** Requests the report as CSV and saves it as a file. */
-export async function saveCsv(report: string, parameters: Parameters): Promise<void> {
-  const response = await ask(report, { ...parameters, format: 'csv' })
-  if (response.ok) saveFile(`tollbook-${report}.csv`, await response.blob())
-  else await dataOf(response)
-}
-
-export function saveFile(name: string, blob: Blob): void {
-  const link = element('a', { href: URL.createObjectURL(blob), download: name })
+/** Requests a report and saves the answer as a file. */
+export async function saveReport(name: string, report: string, parameters: Parameters): Promise<void> {
+  const response = await ask(report, parameters)
+  if (!response.ok) await dataOf(response)
+  const link = element('a', { href: URL.createObjectURL(await response.blob()), download: name })
   link.click()
   URL.revokeObjectURL(link.href)
 }

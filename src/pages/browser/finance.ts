@@ -1,10 +1,9 @@
 import { paymentKey, readAddress, writeAddress } from './address.ts'
 import { Forbidden, forgetToken, hasToken, keepToken, Refused, takeTokenFromFragment, wordsOf } from './api.ts'
-import { createClosingView } from './closing.ts'
 import { all, one, oneOf } from './element.ts'
 import { showCharts, showReconciliation, showSummary } from './overview.ts'
 import { listenForDecisions, openPayment } from './paymentDialog.ts'
-import { createPeriod, dayBefore } from './period.ts'
+import { createPeriod } from './period.ts'
 import { createReportBrowser } from './reports.ts'
 
 /* The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
@@ -18,11 +17,6 @@ listenForDecisions(dialog)
 const period = createPeriod(one('#range'), () => void showRange())
 const range = () => period.range()
 const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
-const closing = createClosingView(one('#closing'), {
-  today: () => dayBefore(0),
-  onFault: tell,
-  onShown: ({ month, status: state }) => (status.textContent = `Statement of ${month}, ${state}.`),
-})
 
 one('#sign-in form').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -75,8 +69,7 @@ function showWallet(wallet: string): void {
 
 async function show(): Promise<void> {
   try {
-    const { closing: month, payment, view } = readAddress()
-    if (month !== undefined) return await showClosing()
+    const { payment, view } = readAddress()
     const isWhole = await showSummary(status, reconcile).then(() => true, toleratesRole)
     for (const part of all('.whole')) part.hidden = !isWhole
     signedIn('#ledger')
@@ -93,15 +86,8 @@ async function showRange(): Promise<void> {
   await Promise.all([...charts, reports.show()]).catch(tell)
 }
 
-async function showClosing(): Promise<void> {
-  one('#title').textContent = 'Month end'
-  document.title = `Month end · ${document.title}`
-  signedIn('#closing')
-  await closing.show()
-}
-
 function signedIn(view: string): void {
-  for (const part of ['#sign-in', '#ledger', '#closing']) one(part).hidden = part !== view
+  for (const part of ['#sign-in', '#ledger']) one(part).hidden = part !== view
   one('#sign-out').hidden = false
 }
 

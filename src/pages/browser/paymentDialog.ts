@@ -4,7 +4,7 @@ import type { LedgerEvent, Links, Mint, Payment, Refund } from './answers.ts'
 import { decide, read, wordsOf } from './api.ts'
 import { element, factsOf, fillTable, one, oneOf } from './element.ts'
 import { showExplanation, showRefunds } from './explanation.ts'
-import { kindMeaning, stateMeaning, stateWord } from './words.ts'
+import { stateMeaning, stateWord } from './words.ts'
 
 interface Explained {
   readonly explanation: Explanation
@@ -152,7 +152,6 @@ function eventOf(event: LedgerEvent, { inclusion }: Links, mints: readonly Mint[
     {},
     element('h3', {}, `${position}. ${kind}`),
     element('p', { className: 'muted' }, `${effectiveAt} (recorded ${recordedAt})`),
-    element('p', {}, kindMeaning(kind)),
     ...(event.entries.length === 0 ? [] : [entriesOf(event, mints)]),
     element(
       'details',

@@ -1,7 +1,7 @@
 import { readAddress, writeAddress } from './address.ts'
 import { countText } from './amounts.ts'
 import type { ReportPage } from './answers.ts'
-import { type Parameters, read, saveCsv } from './api.ts'
+import { type Parameters, read, saveReport } from './api.ts'
 import { all, one, oneOf } from './element.ts'
 import { columnsShown, showTable } from './tables.ts'
 
@@ -72,7 +72,13 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
     void show()
   })
   one('.csv', section).addEventListener('click', () => {
-    saveCsv(valueOf('report'), { ...parameters(), columns: visible.join(',') }).catch(onFault)
+    const report = valueOf('report')
+    const given = { ...parameters(), columns: visible.join(','), format: 'csv' }
+    saveReport(`tollbook-${report}.csv`, report, given).catch(onFault)
+  })
+  one('.closing', section).addEventListener('click', () => {
+    const { month = '' } = range()
+    saveReport(`tollbook-closing-${month}.json`, 'closing', { month }).catch(onFault)
   })
   filters.restore()
   return { show: startOver, restore: () => filters.restore() }

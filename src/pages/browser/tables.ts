@@ -2,82 +2,16 @@ import { paymentAddress } from './address.ts'
 import { countText, tokensText } from './amounts.ts'
 import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, fillTable } from './element.ts'
-import { stateMeaning, stateWord, totalWord } from './words.ts'
+import { stateMeaning, stateWord } from './words.ts'
 
-const names: Readonly<Record<string, string>> = {
-  day: 'Day (UTC)',
-  endpoint: 'Endpoint',
-  wallet: 'Wallet',
-  account: 'Account',
-  month: 'Month of the deposit',
-  tab: 'Tab',
-  movement: 'Movement',
-  openedAt: 'Opened at',
-  endsAt: 'Ends at',
-  payments: 'Payments',
-  entries: 'Entries',
-  paidAt: 'Paid at (UTC)',
-  fulfilledAt: 'Delivered at',
-  finalizedAt: 'Final at',
-  lastMovedAt: 'Last moved at',
-  reference: 'Reference',
-  state: 'State',
-  attempts: 'Attempts',
-  slot: 'Slot',
-  position: 'Position',
-  priceMicroUsd: 'Price (USD)',
-  burnedMicroUsd: 'Burned (USD, quoted)',
-  burnOwedMicroUsd: 'Owed to be burned (USD, quoted)',
-  receivedMicroUsd: 'Received (USD, quoted)',
-  allocatedMicroUsd: 'Allocated (USD, quoted)',
-  cause: 'Cause',
-  refund: 'Refund',
-  approvedBaseUnits: 'Approved',
-  decidedBy: 'Decided by',
-  role: 'Role',
-  reason: 'Reason',
-  decidedAt: 'Decided at',
-  payout: 'Payout',
-  refundedAt: 'Refunded at',
-  planId: 'Plan',
-  part: 'Part',
-  burnOwedBaseUnits: 'Owed to be burned',
-  promisedBaseUnits: 'Promised for dollars',
-  deliveredBaseUnits: 'Delivered by the treasury',
-  burnConfirmedBaseUnits: 'Burned later, by us',
-  burnPaidBaseUnits: 'Taken for burning',
-  lostBaseUnits: 'Lost to reversals',
-  paidBaseUnits: 'Paid',
-  prepaidBaseUnits: 'Prepaid on tabs',
-  paidOutBaseUnits: 'Paid out',
-  paidBackBaseUnits: 'Paid back to wallets',
-  openingDebitBaseUnits: 'Opening debit',
-  openingCreditBaseUnits: 'Opening credit',
-  closingDebitBaseUnits: 'Closing debit',
-  closingCreditBaseUnits: 'Closing credit',
-  owedBaseUnits: 'Owed back',
-  total: 'Movement',
-  amountBaseUnits: 'Tokens',
-  atQuotedPriceMicroUsd: 'USD, quoted price',
-  atDayPriceMicroUsd: 'USD, price of the day',
-  listedAs: 'Listed as',
-}
-
-function isAtDayPrice(column: string): boolean {
-  return column.endsWith('AtDayPriceMicroUsd')
-}
-
+/** Returns the words of a column: `burnOwedBaseUnits` becomes `Burn owed`, as in the CSV and in docs/finance.md. */
 export function columnName(column: string): string {
-  const known = names[column]
-  if (known !== undefined) return known
-  if (isAtDayPrice(column)) {
-    const amount = column.replace(/AtDayPriceMicroUsd$/, 'BaseUnits')
-    return `${columnName(amount)} (USD, price of the day)`
-  }
-  const bare = column.replace(/BaseUnits$/, '')
-  // If a share has the name of another column, its column starts with `share-`.
-  const name = bare.replace(/^share-/, 'Share ')
-  return name.charAt(0).toUpperCase() + name.slice(1)
+  const words = column
+    .replace(/BaseUnits$/, '')
+    .replace(/MicroUsd$/, ' (USD)')
+    .replaceAll(/[A-Z](?=[a-z])/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 const shown: Readonly<Record<string, readonly string[]>> = {
@@ -118,7 +52,7 @@ export function columnsShown(report: string, columns: readonly string[], all: bo
   if (all) return columns
   const chosen = shown[report]
   if (chosen !== undefined) return columns.filter((column) => chosen.includes(column))
-  return columns.filter((column) => !isAtDayPrice(column) && folded[report]?.includes(column) !== true)
+  return columns.filter((column) => !column.endsWith('AtDayPriceMicroUsd') && folded[report]?.includes(column) !== true)
 }
 
 export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'totals' | 'decimals'> {
@@ -144,7 +78,6 @@ function content(column: string, value: Cell, { decimals, onPayment }: ReportTab
   if (column.endsWith('BaseUnits')) return tokensText(text, decimals)
   if (column.endsWith('MicroUsd')) return tokensText(text, 6)
   if (column === 'state') return badge(text)
-  if (column === 'total') return totalWord(text)
   if (column.endsWith('At')) return text.replace('T', ' ').replace(/\.\d+Z$/, '')
   if (column === 'wallet' || column === 'planId') return shortened(text)
   return typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : text
