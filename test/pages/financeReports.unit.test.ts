@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(page.askedFor('payments')[0]?.query.toString()).toBe('month=2026-10&state=reversed&wallet=W&limit=50')
     page.fill('#reports [name=report]', 'liabilities')
     await settled(page)
-    expect(page.address()).toBe('http://host/finance?month=2026-10&report=liabilities')
+    expect(page.address()).toBe('http://host/finance?report=liabilities&month=2026-10')
     expect([page.isShown('#reports [name=owedTo]'), page.isShown('#reports [name=state]')]).toEqual([true, false])
   })
 
@@ -178,7 +178,7 @@ test('a wallet is found with its payments of all days, a signature as one paymen
     await settled(page)
   }
   await find('W'.repeat(40))
-  expect(page.askedFor('payments').at(-1)?.query.toString()).toBe(`wallet=${'W'.repeat(40)}&limit=50`)
+  expect(page.askedFor('payments').at(-1)?.query.toString()).toBe(`from=1970-01-01&wallet=${'W'.repeat(40)}&limit=50`)
   await find('S'.repeat(64))
   expect(page.askedFor(`explain/${'S'.repeat(64)}`)).toHaveLength(1)
 })

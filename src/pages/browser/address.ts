@@ -1,41 +1,18 @@
 /* The state of the page in its address: dates, report, filters and payment. The address never contains the token. */
 
-const names = [
-  'mint',
-  'from',
-  'to',
-  'month',
-  'quarter',
-  'report',
-  'by',
-  'state',
-  'refund',
-  'endpoint',
-  'wallet',
-  'owedTo',
-  'tab',
-  'columns',
-  'payment',
-  'view',
-] as const
-
-type Address = Partial<Record<(typeof names)[number], string>>
+type Address = Readonly<Record<string, string | undefined>>
 
 export function readAddress(): Address {
-  const given = new URLSearchParams(location.search)
-  return Object.fromEntries(names.flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])))
+  return Object.fromEntries(new URLSearchParams(location.search))
 }
 
 /** Replaces the given parameters and omits empty ones. `isNew` adds an entry to the browser's history. */
 export function writeAddress(changed: Address, { isNew = false } = {}): void {
-  const next = new URLSearchParams()
-  const values = { ...readAddress(), ...changed }
-  for (const name of names) {
-    const value = values[name] ?? ''
-    if (value !== '') next.set(name, value)
-  }
-  const query = next.toString()
-  const address = `${location.pathname}${query === '' ? '' : `?${query}`}`
+  const next = new URLSearchParams(location.search)
+  for (const [name, value = ''] of Object.entries(changed))
+    if (value === '') next.delete(name)
+    else next.set(name, value)
+  const address = `${location.pathname}${next.size === 0 ? '' : `?${next.toString()}`}`
   if (address === `${location.pathname}${location.search}`) return
   if (isNew) history.pushState(null, '', address)
   else history.replaceState(null, '', address)

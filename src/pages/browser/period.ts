@@ -17,69 +17,42 @@ export interface Period {
 
 /** Creates the form of days, month and quarter. The address of the page stores its values. */
 export function createPeriod(form: HTMLElement, onChange: () => void): Period {
-  const fields = {
-    from: oneOf(HTMLInputElement, '#from', form),
-    to: oneOf(HTMLInputElement, '#to', form),
-    month: oneOf(HTMLInputElement, '#month', form),
-    quarter: oneOf(HTMLSelectElement, '#quarter', form),
-  }
-  const { from, to, month, quarter } = fields
+  const quarter = oneOf(HTMLSelectElement, '#quarter', form)
+  const input = (id: string) => oneOf(HTMLInputElement, `#${id}`, form)
+  const fields = { from: input('from'), to: input('to'), month: input('month'), quarter }
+  const { from, to } = fields
   quarter.append(
     ...lastQuarters(dayBefore(0)).map((name) => element('option', { value: name }, name.replace('-', ' '))),
   )
-
-  function range(): Parameters {
-    if (month.value !== '') return { month: month.value }
-    if (quarter.value !== '') return { quarter: quarter.value }
-    return { from: from.value, to: to.value }
-  }
+  const range = () => Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
 
   /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
-  function keepOne(changed: EventTarget | null): void {
-    const isDays = changed === from || changed === to
-    for (const field of Object.values(fields))
-      if (field !== changed && !(isDays && (field === from || field === to))) field.value = ''
-  }
-
-  /**
-   * Writes the fields to the address. An empty range means the page's default, so "all days" is written as the first
-   * day.
-   */
-  function keepAddress(isAll = false): void {
-    const first = isAll ? firstDay : from.value
-    writeAddress({ from: first, to: to.value, month: month.value, quarter: quarter.value })
+  function choose(chosen: Parameters): void {
+    for (const [name, field] of Object.entries(fields)) field.value = chosen[name] ?? ''
+    writeAddress(range())
   }
 
   form.addEventListener('submit', (event) => event.preventDefault())
   form.addEventListener('change', ({ target }) => {
-    keepOne(target)
-    keepAddress()
+    const isDays = target === from || target === to
+    const changed = Object.entries(fields).filter(([, field]) => field === target || (isDays && field.type === 'date'))
+    choose(Object.fromEntries(changed.map(([name, { value }]) => [name, value])))
     onChange()
   })
   for (const button of all('button', form))
     button.addEventListener('click', () => {
-      const days = button.dataset['days'] ?? 'all'
-      from.value = days === 'all' ? '' : dayBefore(Number(days) - 1)
-      to.value = ''
-      keepOne(from)
-      keepAddress(days === 'all')
+      const days = Number(button.dataset['days'])
+      choose({ from: Number.isNaN(days) ? firstDay : dayBefore(days - 1) })
       onChange()
     })
   return {
     range,
     restore() {
       const address = readAddress()
-      from.value = address.from ?? ''
-      to.value = address.to ?? ''
-      month.value = address.month ?? ''
-      quarter.value = address.quarter ?? ''
-      if (address.from === firstDay) from.value = ''
-      else if (Object.values(range()).every((value) => value === '')) from.value = dayBefore(29)
+      for (const [name, field] of Object.entries(fields)) field.value = address[name] ?? ''
+      if (Object.values(fields).every(({ value }) => value === '')) from.value = dayBefore(29)
     },
-    showAll() {
-      for (const field of Object.values(fields)) field.value = ''
-      keepAddress(true)
-    },
+    showAll: () => choose({ from: firstDay }),
   }
 }
 
@@ -94,6 +67,6 @@ export function lastQuarters(day: string): readonly string[] {
 }
 
 /** Returns the current UTC day, or the one that many days ago. */
-export function dayBefore(days: number): string {
+function dayBefore(days: number): string {
   return isoTime(systemClock.nowMs() - days * dayMs).slice(0, 10)
 }
