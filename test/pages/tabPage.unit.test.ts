@@ -18,7 +18,10 @@ const endpoint = { ...product, ...product.open(undefined) }
 const facts = { at: '/pay/api/tabs', token: { symbol: 'TOLL' }, sellerName: 'Acme', mint: 'Mint', network: 'x' }
 const html = paymentPage({ ...facts, endpoint, hasTestWallet: true, dollars: [], tabPage: '/pay/api/tabs' })
 
+const toll = { mint: 'Mint', symbol: 'TOLL', decimals: 6 }
+const usdc = { mint: 'Dollar', symbol: 'USDC', decimals: 2 }
 const shown = {
+  mint: 'Mint',
   wallet: 'Payer',
   state: 'open',
   balanceBaseUnits: '1234500000',
@@ -27,6 +30,7 @@ const shown = {
   endsAt: '2026-12-26T12:00:00.000Z',
 }
 const custody = {
+  mint: 'Mint',
   wallet: 'Holder',
   heldBaseUnits: '2000000000',
   prepaidBaseUnits: '1234500000',
@@ -40,7 +44,7 @@ function openTabPage(tab: Answered, held: Answered = { json: { data: custody } }
     html,
     url: `https://host/prefix/pay/api/tabs${query}`,
     answer({ path }) {
-      if (path === '/prefix/api/catalog') return { json: { data: { token: { decimals: 6 } } } }
+      if (path === '/prefix/api/catalog') return { json: { data: { token: toll, dollars: [usdc] } } }
       return path === '/prefix/api/tabs/custody' ? held : tab
     },
   })
@@ -60,9 +64,12 @@ test('it shows balance and terms of a tab, and what the wallet of all tabs cover
   page.submit('#ask')
   await page.until('the tab is shown', () => page.textsOf('#state dd').length > 0)
   expect(page.asked.at(-1)?.path).toBe('/prefix/api/tabs/4uQeVj5tqViQh7yWWGStvk')
-  const state = ['open', '1,234.5 TOLL', '5 TOLL', 'no limit', '2026-12-26 12:00:00 UTC', 'Payer']
+  const names = ['Mint', 'Wallet', 'State', 'Balance', 'Max per request', 'Max per day', 'Ends at']
+  expect(page.textsOf('#state dt')).toEqual(names)
+  const state = ['Mint', 'Payer', 'open', '1,234.5 TOLL', '5 TOLL', 'none', '2026-12-26T12:00:00.000Z']
   expect(page.textsOf('#state dd')).toEqual(state)
-  expect(page.textsOf('#custody dd')).toEqual(['Holder', '2,000 TOLL', '1,234.5 TOLL', '0 TOLL'])
+  expect(page.textsOf('#custody dt')).toEqual(['Mint', 'Wallet', 'Held', 'Prepaid', 'Refunds due'])
+  expect(page.textsOf('#custody dd')).toEqual(['Mint', 'Holder', '2,000 TOLL', '1,234.5 TOLL', '0 TOLL'])
   expect(page.textOf('#covered')).toBe('It covers all tabs.')
 })
 
@@ -70,6 +77,13 @@ test('a tab of the address is shown at once, with its limit of a day', async () 
   const limited = { ...shown, maxPerDayBaseUnits: '7000000' }
   const page = await openTabPage({ json: { data: limited } }, undefined, '?tab=abc')
   expect(page.textsOf('#state dd')).toContain('7 TOLL')
+})
+
+test('a tab in a dollar is shown in it, and the custody of each mint', async () => {
+  const held = { ...custody, dollars: [{ ...custody, mint: 'Dollar', heldBaseUnits: '500' }] }
+  const page = await openTabPage({ json: { data: { ...shown, mint: 'Dollar' } } }, { json: { data: held } }, '?tab=abc')
+  expect(page.textsOf('#state dd')).toContain('12,345,000 USDC')
+  expect(page.textsOf('#custody dd')).toEqual(expect.arrayContaining(['2,000 TOLL', '5 USDC']))
 })
 
 test('an unknown tab and a wallet that covers too little are named', async () => {

@@ -1,43 +1,38 @@
 import type { Explanation } from '../../diagnosis/explanation.ts'
 import { tokensText } from './amounts.ts'
 import type { Refund } from './answers.ts'
-import { type Column, type Content, element, foldedTable } from './element.ts'
+import { element, foldedTable } from './element.ts'
+import { type ReportTable, tableContent } from './tables.ts'
 
 /** Shows the diagnosis of one payment with its rules and attempts. */
 export function showExplanation(section: HTMLElement, explanation: Explanation, decimals: number): void {
   const { diagnosis, chain, rules, attempts, quote } = explanation
   const muted = (text: string) => element('p', { className: 'muted' }, text)
-  const quoted =
-    quote === null
-      ? []
-      : [
-          muted(
-            `Quote ${quote.id}: ${tokensText(quote.requiredBaseUnits, decimals)} tokens for ${quote.endpoint}, open until ${quote.expiresAt}`,
-          ),
-        ]
+  const quoted = quote === null ? [] : [muted(quoteText(quote, decimals))]
   section.replaceChildren(
     element('h3', {}, 'Diagnosis'),
     element('p', { className: 'staff' }, diagnosis.staff),
     element('p', { className: 'caller' }, `Next step of the caller: ${diagnosis.caller}`),
     muted(chainText(chain, decimals)),
     ...quoted,
-    ...folded(
-      'Rules',
-      ['Rule', 'Asks', 'Verdict', 'Why'],
-      rules.map(({ rule, asks, verdict, why }) => [rule, asks, verdict.replace('_', ' '), why]),
-    ),
-    ...folded(
-      'Attempts',
-      ['Attempt', 'Outcome', 'Reason', 'Started at', 'Ended at'],
-      attempts.map(({ attempt, outcome, reason, startedAt, endedAt }) => [
-        String(attempt),
-        outcome,
-        reason ?? '',
-        startedAt,
-        endedAt ?? '',
-      ]),
-    ),
+    ...folded('Rules', {
+      columns: ['rule', 'asks', 'verdict', 'why'],
+      rows: rules.map((rule) => ({ ...rule })),
+      decimals,
+    }),
+    ...folded('Attempts', {
+      columns: ['attempt', 'outcome', 'reason', 'startedAt', 'endedAt'],
+      rows: attempts.map((attempt) => ({ ...attempt })),
+      decimals,
+    }),
   )
+}
+
+function quoteText(
+  { id, requiredBaseUnits, endpoint, expiresAt }: NonNullable<Explanation['quote']>,
+  decimals: number,
+): string {
+  return `Quote ${id}: ${tokensText(requiredBaseUnits, decimals)} tokens for ${endpoint}, open until ${expiresAt}`
 }
 
 function chainText(
@@ -49,9 +44,8 @@ function chainText(
   return `Chain: ${status}. ${words} ${arrived} tokens arrived, ${burned} were burned.`
 }
 
-function folded(title: string, head: readonly string[], rows: readonly (readonly Content[])[]) {
-  const columns = head.map((name): Column => ({ name }))
-  return rows.length === 0 ? [] : [foldedTable(title, { columns, rows })]
+function folded(title: string, table: ReportTable) {
+  return table.rows.length === 0 ? [] : [foldedTable(title, tableContent(table))]
 }
 
 /** Shows the refunds of the payment, each with its decisions. */

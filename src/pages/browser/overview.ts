@@ -5,7 +5,7 @@ import type { ReportPage, Row, Summary } from './answers.ts'
 import { type Parameters, read } from './api.ts'
 import { drawDays, drawNames } from './charts.ts'
 import { all, type Content, element, one } from './element.ts'
-import { columnName } from './tables.ts'
+import { columnName, tableContent } from './tables.ts'
 
 const daysShownMax = '1000'
 
@@ -115,23 +115,9 @@ export function showCharts(range: Parameters): readonly Promise<void>[] {
 }
 
 async function showBurns(range: Parameters): Promise<void> {
-  const { rows, decimals } = await read<ReportPage>('burns', { ...range, by: 'day', limit: daysShownMax })
-  const days = rows.toReversed()
-  const amounts = ['burnedBaseUnits', 'burnConfirmedBaseUnits']
-  const labels = ['Burned by callers', 'Burned later, by us']
-  drawDays(one('#chart-burns'), {
-    title: 'Tokens burned per day',
-    days: days.map((row) => textOf(row, 'day')),
-    series: labels.map((label, index) => ({ label, values: valuesOf(days, amounts[index], decimals) })),
-    table: {
-      columns: numbers('Day', ...labels, 'Payments'),
-      rows: rows.map((row) => [
-        textOf(row, 'day'),
-        ...amounts.map((amount) => tokensText(textOf(row, amount), decimals)),
-        countText(textOf(row, 'payments')),
-      ]),
-    },
-  })
+  const page = await read<ReportPage>('burns', { ...range, by: 'day', limit: daysShownMax })
+  const labels = { burnedBaseUnits: 'Burned by callers', burnConfirmedBaseUnits: 'Burned later, by us' }
+  drawShares('#chart-burns', page, { title: 'Tokens burned per day', labels })
 }
 
 async function showEndpoints(range: Parameters): Promise<void> {
@@ -144,21 +130,29 @@ async function showEndpoints(range: Parameters): Promise<void> {
 
 async function showDistribution(range: Parameters): Promise<void> {
   const page = await read<ReportPage>('distributions', { ...range, by: 'day', limit: daysShownMax })
-  const { columns, rows, decimals } = page
-  const days = rows.toReversed()
+  const { columns } = page
   // Select the columns between received and allocated amounts: one per share of the split.
   const shares = columns
     .slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
     .filter((column) => column.endsWith('BaseUnits'))
-  const names = shares.map(columnName)
-  drawDays(one('#chart-distribution'), {
-    title: `Allocated per day to ${names.join(', ')}`,
+  const labels = Object.fromEntries(shares.map((share) => [share, columnName(share)]))
+  drawShares('#chart-distribution', page, { title: 'Tokens allocated per day', labels })
+}
+
+/** Draws the amounts of each day, with a label for each column. */
+function drawShares(
+  place: string,
+  { rows, decimals }: ReportPage,
+  { title, labels }: { readonly title: string; readonly labels: Readonly<Record<string, string>> },
+): void {
+  const days = rows.toReversed()
+  drawDays(one(place), {
+    title,
     days: days.map((row) => textOf(row, 'day')),
-    series: shares.map((share) => ({ label: columnName(share), values: valuesOf(days, share, decimals) })),
-    table: {
-      columns: numbers('Day', ...names),
-      rows: rows.map((row) => [textOf(row, 'day'), ...shares.map((share) => tokensText(textOf(row, share), decimals))]),
-    },
+    series: Object.entries(labels).map(([column, label]) => {
+      return { label, values: days.map((row) => tokensNumber(textOf(row, column), decimals)) }
+    }),
+    table: tableContent({ columns: ['day', ...Object.keys(labels)], rows, decimals }),
   })
 }
 
@@ -168,13 +162,4 @@ function nameLine(name: string, baseUnits: string, decimals: number) {
 
 function textOf(row: Row, column: string): string {
   return String(row[column] ?? '')
-}
-
-function valuesOf(rows: readonly Row[], column: string | undefined, decimals: number): readonly number[] {
-  return rows.map((row) => tokensNumber(textOf(row, column ?? ''), decimals))
-}
-
-/** Creates the columns of a table with figures. The first column names the row. */
-function numbers(first: string, ...rest: readonly string[]) {
-  return [{ name: first }, ...rest.map((name) => ({ name, isNumber: true }))]
 }

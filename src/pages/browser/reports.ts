@@ -2,8 +2,8 @@ import { readAddress, writeAddress } from './address.ts'
 import { countText } from './amounts.ts'
 import type { ReportPage } from './answers.ts'
 import { type Parameters, read, saveReport } from './api.ts'
-import { all, one, oneOf } from './element.ts'
-import { columnsShown, showTable } from './tables.ts'
+import { all, fillTable, one, oneOf } from './element.ts'
+import { columnsShown, tableContent } from './tables.ts'
 
 export interface ReportDeps {
   /** Returns the page's selected days, month or quarter. */
@@ -43,7 +43,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   function showPage(report: string, page: ReportPage): void {
     next = page.next ?? undefined
     visible = columnsShown(report, page.columns, valueOf('columns') === 'all')
-    showTable(oneOf(HTMLTableElement, 'table', section), { ...page, columns: visible, onPayment })
+    fillTable(oneOf(HTMLTableElement, 'table', section), tableContent({ ...page, columns: visible, onPayment }))
     one('caption', section).textContent = captionOf(filters.reportName(), range(), page)
     const empty = one('.empty', section)
     empty.hidden = page.rows.length > 0

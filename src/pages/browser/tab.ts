@@ -1,27 +1,33 @@
 /* Shows a tab to everyone who has its id, and what the wallet of all tabs has to cover. */
 
-import { timeText, tokensText } from './amounts.ts'
+import { tokensText } from './amounts.ts'
 import { dataOf, send, wordsOf } from './api.ts'
 import { factsOf, one, oneOf } from './element.ts'
+import { columnName } from './tables.ts'
 
-interface Tab {
-  readonly wallet: string
-  readonly state: string
-  readonly balanceBaseUnits: string
-  readonly maxPerRequestBaseUnits: string
-  readonly maxPerDayBaseUnits: string | null
-  readonly endsAt: string
+interface Currency {
+  readonly mint: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+interface Catalog {
+  readonly token: Currency
+  readonly dollars?: readonly Currency[]
 }
 
 interface Custody {
+  readonly isCovered: boolean
+  readonly mint: string
   readonly wallet: string
   readonly heldBaseUnits: string
-  readonly prepaidBaseUnits: string
-  readonly refundsDueBaseUnits: string
-  readonly isCovered: boolean
+  readonly dollars?: readonly Facts[]
 }
 
-const { root = '', symbol = '' } = one('main').dataset
+type Fact = string | number | boolean | null
+type Facts = Readonly<Record<string, Fact>>
+
+const { root = '' } = one('main').dataset
 const at = (address: string) => new URL(`${root}${address}`, location.href).href
 const read = async <Data>(address: string) => dataOf<Data>(await send(at(address)))
 const input = oneOf(HTMLInputElement, '#tab')
@@ -29,8 +35,7 @@ const status = one('#status')
 
 one('#service').textContent = at('').replace(/\/$/, '')
 input.value = new URLSearchParams(location.search).get('tab') ?? ''
-const { token } = await read<{ readonly token: { readonly decimals: number } }>('api/catalog')
-const tokens = (baseUnits: string) => `${tokensText(baseUnits, token.decimals)} ${symbol}`
+const { token, dollars = [] } = await read<Catalog>('api/catalog')
 one('#ask').addEventListener('submit', (event) => {
   event.preventDefault()
   void showTab()
@@ -42,17 +47,8 @@ async function showTab(): Promise<void> {
   status.textContent = 'Asking …'
   one('#state').replaceChildren()
   try {
-    const tab = await read<Tab>(`api/tabs/${encodeURIComponent(input.value.trim())}`)
-    const perDay = tab.maxPerDayBaseUnits
-    const facts = [
-      ['state', tab.state],
-      ['balance', tokens(tab.balanceBaseUnits)],
-      ['at most per request', tokens(tab.maxPerRequestBaseUnits)],
-      ['at most per UTC day', perDay === null ? 'no limit' : tokens(perDay)],
-      ['ends', `${timeText(tab.endsAt)} UTC`],
-      ['the rest goes to', tab.wallet],
-    ] as const
-    one('#state').replaceChildren(...factsOf(facts))
+    const tab = await read<Facts>(`api/tabs/${encodeURIComponent(input.value.trim())}`)
+    one('#state').replaceChildren(...shown(tab))
     status.textContent = ''
   } catch (error) {
     status.textContent = wordsOf(error)
@@ -62,17 +58,19 @@ async function showTab(): Promise<void> {
 async function showCustody(): Promise<void> {
   const covered = one('#covered')
   try {
-    const { wallet, heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } =
-      await read<Custody>('api/tabs/custody')
+    const { isCovered, dollars: others = [], ...held } = await read<Custody>('api/tabs/custody')
     covered.textContent = isCovered ? 'It covers all tabs.' : 'It does not cover all tabs: no deposit is sold.'
-    const facts = [
-      ['wallet', wallet],
-      ['it holds', tokens(heldBaseUnits)],
-      ['on tabs', tokens(prepaidBaseUnits)],
-      ['refunds due', tokens(refundsDueBaseUnits)],
-    ] as const
-    one('#custody').replaceChildren(...factsOf(facts))
+    one('#custody').replaceChildren(...[held, ...others].flatMap(shown))
   } catch (error) {
     covered.textContent = wordsOf(error)
   }
+}
+
+function shown(facts: Facts): readonly HTMLElement[] {
+  const { symbol, decimals } = [token, ...dollars].find(({ mint }) => mint === facts['mint']) ?? token
+  const textOf = (name: string, value: Fact) => {
+    if (value === null) return 'none'
+    return name.endsWith('BaseUnits') ? `${tokensText(String(value), decimals)} ${symbol}` : String(value)
+  }
+  return factsOf(Object.entries(facts).map(([name, value]) => [columnName(name), textOf(name, value)] as const))
 }

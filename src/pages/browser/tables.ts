@@ -1,7 +1,7 @@
 import { paymentAddress } from './address.ts'
-import { countText, tokensText } from './amounts.ts'
+import { countText, timeText, tokensText } from './amounts.ts'
 import type { Cell, ReportPage, Row } from './answers.ts'
-import { type Content, element, fillTable } from './element.ts'
+import { type Content, element, type TableContent } from './element.ts'
 import { stateMeaning, stateWord } from './words.ts'
 
 /** Returns the words of a column: `burnOwedBaseUnits` becomes `Burn owed`, as in the CSV and in docs/finance.md. */
@@ -55,20 +55,21 @@ export function columnsShown(report: string, columns: readonly string[], all: bo
   return columns.filter((column) => !column.endsWith('AtDayPriceMicroUsd') && folded[report]?.includes(column) !== true)
 }
 
-export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'totals' | 'decimals'> {
+export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'decimals'> {
+  readonly totals?: Row | null
   /** Called with the reference of the payment that the reader chose. */
   readonly onPayment?: (reference: string) => void
 }
 
-/** Shows one page of a report. */
-export function showTable(table: HTMLTableElement, report: ReportTable): void {
-  const { columns, rows, totals } = report
+/** Creates the texts and links of a table from rows of a report. */
+export function tableContent(report: ReportTable): TableContent {
+  const { columns, rows, totals = null } = report
   const cellsOf = (row: Row) => columns.map((column) => content(column, row[column] ?? null, report))
-  fillTable(table, {
+  return {
     columns: columns.map((column) => ({ name: columnName(column), isNumber: isNumber(column) })),
     rows: rows.map(cellsOf),
     ...(totals === null ? {} : { foot: ['All of the range', ...cellsOf(totals).slice(1)] }),
-  })
+  }
 }
 
 function content(column: string, value: Cell, { decimals, onPayment }: ReportTable): Content {
@@ -78,13 +79,14 @@ function content(column: string, value: Cell, { decimals, onPayment }: ReportTab
   if (column.endsWith('BaseUnits')) return tokensText(text, decimals)
   if (column.endsWith('MicroUsd')) return tokensText(text, 6)
   if (column === 'state') return badge(text)
-  if (column.endsWith('At')) return text.replace('T', ' ').replace(/\.\d+Z$/, '')
+  if (column.endsWith('At')) return timeText(text)
   if (column === 'wallet' || column === 'planId') return shortened(text)
+  if (column === 'verdict') return text.replace('_', ' ')
   return typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : text
 }
 
 function isNumber(column: string): boolean {
-  return /BaseUnits$|MicroUsd$|^(payments|entries|attempts|part|slot|position)$/.test(column)
+  return /BaseUnits$|MicroUsd$|^(payments|entries|attempts?|part|slot|position)$/.test(column)
 }
 
 function badge(state: string): HTMLElement {
