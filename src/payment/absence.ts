@@ -25,14 +25,12 @@ export const blockhashValidBlocks = 150
  */
 export const denyingNodesMin = 2
 
-/** One node's finalized height. */
 export interface HeightReading {
   /** Name of the node, as in the log. */
   readonly node: string
   readonly finalizedHeight: number
 }
 
-/** One node's part of the evidence that a transaction never landed. */
 export interface AbsenceReading extends HeightReading {
   readonly finalizedSlot: number
   /** State in which the whole history of the node was searched. */
@@ -52,7 +50,6 @@ export interface AbsenceClaim extends ExpiryClaim {
   readonly readings: readonly AbsenceReading[]
 }
 
-/** True if the finalized chain of each node is past the last block that can take the transaction. */
 function isExpired({ bound, readings }: ExpiryClaim): boolean {
   assert(bound.lastValidHeight > 0, 'a bound is a height')
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
@@ -74,7 +71,6 @@ export class ProvenAbsent {
     return this.#claim
   }
 
-  /** Undefined while the readings do not prove the absence. */
   static prove(claim: AbsenceClaim): ProvenAbsent | undefined {
     const isUnseen = claim.readings.every(
       ({ finalizedSlot, searchedSlot, isFound }) => searchedSlot >= finalizedSlot && !isFound,
@@ -99,7 +95,6 @@ export class ProvenExpired {
     return this.#claim
   }
 
-  /** Undefined while the readings do not prove the expiry. */
   static prove(claim: ExpiryClaim): ProvenExpired | undefined {
     return isExpired(claim) ? new ProvenExpired(claim) : undefined
   }

@@ -15,7 +15,6 @@ import { isDebit, isDepositPrice } from './tabSettlement.ts'
  * functions are pure. payment.ts has the states.
  */
 
-/** Consumes a settlement for one attempt. */
 export interface ClaimCommand {
   readonly order: Order
   /** The verified payment, from the chain at the first claim and from the ledger afterwards. */
@@ -101,14 +100,13 @@ export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settl
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
-/** Returns the end of an attempt without a delivery. It removes the exposure of the attempt. */
 export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
   assert(attempt >= 1, 'a live attempt is counted from 1')
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Returns the live attempt. Undefined if another attempt has taken over. */
+/** Undefined if another attempt has taken over. */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
@@ -132,7 +130,6 @@ export interface FulfilCommand {
   readonly deposit?: TabDeposit
   /** The part of a debit's hold that was used. Default: all of it. No other payment is charged less than its price. */
   readonly charged?: Charge
-  /** The usage behind the charge. */
   readonly usage?: Usage
 }
 
@@ -159,7 +156,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
-/** Returns the burn that a delivery owes: of a price that was sent whole, or in the token of a price in dollars. */
+/** Burn of a price that was sent whole, or in the token for a price in dollars. */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
   if (settlement.price.tokenBurn !== undefined) return promisedBurnOf(settlement.price)
@@ -174,7 +171,6 @@ function depositEvent({ wallet, price }: Settlement, deposit: TabDeposit | undef
   return terms === undefined ? { kind: 'TabToppedUp', ...facts } : { kind: 'TabOpened', ...facts, terms }
 }
 
-/** Ends an attempt so that the same proof can be used again. */
 export interface ReleaseCommand {
   readonly attemptId: string
   readonly reason: FailureReason

@@ -23,7 +23,6 @@ export type BurnState =
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-/** Burns that one transaction carries out, for all endpoints of one mint. */
 export interface BurnRound {
   readonly round: number
   readonly mint: Address
@@ -35,25 +34,22 @@ export interface BurnRound {
 /** A signed round, recorded before it is sent. Above `lastValidHeight` the transaction can no longer land. */
 export interface SubmitBurn extends BurnRound {
   readonly lastValidHeight: number
-  /** State of the delegate before the burn was signed. */
   readonly delegate: DelegateState
   readonly transactionBase64: string
 }
 
-/** A step of the burn lifecycle with its one event. */
 export interface BurnDecision {
   readonly step: 'burn.submit' | 'burn.confirm' | 'burn.fail'
   readonly events: readonly [BurnEvent]
 }
 
-/** Burn debts of the ledger, up to a position. */
 export interface BurnDebts {
   /** Position up to which every payment with a `BurnOwed` is final or reversed. */
   readonly throughPosition: number
   readonly parts: readonly EndpointBurn[]
 }
 
-/** Plans the next round for all burn debts of final payments. Undefined if there are none. */
+/** The next round, for all burn debts of final payments. Undefined if there are none. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
   assert(lastRound >= 0, 'rounds are counted from 1')
   assert(
@@ -64,7 +60,7 @@ export function planRound(mint: Address, lastRound: number, debts: BurnDebts): B
   return { round: lastRound + 1, mint, ...debts }
 }
 
-/** Decides the submission of a burn. Undefined if the transaction is already on record. */
+/** Undefined if the transaction is already on record. */
 export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecision | undefined {
   assert(burn.parts.length > 0 && sumOf(burn.parts) > 0n, 'a round burns something')
   if (state.phase !== 'unknown') return undefined
@@ -72,7 +68,7 @@ export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecisi
   return { step: 'burn.submit', events: [submitted] }
 }
 
-/** Decides that the finalized chain has the burn. Undefined if the burn is not waiting for that. */
+/** The finalized chain has the burn. Undefined if the burn is not waiting for that. */
 export function decideBurnConfirm(
   state: BurnState,
   found: { readonly burnedBaseUnits: bigint; readonly slot: number },
@@ -84,7 +80,7 @@ export function decideBurnConfirm(
   return { step: 'burn.confirm', events: [confirmed] }
 }
 
-/** Decides that the finalized chain cannot have the burn. Undefined if the burn is not waiting for that. */
+/** The finalized chain cannot have the burn. Undefined if the burn is not waiting for that. */
 export function decideBurnFail(
   state: BurnState,
   verdict: { readonly reason: BurnFailureReason; readonly finalizedSlot: number },
@@ -96,7 +92,6 @@ export function decideBurnFail(
   return { step: 'burn.fail', events: [failed] }
 }
 
-/** Returns the state after an event. Asserts an order that the ledger has already accepted. */
 export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   const version = state.version + 1
   switch (event.kind) {

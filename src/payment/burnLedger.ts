@@ -9,18 +9,16 @@ import type { BurnEvent } from './events.ts'
  */
 export interface BurnLedger {
   readRounds(mint: Address): Promise<BurnRounds>
-  /** Returns all burn debts of final payments after this position. */
+  /** Debts of final payments only. */
   readDebts(mint: Address, afterPosition: number): Promise<BurnDebts>
   record(burn: RecordedBurn): Promise<RecordOutcome>
 }
 
-/** State of the rounds of a mint. */
 export interface BurnRounds {
   /** Number of the newest round. 0 before the first. */
   readonly lastRound: number
   /** The newest round. Undefined if it has ended. */
   readonly open: OpenBurn | undefined
-  /** Position up to which the debts are burned. */
   readonly burnedThroughPosition: number
 }
 
@@ -28,7 +26,6 @@ export interface OpenBurn extends SubmitBurn {
   readonly signature: Signature
 }
 
-/** A burn event in the stream of its transaction. */
 export interface RecordedBurn {
   readonly signature: Signature
   readonly event: BurnEvent

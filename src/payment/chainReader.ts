@@ -14,7 +14,6 @@ export interface ChainReader {
   find(signature: Signature, options?: FindOptions): Promise<Finding>
   /** Proves that no block can take a transaction with this bound any more. Undefined while that is not proven. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
-  /** Returns the sum of all the wallet's token accounts of the mint. */
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes the transaction and checks every signature, without the network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
@@ -27,7 +26,7 @@ export interface ChainReader {
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
-  /** Returns a bound for any transaction whose bytes exist now. */
+  /** A bound for any transaction whose bytes exist now. */
   landingBound(): LandingBound
   /** Time of the chain: the time of its newest known block plus the time since. It does not use a wall clock. */
   timeMs(): number
@@ -46,7 +45,7 @@ export interface BroadcastOptions {
 }
 
 export interface FindOptions {
-  /** Time to wait until the transaction lands. 0 by default. */
+  /** 0 by default. */
   readonly waitMs?: number
   /** True if this service sent the transaction, so that any slot may contain it. */
   readonly isSent?: boolean
@@ -70,7 +69,6 @@ export type Finding = Found | ProvenAbsent | Unknown
 export interface Found {
   readonly kind: 'found'
   readonly record: TransactionRecord
-  /** Slot in which the transaction landed. */
   readonly slot: number
   /** Number of nodes that have just returned this record. 0 if it is cached. */
   readonly nodes: number
@@ -81,7 +79,6 @@ export interface Found {
 /** The transaction is neither found nor proven absent. The caller may retry with the same proof. */
 export interface Unknown {
   readonly kind: 'unknown'
-  /** Reason for the caller and the log. */
   readonly why: string
   /** True if a node has the transaction, but below the commitment, or if too few nodes have it. */
   readonly isSeen: boolean
@@ -91,7 +88,6 @@ export interface Unknown {
   readonly slot: number
 }
 
-/** The tokens of one wallet in its associated token account. */
 export interface BalanceQuestion {
   readonly wallet: Address
   /** The service token by default. */
@@ -104,7 +100,6 @@ export interface BalanceQuestion {
   readonly enoughBaseUnits?: bigint
 }
 
-/** A balance, with the state from which it was read. */
 export interface Balance {
   readonly baseUnits: bigint
   readonly slot: number

@@ -14,13 +14,11 @@ export interface DollarSetting {
   readonly minimumMicroUsd: bigint
   /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
   readonly burn: 'token' | 'none'
-  /** Names of the rails that offer it. */
   readonly rails: readonly string[]
   /** Shares of each payment in it. Absent: those of SPLIT, and treasury gets the share of the burn. */
   readonly split?: readonly SplitPart[]
 }
 
-/** An accepted dollar, with its terms on this chain. */
 export interface Dollar extends Omit<DollarSetting, 'mint' | 'wallet'> {
   readonly terms: PaymentTerms
 }
@@ -57,7 +55,6 @@ export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | '
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
 }
 
-/** True if both dollars have the same mint on any network. */
 export function haveOneMint(one: DollarSetting, other: DollarSetting): boolean {
   const mints = new Set(possibleMints(one))
   assert(mints.size > 0, 'a configured dollar has a mint')
@@ -71,12 +68,10 @@ export function dollarOfMint(mint: string, currencies: readonly DollarSetting[])
   return found[0]
 }
 
-/** Symbol of a mint of a known dollar, on whichever network. */
 export function symbolOfMint(mint: string): string | undefined {
   return [...knownMints].find(([, { mainnet, others }]) => mint === mainnet || mint === others)?.[0]
 }
 
-/** True for a symbol whose mints are known. */
 export function isKnownDollar(symbol: string): boolean {
   return knownMints.has(symbol)
 }

@@ -10,7 +10,6 @@ import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
  * units are decimal strings.
  */
 
-/** Fields of every kind of event. */
 export interface EventHeader {
   /** Name of the stream, for example `solana:<signature>` or `prices#17`. */
   readonly stream: string
@@ -26,13 +25,12 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
   readonly event: Event
 }
 
-/** Encodes events of one family as canonical bytes, and decodes them. */
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
   /** Parses a body from the ledger. A body that does not parse is a bug or a tampered row, never a caller's mistake. */
   decode(body: string): DecodedEvent<Event>
-  /** Returns the event in double entry. Only this method decides where the money goes. */
+  /** The event in double entry. Only this method decides where the money goes. */
   postingsOf(event: Event): readonly Posting[]
 }
 

@@ -14,7 +14,6 @@ import { isDebit, isDepositPrice } from './tabSettlement.ts'
  * step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
  */
 
-/** The finalized chain's answer about a payment. */
 export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
   | {
@@ -47,7 +46,7 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** Returns the exposure of a payment. The exposure of a released payment ended with its attempt. */
+/** The exposure of a released payment ended with its attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -92,14 +91,12 @@ function reversal(
   return { step: 'payment.reverse', events: [reversed, ...ofBurn] }
 }
 
-/** Cancels the burn in the token that the delivery of a price in dollars owed. */
 function cancelledBurnOf({ endpoint, tokenBurn }: Price) {
   if (tokenBurn === undefined) return []
   const { mint, baseUnits: owedBaseUnits } = tokenBurn
   return [{ kind: 'BurnOwedReversed', mint, endpoint, owedBaseUnits } as const]
 }
 
-/** Ends an attempt whose lease has ended. The payment is released, or exhausted after the last attempt. */
 export interface ExpiryCommand {
   readonly nowMs: number
   readonly attemptsMax: number
@@ -117,7 +114,7 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   return { step: isDebit(state.settlement) ? 'tab_request.expire' : 'payment.expire', events }
 }
 
-/** Decides a refund. Only a payment that can no longer be dropped is owed back. */
+/** Only a payment that the chain can no longer drop is owed back. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   // The hold of a debit is on its tab again.
   if (state.phase !== 'released' || !state.isFinal || isDebit(state.settlement)) return undefined

@@ -13,22 +13,18 @@ export interface FinalityReader {
   finalizedSlot(): Promise<number>
   /** Undefined unless the nodes agree that the finalized chain does not have the payment and that it cannot land. */
   findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
-  /** Undefined if the finalized chain does not have the transaction. */
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
-  /** Lists the signatures of transactions that name the account, newest first. */
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
 }
 
-/** Maximum number of statuses that a node returns at once. */
+/** The most that a node returns at once. */
 export const statusesMax = 256
 export const listedMax = 1_000
 
 /** A served payment that the chain may have dropped, or whose transaction may have failed or paid something else. */
 export interface ReversalQuestion {
   readonly signature: Signature
-  /** Slot of the payment before it was served. */
   readonly slot: number
-  /** Undefined if the record has no bytes. */
   readonly transaction: SignedTransaction | undefined
   /** True if the transaction, as it landed on the finalized chain, pays the recorded amount. */
   readonly isPaidBy: (record: TransactionRecord) => boolean
@@ -42,14 +38,13 @@ export interface Reversal {
   readonly nodes: number
 }
 
-/** At most `statusesMax` signatures. */
 export interface StatusQuestion {
   readonly signatures: readonly Signature[]
   /** False searches the node's memory, which covers two minutes. True also searches its disk. */
   readonly searchHistory: boolean
 }
 
-/** Statuses in the order of the signatures. Undefined for a signature without a status at any node. */
+/** In the order of the signatures. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }

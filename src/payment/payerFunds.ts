@@ -1,4 +1,4 @@
-/** Tokens and SOL that a wallet can pay with. */
+/** What a wallet can pay with, and the coins that pay network fees. */
 export interface PayerFunds {
   /** Tokens in the wallet's associated token account, while the wallet can move them. */
   readonly baseUnits: bigint

@@ -54,7 +54,6 @@ export interface Submitted {
   readonly offer?: SponsoredOffer
 }
 
-/** A payment that was verified, in any later state. */
 export interface Verified {
   readonly version: number
   readonly settlement: Settlement
@@ -63,11 +62,9 @@ export interface Verified {
   readonly endpoint: string
   /** True if the chain can no longer drop the payment. */
   readonly isFinal: boolean
-  /** The tab of a delivered deposit. */
   readonly tab?: TabId
 }
 
-/** A payment that an attempt has claimed. */
 export type LiveAttempt = Verified & {
   readonly phase: 'claimed' | 'streaming'
   readonly attemptId: string
@@ -122,7 +119,6 @@ export type PaymentStep =
   | 'tab_request.release'
   | 'tab_request.expire'
 
-/** A wallet's order for the payment. */
 export interface Order {
   readonly wallet: Address
   readonly endpoint: string
@@ -203,7 +199,6 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
   }
 }
 
-/** Folds the events of one append. */
 export function evolveAll(state: PaymentState, events: readonly PaymentEvent[], recordedAtMs: number): PaymentState {
   assert(events.length > 0, 'an append has events')
   return events.reduce((before, event) => evolve(before, event, recordedAtMs), state)

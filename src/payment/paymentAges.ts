@@ -1,10 +1,7 @@
-/** Validity of a quote. */
 export const quoteTtlMs = 300_000
 
-/** Grace period after the expiry of a quote, for its payment. */
 export const quoteGraceMs = 60_000
 
-/** Maximum time from landing to the first presentation of a payment. */
 export const proofMaxAgeMs = 600_000
 
 /**

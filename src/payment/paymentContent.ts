@@ -1,7 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { PaymentTerms } from './settlement.ts'
 
-/** Content of a payment for a wallet to sign: burn, memo and transfer. */
 export interface PaymentContent {
   readonly terms: PaymentTerms
   readonly payer: Address

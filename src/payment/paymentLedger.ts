@@ -12,7 +12,6 @@ import type { Refusal } from '@tollbook/core/refusal'
  * payment is invalid (I8).
  */
 export interface PaymentLedger {
-  /** Looks up a payment and an idempotency key in the ledger. */
   lookUp(question: PaymentLookup): Promise<KnownPayment>
   /** Lists sponsored payments of the last day for an order whose answer is not known to have been sent, oldest first. */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
@@ -26,11 +25,11 @@ export interface PaymentLedger {
    * An answer whose mark is lost may be sent to its payer once more.
    */
   markSent(answer: SentAnswer): void
-  /** Finds the delivery of an attempt. Undefined if this attempt has not delivered. */
+  /** Undefined if this attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Records a quote. Resolves once durable, because a quote that is not stored could not be honored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
-  /** Finds the cheapest quote of the wallet and endpoint that was open at that moment. */
+  /** The cheapest quote of the wallet and endpoint that was open at that moment. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** Finds an open quote that this process has stored, from memory. The ledger may have a cheaper one. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
@@ -40,7 +39,6 @@ export interface PaymentLedger {
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
 }
 
-/** Keys of one lookup: of a payment, and of an earlier request of its wallet. */
 export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
@@ -49,13 +47,11 @@ export interface PaymentLookup {
   readonly orderDigest?: string
 }
 
-/** An order of a wallet. */
 export interface SponsoredOrder {
   readonly wallet: Address
   readonly orderDigest: string
 }
 
-/** A sponsored payment on record. */
 export interface SponsoredPurchase {
   readonly message: MessageReference
   /** Time since it was recorded, by the clock of the database. */
@@ -81,19 +77,17 @@ export interface KnownPayment {
   readonly stored: RepeatableAnswer | undefined
 }
 
-/** A stored answer, and whether the operating system has taken all of it before. */
+/** `isSent`: the operating system has taken all of it before. */
 export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
 
-/** An answer that the operating system has taken completely. */
 export interface SentAnswer {
   readonly reference: PaymentReference
   /** True if the payment is bound to a secret. The answer may then be sent again to the holder of that secret. */
   readonly isBound: boolean
 }
 
-/** Earlier request of this wallet with the same idempotency key. */
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
@@ -110,18 +104,15 @@ export interface StoredAnswer {
   readonly recordedAtMs: number
 }
 
-/** Quotes that a payment of this wallet may have paid, by the time and slot at which it landed. */
 export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
   readonly landedAtMs: number
   /** Slot at which the payment landed. It cannot be before the slot in its quote, so this check needs no clock. */
   readonly landedSlot: number
-  /** Grace period of a quote after its expiry. */
   readonly graceMs: number
 }
 
-/** Quotes that a payment with this memo may have paid. */
 export interface BoundQuoteQuestion extends OpenQuoteQuestion {
   readonly memo: string
 }
@@ -134,7 +125,6 @@ export interface RecordOptions {
 /** A decision with the state on which it was made. The append fails as a conflict if the state has changed since. */
 export interface PaymentChange extends PaymentDecision {
   readonly reference: PaymentReference
-  /** The state on which the step was decided. */
   readonly before: PaymentState
   /** Time of the events. A verified payment and its burn have the time of their block instead. */
   readonly nowMs: number
@@ -147,7 +137,6 @@ export interface PaymentChange extends PaymentDecision {
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
   /** Stored with a fulfilment until it was sent, or for a day under an idempotency key. */
   readonly answerJson?: string
-  /** Present with a deposit on a tab. */
   readonly limits?: DepositLimits
 }
 
@@ -167,7 +156,6 @@ export type AppendOutcome =
   /** The tab cannot pay: it is closed, has other keys, or holds too little. Or it would hold too much after a deposit. */
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
-/** One event's place in the ledger. */
 export interface Leaf {
   readonly position: number
   readonly leafHash: string

@@ -14,14 +14,13 @@ export interface PaymentLifecycle {
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
   /** Returns those of the references that are already in the ledger: payments, unmatched transfers, payouts and burns. */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /** Returns the last transaction of the token account whose transfers were searched. Undefined before the first search. */
+  /** The newest transaction of the token account whose transfers were searched. Undefined before the first search. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Returns the total price of answers for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
   /** Returns the tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
-  /** Returns the balance of a tab. */
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
   /** Updates the table of open work from the log. Returns the number of events that remain. */
   followOpenWork(): Promise<number>
@@ -43,15 +42,12 @@ export type OpenQuestion =
   /** Final, with no delivery for at least that time. */
   | { readonly kind: 'undelivered'; readonly forMs: number }
 
-/** An open payment, which also marks a position in the list. */
 export interface OpenPayment {
   readonly reference: PaymentReference
   readonly createdAtMs: number
-  /** Position of its first event. */
   readonly position: number
 }
 
-/** Newest transaction whose transfers were searched for a token account. */
 export interface ScanPlace {
   readonly signature: Signature
   readonly slot: number

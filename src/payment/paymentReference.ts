@@ -44,7 +44,6 @@ export function solanaReference(signature: Signature): PaymentReference {
   return brand(solanaPrefix + signature)
 }
 
-/** The reference of one debit of a tab. */
 export function tabRequestReference(tab: TabId, number: bigint): PaymentReference {
   assert(number > 0n && number < numberMax, 'debits are numbered from 1, in 64 bits')
   return brand(`${tabPrefix}${tab}:${number}`)
@@ -61,13 +60,13 @@ export function tabRequestOf(reference: string): { readonly tab: TabId; readonly
   return tab === '' ? undefined : { tab, number: BigInt(number) }
 }
 
-/** Creates the reference of a message. `digest` is its SHA-256 in hex. */
+/** `digest` is the SHA-256 of the message, in hex. */
 export function messageReference(digest: string): MessageReference {
   assert(digest.length === 2 * digestBytes, 'a digest has 32 bytes')
   return brandMessage(messagePrefix + digest)
 }
 
-/** Returns the digest in hex. Undefined for a payment whose own reference is known. */
+/** Undefined for a payment whose own reference is known. */
 export function messageDigestOf(reference: PresentedReference): string | undefined {
   return isMessage(reference) ? reference.slice(messagePrefix.length) : undefined
 }
@@ -76,7 +75,7 @@ export function isMessage(reference: PresentedReference): reference is MessageRe
   return reference.startsWith(messagePrefix)
 }
 
-/** Parses a reference. Undefined for text that is not in the canonical spelling. */
+/** Undefined for text that is not in the canonical spelling. */
 export function readReference(text: string): PaymentReference | undefined {
   const request = tabRequestOf(text)
   if (request !== undefined)
@@ -87,7 +86,7 @@ export function readReference(text: string): PaymentReference | undefined {
   return reference === text ? reference : undefined
 }
 
-/** Returns the signature. Undefined for a reference of another space. */
+/** Undefined for a reference of another space. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
   return reference.startsWith(solanaPrefix) ? readSignature(reference.slice(solanaPrefix.length)) : undefined
 }
@@ -97,7 +96,7 @@ export function requireSignature(reference: PaymentReference): Signature {
   return assertPresent(signatureOf(reference), 'a payment is made by a Solana transaction')
 }
 
-/** Returns the id of the payment's stream: space byte and key. */
+/** Space byte and key. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
@@ -132,7 +131,7 @@ function arrivalId(reference: string): Uint8Array {
   return Uint8Array.of(arrivalSpace, ...bytes.flatMap((part) => [...assertPresent(part, 'an arrival has two keys')]))
 }
 
-/** Returns the id of a presented payment, for tables outside the ledger. */
+/** For tables outside the ledger. */
 export function presentedIdOf(reference: PresentedReference): Uint8Array {
   if (!isMessage(reference)) return streamIdOf(reference)
   const digest = Buffer.from(reference.slice(messagePrefix.length), 'hex')
@@ -140,7 +139,7 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
   return Uint8Array.of(messageSpace, ...digest)
 }
 
-/** Returns the reference of a stream. Undefined if the stream is not one of a payment. */
+/** Undefined if the stream is not one of a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] === tabRequestSpace) {

@@ -62,7 +62,6 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   return undefined
 }
 
-/** Time and length of an attempt's lease. */
 export interface AttemptLease {
   readonly leaseMs: number
   readonly leaseUntilMs: number
@@ -80,13 +79,12 @@ export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: numb
   return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
 }
 
-/** Refuses while the attempt of another request may still be running, with the seconds to wait. */
 function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   if (mayTakeOver(lease, nowMs)) return undefined
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
-/** Creates a refusal with status 409. The proof stays valid. */
+/** A 409. The proof stays valid. */
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
   assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(

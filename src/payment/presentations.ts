@@ -21,6 +21,5 @@ export interface Presentation {
   readonly wallet: Address
   /** Time of the chain (see `ChainReader.timeMs`). */
   readonly presentedAtMs: number
-  /** Bound for the bytes of this presentation. */
   readonly bound: LandingBound
 }

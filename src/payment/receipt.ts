@@ -30,7 +30,6 @@ export interface Receipt {
   readonly tokenBurn?: { readonly mint: string; readonly baseUnits: string; readonly source: 'treasury' }
   /** Present if a tab paid. `signature`, `slot` and `blockTime` are then those of the deposit that opened it. */
   readonly tab?: ReceiptTab
-  /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
   readonly priceList?: number
@@ -54,10 +53,9 @@ export type ReceiptTab = {
   readonly usage?: Usage
 }
 
-/** The receipt with a compact EdDSA JWS over it. */
+/** `jws` is a compact EdDSA JWS over the rest. */
 export type SignedReceipt = Receipt & { readonly jws: string }
 
-/** A recorded delivery with all facts of a receipt. */
 export interface Fulfilment {
   readonly settlement: Settlement
   readonly endpoint: string
@@ -69,10 +67,9 @@ export interface Fulfilment {
   readonly tabBalanceBaseUnits?: bigint
 }
 
-/** Parts of a receipt that are not in its fulfilment. */
 export interface ReceiptTerms {
   readonly split?: Split
-  /** Split of the dollar of the payment, if it is not the one of the token. */
+  /** Present if the split of the dollar differs from the one of the token. */
   readonly dollarSplit?: Split
   readonly reissuedAtMs?: number
 }
@@ -104,7 +101,6 @@ export function receiptOf(fulfilment: Fulfilment, terms: ReceiptTerms = {}): Rec
   }
 }
 
-/** Returns how the burn of a payment that contains none is made. */
 function burnFactsOf(
   settlement: Settlement,
   split: Split | undefined,
@@ -121,7 +117,7 @@ type Split = Readonly<Record<string, string>>
 
 const depositSplit: Split = { burn: '0%', prepaid: '100%' }
 
-/** Returns the split of the list. Nothing of a deposit is burned or shared until it is spent. */
+/** Nothing of a deposit is burned or shared until it is spent. */
 function splitOf(price: Settlement['price'], split: Split): Split {
   return isDepositPrice(price) ? depositSplit : split
 }

@@ -3,10 +3,9 @@ import type { RefundDue } from './events/finalityEvents.ts'
 import type { Verified } from './payment.ts'
 import { heldForCallerBaseUnits } from './settlement.ts'
 
-/** A payment that bought nothing. */
 export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal'>
 
-/** Returns the event by which the held amount is owed back to the wallet. The chain can no longer drop the payment. */
+/** The held amount is owed back to the wallet, once the chain can no longer drop the payment. */
 export function refundEvent(payment: OwedPayment): RefundDue {
   assert(payment.isFinal, 'only a final payment is owed back')
   const { wallet, price } = payment.settlement

@@ -10,7 +10,7 @@ import type { Address } from '@tollbook/core/address'
  * Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. The functions are pure.
  */
 
-/** State of the refund stream of one payment. `''` before the first decision. */
+/** `''` before the first decision. */
 export interface RefundState {
   readonly version: number
   readonly phase: '' | 'approved' | 'granted'
@@ -18,7 +18,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
-/** Returns the state after an event. A granted refund stays granted. */
+/** A granted refund stays granted. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -46,7 +46,6 @@ interface Question {
   readonly value: RefundValue | undefined
 }
 
-/** Question whether debts that are already in the ledger may be approved. */
 export interface ApprovalQuestion extends Question {
   readonly wallet: Address
   readonly mint: Address
@@ -69,7 +68,6 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
   return { step: 'refund.approve', event }
 }
 
-/** Question whether the refund of a delivered payment may be granted. */
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState
@@ -123,7 +121,6 @@ function findTextProblem({ by, reason }: Decider): string | undefined {
   return undefined
 }
 
-/** Returns the name of the stream in event bodies. */
 export function refundStreamName(payment: PaymentReference): string {
   return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on Solana')}`
 }

@@ -47,7 +47,6 @@ export interface Settlement {
   readonly receivedBaseUnits: bigint
   /** A debit has the evidence of the deposit that opened its tab. */
   readonly evidence: SettlementEvidence
-  /** Present if a tab pays. */
   readonly debit?: DebitFacts
   /** Present if a tab was charged by use. */
   readonly usage?: Usage
@@ -74,11 +73,9 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
-/** A debit of a tab. */
 export interface DebitFacts {
   readonly tab: TabId
   readonly number: bigint
-  /** The deposit that opened the tab. */
   readonly deposit: PaymentReference
   /** The statement of the session key. Undefined for a debit by the bearer key. */
   readonly signed: DebitStatement | undefined
@@ -94,9 +91,7 @@ export interface DebitStatement {
   readonly sessionKey: Address
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
-  /** SHA-256 in hex of the request as sent. */
   readonly requestDigest: string
-  /** Base64url. */
   readonly signature: string
 }
 
@@ -131,7 +126,6 @@ export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   return heldBaseUnits
 }
 
-/** Amounts of a transaction that satisfy the price. */
 export interface ProvenAmounts {
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
@@ -162,7 +156,7 @@ export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | u
   return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
-/** Rule 1b: the transaction succeeded. */
+/** Rule 1b. */
 export function judgeSuccess({ record }: Pick<SettlementQuestion, 'record'>): Refusal | undefined {
   if (record.failure === undefined) return undefined
   return record.failure.insufficientFunds
@@ -184,7 +178,6 @@ function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQue
   return owners.length > 0 && owners.every((owner) => owner === wallet)
 }
 
-/** Amounts that the payer must burn and transfer for a price, by the terms. */
 export interface Due {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

@@ -12,7 +12,6 @@ export interface PayerSigned {
   readonly message: Uint8Array
   /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
   readonly digest: string
-  /** The payer, whose signature is verified. */
   readonly payer: Address
   /** Mint that the first transfer names. Undefined without a transfer. */
   readonly mint: Address | undefined
@@ -64,7 +63,6 @@ export const sponsorProblems = {
 
 export type SponsorProblem = keyof typeof sponsorProblems
 
-/** Accounts that a transaction may touch if the fee payer is to sign it. */
 export interface SponsorPolicy {
   readonly feePayer: Address
   /** Wallets that may receive each accepted mint. */

@@ -3,7 +3,6 @@ import type { Address } from '@tollbook/core/address'
 import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
-/** Recorded before the transaction is sent, so that a crash cannot lose it. */
 export interface SubmitCommand {
   readonly wallet: Address
   readonly endpoint: string

@@ -51,7 +51,6 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
   }
 }
 
-/** One payment that a tab received. */
 export interface TabDepositOnRecord {
   readonly reference: PaymentReference
   readonly baseUnits: bigint
@@ -63,7 +62,6 @@ export interface TabDepositOnRecord {
   readonly lostBaseUnits: bigint
 }
 
-/** A tab with its current keys. */
 export interface Tab extends TabKeys {
   readonly id: TabId
   readonly wallet: Address
@@ -73,7 +71,6 @@ export interface Tab extends TabKeys {
   readonly evidence: Settlement['evidence']
   readonly terms: TabTerms
   readonly lifecycle: TabLifecycle
-  /** Opening first. */
   readonly deposits: readonly TabDepositOnRecord[]
 }
 
@@ -88,7 +85,6 @@ function isTabSettled({ deposits }: Pick<Tab, 'deposits'>): boolean {
   return deposits.every(({ standing }) => standing !== 'open')
 }
 
-/** A step of migrations/kinds/tab.sql with its one event. */
 export interface TabLifecycleDecision {
   readonly step:
     | 'tab_lifecycle.replace_key'
@@ -107,7 +103,7 @@ export function lifecycleName({ version, isClosed }: TabLifecycle): string {
   return isClosed ? 'closed' : 'open'
 }
 
-/** Replaces the keys of an open tab. Undefined for a closed one. */
+/** Undefined for a closed tab. */
 export function decideKeys(
   { id, lifecycle }: Pick<Tab, 'id' | 'lifecycle'>,
   keys: TabKeys,

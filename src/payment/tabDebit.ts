@@ -10,7 +10,6 @@ import { type DebitSettlement, isDebit } from './tabSettlement.ts'
 
 /* A request that a tab pays. attempt.ts has the steps that it shares with payments of the chain. */
 
-/** Holds the price of one order on a tab. */
 export interface DebitCommand {
   readonly order: Order
   readonly settlement: DebitSettlement
@@ -19,7 +18,7 @@ export interface DebitCommand {
   readonly attemptsMax: number
 }
 
-/** Decides a debit. A number stays with its order, and may be tried again after a failure. */
+/** A number stays with its order, and may be tried again after a failure. */
 export function decideDebit(state: PaymentState, command: DebitCommand): PaymentDecision | Refusal {
   const { order, settlement, attemptId, leaseMs, attemptsMax } = command
   // Only the job ends the attempt of a dead process, because the hold must be on the tab again first.
@@ -35,7 +34,6 @@ export function decideDebit(state: PaymentState, command: DebitCommand): Payment
   return { step: 'tab_request.debit', events: [debited] }
 }
 
-/** A charge with its division by the split of the price. */
 export type Charge = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
 interface CaptureCommand {
@@ -71,7 +69,6 @@ export function decideCapture({ attempt, settlement }: LiveDebit, command: Captu
   return { step: 'tab_request.capture', events: [captured, ...promisedBurnOf({ endpoint, tokenBurn })] }
 }
 
-/** Returns the burn in the service token that a sale in dollars owes. */
 export function promisedBurnOf({ endpoint, tokenBurn }: PromisedBurn): readonly BurnOwed[] {
   if (tokenBurn === undefined) return []
   const { mint, baseUnits: owedBaseUnits } = tokenBurn
@@ -82,7 +79,7 @@ interface PromisedBurn extends Pick<Price, 'endpoint'> {
   readonly tokenBurn?: Price['tokenBurn'] | undefined
 }
 
-/** Returns the hold of a failed attempt to its tab. Nothing for a payment of the chain. */
+/** Nothing for a payment of the chain. */
 export function returnedBy({ settlement }: Pick<LiveAttempt, 'settlement'>): readonly TabReturned[] {
   if (!isDebit(settlement)) return []
   const { price, debit } = settlement

@@ -10,11 +10,9 @@ export interface TabLedger {
   /** Reads a tab again, unless another caller has done so since `tab` was read. */
   findAgain(tab: Tab): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
-  /** Returns what its committed requests cost or hold since 00:00 UTC. */
+  /** What its committed requests cost or hold since 00:00 UTC. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
-  /** Lists the tabs that hold something. */
   listHolding(): Promise<readonly TabId[]>
-  /** Returns the sums over all tabs, and over all refunds that are due. */
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
   /**
    * Closes the tab and owes its rest to the wallet: at once, or by a later call if the chain could still drop a

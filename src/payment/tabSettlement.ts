@@ -7,14 +7,12 @@ import type { DebitFacts, Settlement } from './settlement.ts'
 
 /* Two settlements of tabs: the deposit, which an ordinary payment makes, and the debit, which pays for one request. */
 
-/** A settlement by a debit of a tab. */
 export type DebitSettlement = Settlement & { readonly debit: DebitFacts }
 
 export function isDebit(settlement: Settlement): settlement is DebitSettlement {
   return settlement.debit !== undefined
 }
 
-/** Returns the settlement that a recorded debit states. */
 export function settlementOfDebit(event: TabDebited): DebitSettlement {
   const {
     tab,
@@ -45,7 +43,7 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
   }
 }
 
-/** Returns the settlement with its charge as its price. The charge may be less than the hold. */
+/** The charge, which may be less than the hold, becomes the price. */
 export function chargedBy(
   settlement: Settlement,
   { burnBaseUnits, shares, usage }: Pick<TabCaptured, 'burnBaseUnits' | 'shares' | 'usage'>,
@@ -56,16 +54,14 @@ export function chargedBy(
   return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
 }
 
-/** Returns the settlement with the burn in the token that its charge owes. Any other payment owes the burn of its price. */
+/** Adds the burn in the token that the charge of a debit owes. Any other payment owes the burn of its price. */
 export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
   if (!isDebit(settlement)) return settlement
   return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }
 }
 
-/** The only share of a deposit's price. */
 const depositShare = 'prepaid'
 
-/** The split of a deposit. */
 export const depositSplit = [
   { account: 'burn', perMille: 0 },
   { account: depositShare, perMille: 1000 },

@@ -10,7 +10,6 @@ export interface TransactionRecord {
   readonly slot: number
   /** Undefined if the node does not have the time. */
   readonly blockTimeMs: number | undefined
-  /** Undefined if the transaction succeeded. */
   readonly failure: TransactionFailure | undefined
   readonly signers: readonly Address[]
   readonly movements: readonly TokenMovement[]

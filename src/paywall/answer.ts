@@ -5,29 +5,24 @@ import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 import type { Challenge } from './rail.ts'
 
-/** A paid answer on its way to the payer. */
 export interface Dispatch {
   readonly wallet: Address
   readonly reference: PaymentReference
-  /** Position in the ledger of its RequestFulfilled. */
   readonly position: number
   readonly isReplay: boolean
   /** Must be called once the operating system has taken the whole answer, and not before. */
   readonly markSent: () => void
 }
 
-/** A complete answer in its transmitted form. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Present if the answer was paid for. */
   readonly dispatch?: Dispatch
   /** Words of the rails for a call of a tool, in an offer or a refused payment. */
   readonly offer?: readonly Pick<Challenge, 'toolWords'>[]
 }
 
-/** A complete paid answer of any content type. */
 export interface RawAnswer extends Omit<Answer, 'body'> {
   readonly body: Buffer
 }
@@ -49,7 +44,7 @@ export interface StreamedAnswer {
 /** A refusal, with the payment's state in the ledger once it is known. */
 export type Refused = Refusal & { readonly payment?: PaymentState }
 
-/** HTTP status of each refusal. A code without a status does not compile. */
+/** A code without a status does not compile. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   RATE_LIMITED: 429,
   NO_WALLET: 401,
@@ -67,14 +62,13 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
-/** Additional members of a refusal's body, and additional headers. */
 export interface AnswerMore {
   readonly members?: { readonly [name: string]: Json } | undefined
   readonly headers?: Answer['headers']
   readonly toolWords?: Challenge['toolWords'] | undefined
 }
 
-/** Creates the answer to a refusal. Its code determines the status. `Retry-After` is set if waiting helps. */
+/** The code of the refusal determines the status. `Retry-After` is set if waiting helps. */
 export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
   const body = {
@@ -91,7 +85,7 @@ export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }:
   return toolWords === undefined ? answer : { ...answer, offer: [{ toolWords }] }
 }
 
-/** Creates a JSON answer that no cache stores, because a cached 402 would sell a quote twice. */
+/** No cache stores it, because a cached 402 would sell a quote twice. */
 export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
@@ -100,7 +94,7 @@ export function jsonAnswer(status: number, body: string, headers: Readonly<Recor
   }
 }
 
-/** Tells an answer from a refusal or a parsed value, because only answers have a status. */
+/** Only answers have a status. */
 export function isAnswer(value: object): value is Answer {
   return 'status' in value
 }

@@ -5,6 +5,7 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
+import type { Charge } from '../payment/tabDebit.ts'
 import { isTabRefusal, refuseEmptyTab } from '../payment/tabRefusal.ts'
 import { chargeOf, type MeteredPrice, outputWithin, type Usage } from '../pricing/meteredPrice.ts'
 import { dollarSplit, smallestSplit, split } from '../pricing/split.ts'
@@ -16,7 +17,7 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** The price by use of a debit, of the price list at which it was held. */
+/** Of the price list at which the debit was held. */
 export interface Metering {
   readonly price: MeteredPrice
   /** Split of the mint that pays. */
@@ -31,7 +32,6 @@ export async function meteringOf(
   return debit === undefined || priceList === undefined ? undefined : meteringAt(deps, { endpoint, mint, priceList })
 }
 
-/** Undefined for an endpoint with a fixed price. */
 export async function meteringAt(
   { listNumber }: MeteringDeps,
   { endpoint, mint, priceList }: Pick<ListedPrice, 'endpoint' | 'mint' | 'priceList'>,
@@ -47,10 +47,8 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
   return own ?? (first?.mint === mint ? ofToken : dollarSplit(ofToken))
 }
 
-type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
-
-/** Returns the cost of a usage: at most the hold, and at least an amount of which the burn leaves something. */
-export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
+/** At most the hold, and at least an amount of which the burn leaves something. */
+export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Charge {
   const { tokenPriceAttoUsd, decimals } = hold
   const used = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
   const least = smallestSplit(policy)
@@ -60,7 +58,7 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
 }
 
 /** Divides a part of a price. Its burn in the service token is in proportion, rounded up, so at most that of the price. */
-function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
+function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Charge {
   const { tokenBurn } = whole
   const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }
   if (tokenBurn === undefined) return divided
@@ -68,7 +66,7 @@ function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitS
   return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
-/** Returns a listed price with a smaller hold. Undefined if the burn would take all of it. */
+/** Undefined if the burn would take all of the smaller hold. */
 export function priceWithin(
   price: ListedPrice,
   { split: policy }: Metering,

@@ -39,11 +39,9 @@ export interface Claim {
   readonly idempotency?: PaymentChange['idempotency']
 }
 
-/** A verified payment and the order that it should buy. */
 export interface ClaimQuestion {
   readonly order: Order
   readonly settlement: Settlement
-  /** The newest state that the caller has read. */
   readonly payment: PaymentState
   readonly idempotencyKey: string | undefined
 }
@@ -94,18 +92,17 @@ export async function claimPayment(
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
 }
 
-/** Returns the facts by which the claim earns work for its caller. */
 export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
   return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
 }
 
-/** Answers 409, because another request with the same proof was faster. */
+/** A 409. */
 export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
-/** Answers 422, because the key is stored for 24 hours for a different order or payment. */
+/** A 422. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',
@@ -134,14 +131,12 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
     : { answerJson, fulfilment, replayed: false, ...(raw === undefined ? {} : { raw }) }
 }
 
-/** A delivery in its recorded form. */
 export interface Delivery {
   /** SHA-256 in hex of the bytes for the caller. */
   readonly answerDigest: string
   /** Text for a replay. Undefined if a stream is too long to store. */
   readonly storedAnswer: string | undefined
   readonly usage: Usage | undefined
-  /** Present if the answer is a tab. */
   readonly deposit?: LimitedDeposit | undefined
 }
 

@@ -1,7 +1,7 @@
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { readReference } from '../payment/paymentReference.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
-import { inclusionProofOf } from './inclusionProof.ts'
+import { inclusionProofOf } from './streamFormat.ts'
 import type { SignReceipt } from './sendReceipt.ts'
 
 export interface FindReceiptDeps {
@@ -9,15 +9,14 @@ export interface FindReceiptDeps {
   readonly signReceipt: SignReceipt
 }
 
-/** A receipt. `inclusionProof` is the address of its proof of inclusion. */
+/** `inclusionProof` is an address. */
 export interface FoundReceipt {
   readonly receipt: SignedReceipt
   readonly inclusionProof: string
 }
 
-/** The question for a receipt. Both values come from the `Receipt-Location` header of a stream. */
+/** Both values come from the `Receipt-Location` header of a stream. */
 export interface ReceiptQuestion {
-  /** The reference as the caller sent it. */
   readonly reference: string
   readonly attemptId: string
 }

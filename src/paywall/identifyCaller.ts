@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { PaymentRail, RailRequest } from './rail.ts'
 
-/** The caller by the headers of the request. No value is verified yet. */
+/** By the headers of the request. No value is verified yet. */
 export interface IdentifiedCaller {
   readonly payer: Address | undefined
   /** The rail of the proof in the request. Undefined without a proof, which means that the caller wants an offer. */

@@ -20,16 +20,13 @@ export interface OfferDeps {
   readonly token: TokenNames
 }
 
-/** Reason why a product without a price is not offered. */
 export const unpriced = 'the token has no current price; checks.price of /api/health says why'
 
-/** A request without a proof, with its current price. */
 export interface OfferQuestion {
   readonly request: OrderRequest
   readonly product: Product
   readonly payer: Address | undefined
   readonly price: ListedPrice
-  /** The order, which may state what its price covers. */
   readonly ordered?: Pick<CheckedOrder, 'covers'>
 }
 
@@ -66,7 +63,6 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   return { ...answer, offer: challenges }
 }
 
-/** Gives the question an id and the lifetime of an offer. */
 export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
   { clock, quoteTtlMs }: Pick<OfferDeps, 'clock' | 'quoteTtlMs'>,
   question: Q,

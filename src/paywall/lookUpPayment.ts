@@ -1,4 +1,6 @@
+import { canonicalJson } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
+import { sha256Hex } from '@tollbook/core/digest'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { KnownPayment, PaymentLedger, SponsoredPurchase } from '../payment/paymentLedger.ts'
@@ -6,7 +8,6 @@ import type { Settlement } from '../payment/settlement.ts'
 import { judgePurchase } from '../payment/paymentUse.ts'
 import type { CheckedOrder, Product } from '../product/product.ts'
 import { isPermanent } from '../payment/newPayment.ts'
-import { orderDigest } from './orderDigest.ts'
 import type { PaymentRail, Presented, Proof } from './rail.ts'
 import type { Serving } from './serving.ts'
 
@@ -16,7 +17,6 @@ export interface LookUpDeps {
   readonly serving: Serving
 }
 
-/** A proof, and the order that it should buy. */
 export interface LookUpQuestion {
   readonly rail: PaymentRail
   readonly presented: Presented
@@ -25,7 +25,6 @@ export interface LookUpQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-/** The payment that answers a request, with its state in the ledger. */
 export interface FoundPayment {
   readonly known: KnownPayment
   readonly proof: Proof
@@ -66,7 +65,10 @@ async function findUnreceived(
   presented: FoundPayment,
 ): Promise<FoundPayment | Refusal | 'served' | undefined> {
   const wallet = question.presented.payer
-  const purchases = await deps.ledger.listUnreceived({ wallet, orderDigest: digestOf(question) })
+  const purchases = await deps.ledger.listUnreceived({
+    wallet,
+    orderDigest: orderDigest(question.product, question.ordered),
+  })
   const others = purchases.filter(({ message }) => !deps.serving.has(message))
   let isServed = false
   for (const purchase of others) {
@@ -100,15 +102,23 @@ async function resume(
 async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof): Promise<FoundPayment> {
   const { presented, ordered, idempotencyKey } = question
   const { payer: wallet } = presented
-  const digest = digestOf(question)
+  const digest = orderDigest(question.product, question.ordered)
   const known = await deps.ledger.lookUp({ reference: proof.reference, wallet, orderDigest: digest, idempotencyKey })
   const endpoint = endpointFor(ordered, known.payment)
   const { inputUnits } = ordered
   return { known, proof, order: { wallet, endpoint, digest, ...(inputUnits === undefined ? {} : { inputUnits }) } }
 }
 
-function digestOf({ product, ordered }: LookUpQuestion): string {
-  return orderDigest(product, ordered)
+/**
+ * Returns the digest of the order, to which a claim and a stored answer are bound (I6). A raw body and the headers that
+ * are passed on are parts of it.
+ */
+export function orderDigest(
+  { method, path }: Product,
+  { parameters, body, headers }: Pick<CheckedOrder, 'parameters' | 'body' | 'headers'>,
+): string {
+  const sent = { ...(body === undefined ? {} : { body: { ...body } }), ...(headers === undefined ? {} : { headers }) }
+  return sha256Hex(canonicalJson({ method, path, parameters, ...sent }))
 }
 
 /**

@@ -16,7 +16,6 @@ export interface PaidRequest extends OrderRequest {
    * contain.
    */
   limitLookups(): Refusal | undefined
-  /** Called when the payment is claimed and this request will serve it. */
   onClaimed(claimed: ClaimedPayment): void
 }
 

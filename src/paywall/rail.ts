@@ -14,7 +14,7 @@ import type { Product } from '../product/product.ts'
  * that its own `read` has returned.
  */
 export interface PaymentRail<P extends Proof = Proof> {
-  /** Names the rail in logs, metrics and errors. */
+  /** For logs, metrics and errors. */
   readonly name: string
   /** Lower-case names of headers with credentials, which are never logged. */
   readonly secretHeaders: readonly string[]
@@ -59,7 +59,6 @@ export interface PaymentRail<P extends Proof = Proof> {
 
 /** Describes the protocol of a rail. Routes and documents use the members unchanged, whatever the rail. */
 export interface RailDescription {
-  /** Name of the protocol for its clients. */
   readonly protocol: string
   /** End of the sentence "send the same request …", which tells a client how to request the price. */
   readonly request: string
@@ -82,7 +81,6 @@ export interface RailMeta {
   receiptOf(headers: Headers, meta: ToolMeta): ToolMeta
 }
 
-/** A rail's part of the result of an unpaid call. */
 export interface ToolWords {
   /** Content of the result, if clients of the rail expect the offer there. At most one rail has it. */
   readonly content?: ToolMeta
@@ -91,14 +89,12 @@ export interface ToolWords {
 
 type Headers = Readonly<Record<string, string>>
 
-/** A tool as a client of MCP addresses it. */
 export interface CalledTool {
   readonly name: string
   /** Path of the MCP server. */
   readonly path: string
 }
 
-/** A request with the facts that a rail uses. */
 export interface RailRequest {
   /** The mount in the request's path. Undefined for the product's own path. */
   readonly mount: string | undefined
@@ -108,7 +104,6 @@ export interface RailRequest {
   header(name: string): string | undefined
 }
 
-/** A request whose parameters have been read. */
 export interface OrderRequest extends RailRequest {
   readonly method: string
   /** Path and query as sent. Over MCP: the path. */
@@ -119,13 +114,11 @@ export interface OrderRequest extends RailRequest {
   bodyDigest(): Uint8Array | undefined
 }
 
-/** The sender of a request, before a proof is read. */
 export interface Caller {
   /** Undefined if the rail reads the payer only from the proof. */
   readonly payer: Address | undefined
 }
 
-/** The paywall's part of a 402: product, payer, price and expiry. */
 export interface Offer {
   readonly id: string
   readonly request: OrderRequest
@@ -141,7 +134,7 @@ export interface Offer {
   readonly expiresAtMs: number
 }
 
-/** A rail's part of a 402. The answer merges the challenges of all rails. */
+/** The 402 merges the challenges of all rails. */
 export interface Challenge {
   /** Instruction to pay, as the end of the sentence "payment required: 5 TOKEN …; …". */
   readonly instruction: string
@@ -151,21 +144,18 @@ export interface Challenge {
   readonly toolWords?: () => ToolWords
 }
 
-/** A request whose proof was refused. */
 export interface RefusedRequest {
   readonly request: OrderRequest
   /** Present if the caller may make a new payment. */
   readonly offer: Offer | undefined
 }
 
-/** A rail's explanation of a refusal, added to headers and body. */
 export interface RefusalExplanation {
   readonly headers: Headers
   readonly members?: Challenge['members']
   readonly toolWords?: Challenge['toolWords']
 }
 
-/** A settled payment, and the endpoint that it buys. */
 export interface PaidOrder {
   readonly endpoint: string
   readonly settlement: Settlement
@@ -173,24 +163,22 @@ export interface PaidOrder {
   readonly tabBalanceBaseUnits?: bigint
 }
 
-/** The common part of every proof: the key that makes its payment single-use, on any rail. */
+/** `reference` makes the payment single-use, on any rail. */
 export interface Proof {
   readonly reference: PresentedReference
 }
 
-/** A proof with the wallet that its rail names as payer. It is not verified yet. */
+/** Not verified yet. */
 export interface Presented<P extends Proof = Proof> {
   readonly payer: Address
   readonly proof: P
 }
 
-/** A proof that is not in the ledger, and the order that it should buy. */
 export interface PresentedPayment<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order
 }
 
-/** A proof to verify for an order, with the payment's state in the ledger. */
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order

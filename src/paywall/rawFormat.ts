@@ -13,7 +13,7 @@ export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Returns an answer that can be stored and sent. Throws if a header cannot be sent, which is a bug of the product. */
+/** Throws if a header cannot be sent, which is a bug of the product. */
 export function checkRaw(raw: Raw): Raw | Failure {
   if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
@@ -25,7 +25,6 @@ export function checkRaw(raw: Raw): Raw | Failure {
 const ownHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tab-balance|tollbook-.*|payment-.*|www-authenticate)$/
 
-/** A sold answer without an envelope, with the facts of its receipt. */
 export interface SoldRaw {
   readonly raw: StoredRaw
   readonly receipt: SignedReceipt
@@ -69,7 +68,7 @@ function bytesOf(headers: readonly (readonly [name: string, value: string])[]): 
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
 }
 
-/** Returns the body of a whole answer. An event stream ends with its receipt, like the stream that it repeats. */
+/** An event stream ends with its receipt, like the stream that it repeats. */
 export function rawBody({ raw, receipt }: SoldRaw): Buffer {
   const end = [...streamEnd(raw, receipt)]
   const { buffer, byteOffset, byteLength } = raw.bytes
@@ -85,13 +84,12 @@ const storedForm = z.strictObject({
   }),
 })
 
-/** Returns an answer without an envelope in its stored form, for a replay. */
 export function storeRaw({ contentType, headers, meta }: Described & Pick<Raw, 'headers'>, bytes: Uint8Array): string {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   return canonicalJson({ meta, stream: { base64, contentType, ...(headers === undefined ? {} : { headers }) } })
 }
 
-/** Reads the stored form. Undefined for the stored text of an envelope, which starts with `data`. */
+/** Undefined for the stored text of an envelope, which starts with `data`. */
 export function readStoredRaw(answerJson: string): StoredRaw | undefined {
   if (answerJson.startsWith('{"data":')) return undefined
   const { meta, stream } = storedForm.parse(JSON.parse(answerJson))

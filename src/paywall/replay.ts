@@ -21,7 +21,7 @@ export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | und
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 
-/** An order with the proof that was presented for it, before the proof is verified. */
+/** The proof is not verified yet. */
 export interface PresentedOrder {
   readonly rail: PaymentRail
   readonly proof: Proof
@@ -52,7 +52,7 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   return { answerJson, fulfilment, replayed: true }
 }
 
-/** Returns the settlement of a payment that the ledger has already verified. The caller must still hold its proof. */
+/** The ledger has verified the payment. The caller must still hold its proof. */
 export function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,

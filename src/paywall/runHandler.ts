@@ -13,7 +13,6 @@ export interface HandlerDeps extends MeteringDeps {
   readonly handlerTimeoutMs: number
 }
 
-/** A stream whose provider is still sending. */
 export interface RunningStream extends Omit<Stream, 'chunks'> {
   readonly reader: StreamReader
 }
@@ -26,7 +25,6 @@ export type AttemptOutcome =
   | Failure
   | { readonly kind: 'broken'; readonly error: unknown }
 
-/** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly order: Pick<Order, 'wallet'>
   readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList'> & Partial<Pick<Settlement, 'price'>>
@@ -90,7 +88,6 @@ export interface StreamReader {
   digest(): string
   /** Returns the bytes so far. Undefined if they are too many to store for a replay. */
   stored(): Buffer | undefined
-  /** Stops the provider. */
   abort(): void
 }
 
@@ -106,7 +103,7 @@ export interface StreamBounds {
 // replayed is stored in the ledger's notes for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 
-/** Chunks of a provider that is still sending. `abort` stops the provider. */
+/** `abort` stops the provider. */
 export interface StreamSource extends Pick<Stream, 'chunks'> {
   readonly abort: () => void
 }

@@ -11,14 +11,14 @@ import type { Offer, PaymentRail } from './rail.ts'
 
 /** The paywall's interface for HTTP. It hides ledger, keys and time limits. */
 export interface Sales {
-  /** Rails in the order in which requests are matched. */
+  /** In the order in which requests are matched. */
   readonly rails: readonly PaymentRail[]
   currentPrice(endpoint: string): ListedPrice | undefined
   /** Reason why the service sells nothing. Undefined while it sells. */
   whyClosed(): string | undefined
   /** Reason why no quotes are created. A caller who has paid is still served. */
   whyNoQuotes(): string | undefined
-  /** Gives an offer its id and the standard lifetime. It stores nothing. */
+  /** Stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
   sell(product: Product, request: PaidRequest): Promise<Exclude<Sold, Refused>>
   /** Throws a fault while the ledger does not answer. */

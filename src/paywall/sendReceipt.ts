@@ -7,7 +7,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type RawAnswer } from './answer.ts'
 import type { SignJws } from '@tollbook/core/compactJws'
 import { distributionOf } from '../pricing/splitSetting.ts'
-import { inclusionProofOf } from './inclusionProof.ts'
+import { inclusionProofOf } from './streamFormat.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 
@@ -18,7 +18,6 @@ export interface SignerDeps {
   /** True if verifiers accept the key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
-  /** Returns the splits of a recorded price list. */
   readonly splitsOf: (priceList: number) => Promise<ListedSplits | undefined>
 }
 
@@ -60,7 +59,6 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
   return { reissuedAtMs }
 }
 
-/** A delivered answer that has not been sent yet. */
 export interface Sale {
   /**
    * Canonical JSON of `{data, meta}`, the exact text of the digest in the ledger. For an answer without an envelope,
@@ -75,7 +73,6 @@ export interface Sale {
 
 export interface ReceiptDeps {
   readonly signReceipt: SignReceipt
-  /** The rail of the payment. */
   readonly rail: PaymentRail
   readonly ledger: Pick<PaymentLedger, 'markSent'>
 }

@@ -136,7 +136,6 @@ async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Prom
   }
 }
 
-/** Another attempt has taken over, so this delivery is not the sold one. */
 class Overtaken extends Error {
   override readonly name = 'Overtaken'
 }

@@ -2,9 +2,7 @@ import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { DeliveryQuestion } from '../payment/paymentLedger.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Meta, Stream } from '../product/product.ts'
-import { inclusionProofOf } from './inclusionProof.ts'
 
-/** An answer without an envelope, described by its headers. */
 export type Described = Pick<Stream, 'contentType' | 'meta'>
 
 /** The receipt as a JWS: a header of a whole answer, a trailer of a stream. */
@@ -21,12 +19,12 @@ export function streamHeaders(
   return { ...contentHeaders(stream), ...receiptLocation({ reference, attemptId }) }
 }
 
-/** Returns the address of the receipt, which only the holder of the attempt's id can open. */
+/** Only the holder of the attempt's id can open this address. */
 export function receiptLocation({ reference, attemptId }: DeliveryQuestion): Readonly<Record<string, string>> {
   return { 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
-/** Returns the headers of a stream. The receipt is a trailer, or the last event of an event stream. */
+/** The receipt is a trailer, or the last event of an event stream. */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,
@@ -39,7 +37,15 @@ export function contentHeaders({ contentType, meta }: Described): Readonly<Recor
   }
 }
 
-/** Marks sample data of local mode, which no client should take for real data. */
+/**
+ * Returns the address of the proof that the ledger contains the sale. The receipt does not contain this address,
+ * because it is a function of the sale alone.
+ */
+export function inclusionProofOf({ ledger }: Pick<SignedReceipt, 'ledger'>): string {
+  return `/api/ledger/inclusion/${ledger.position}`
+}
+
+/** No client should take the sample data of local mode for real data. */
 export function sampleHeader({ source }: Meta): Readonly<Record<string, string>> {
   return source.startsWith('sample:') ? { 'x-sample-data': 'true' } : {}
 }
@@ -52,7 +58,7 @@ export function asciiJson(value: Json): string {
   )
 }
 
-/** Returns the last event of an event stream. Other media types can carry a receipt only in the trailer. */
+/** The last event of an event stream. Other media types can carry a receipt only in the trailer. */
 export function* streamEnd({ contentType, meta }: Described, receipt: SignedReceipt): Generator<Uint8Array> {
   if (!isEventStream(contentType)) return
   const data = JSON.stringify({ receipt, inclusionProof: inclusionProofOf(receipt), meta })
@@ -60,7 +66,7 @@ export function* streamEnd({ contentType, meta }: Described, receipt: SignedRece
   yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
 }
 
-/** Returns the trailers. Empty for event streams, whose receipt is an event because browsers cannot read trailers. */
+/** Empty for event streams, whose receipt is an event because browsers cannot read trailers. */
 export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
   return isEventStream(contentType) ? {} : { [receiptHeader]: receipt.jws }
 }

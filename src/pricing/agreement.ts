@@ -1,7 +1,6 @@
 import { divideRoundingDown } from '@tollbook/core/money'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** Reading of the token price at one market. */
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
@@ -9,7 +8,6 @@ export interface MarketReading {
   readonly liquidityUsd: bigint | undefined
 }
 
-/** Which markets count, and how closely they must agree. */
 export interface MarketPolicy {
   /** Agreeing markets differ from the median by at most this percentage. */
   readonly tolerancePercent: number

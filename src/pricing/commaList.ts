@@ -20,13 +20,11 @@ export function parseEntries(setting: string, separator: '=' | ':'): readonly Se
   })
 }
 
-/** Names that occur in the setting more than once, each reported once. */
 export function repeatedNames(entries: readonly SettingEntry[]): readonly string[] {
   const names = entries.map(({ name }) => name)
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
 }
 
-/** The value if it has no problems, otherwise all of them. */
 export function parsedUnless<T>(problems: readonly string[], value: T): ParsedList<T> {
   return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
 }

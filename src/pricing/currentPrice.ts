@@ -4,7 +4,6 @@ import { type DividedPrice, smallestSplit, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** The price of one endpoint in tokens, with its shares. */
 export interface PricedEndpoint extends DividedPrice {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
@@ -13,7 +12,6 @@ export interface PricedEndpoint extends DividedPrice {
   readonly requiredBaseUnits: bigint
 }
 
-/** Facts that turn a price in US dollars into tokens and shares. */
 export interface TokenValue {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly decimals: number

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { wholeDeposit } from './currentPrice.ts'
 import { dollarSplit, split } from './split.ts'
-import { distributionOf, type SplitShare } from './splitSetting.ts'
+import { burnPerMilleOf, distributionOf, type SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
 /** A dollar in which endpoints are sold in addition to the service token. */
@@ -27,7 +27,7 @@ export function findPoorTreasury(
   policy: readonly SplitShare[],
 ): string | undefined {
   if (burn === 'none' || own === undefined) return undefined
-  const needed = policy.find(({ account }) => account === 'burn')?.perMille ?? 0
+  const needed = burnPerMilleOf(policy)
   if (own.some(({ account, perMille }) => account === 'treasury' && perMille >= needed)) return undefined
   const { treasury = '0%' } = distributionOf(own)
   return `CURRENCIES gives treasury ${treasury} of ${symbol}, and SPLIT burns ${distributionOf(policy)['burn']}: give treasury at least that share, or set burn=none`

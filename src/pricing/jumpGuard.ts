@@ -1,7 +1,6 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** Prices that distinguish a market move from a jump. */
 export interface MarketMemory {
   /** Accepted prices of the last minute, and the last one before. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
@@ -11,7 +10,6 @@ export interface MarketMemory {
 
 export const noMemory: MarketMemory = { believed: [], unconfirmedJump: undefined }
 
-/** The verdict on one poll, with the state for the next. */
 export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean

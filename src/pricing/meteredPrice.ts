@@ -19,7 +19,6 @@ export interface Usage {
 
 const million = 1_000_000n
 
-/** Price of a usage in millionths of a US dollar. */
 export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'input' | 'output'>): bigint {
   assert(Number.isSafeInteger(input) && input >= 0, 'units of input are counted')
   assert(Number.isSafeInteger(output) && output >= 0, 'units of output are counted')

@@ -11,7 +11,6 @@ export interface ModelPrice {
 /** Models with separate prices. The others cost the product's price. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>
 
-/** The highest reply limit that can be configured. */
 export const outputTokensMost = 32_768
 
 // The name becomes part of price lists, receipts and account names.
@@ -25,7 +24,6 @@ export function parseModelPrices(setting: string): ParsedList<ModelPrices> {
   return parsePriced(setting, modelPriceOf)
 }
 
-/** The price, or the problem of the entry. */
 function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string {
   if (value === undefined || !modelPattern.test(name))
     return `has "${text}": write model=price or model=price:tokens, such as large=0.25:4096, separated by commas`

@@ -4,7 +4,6 @@ import type { MeteredPrice } from './meteredPrice.ts'
 import { parsePriced, priceRule } from './parsePrices.ts'
 import { usdDecimals } from './priceList.ts'
 
-/** Metered prices by model. */
 export type MeteredPrices = ReadonlyMap<string, MeteredPrice>
 
 /** `AI_TOKEN_PRICES_USD`, such as `small=0.2:0.8,large=3:12:0.001`: dollars per million tokens of input and of output. */
@@ -15,7 +14,6 @@ export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
 /** A higher price per million units is a typing mistake. */
 export const perMillionMax = 10_000n * 1_000_000n
 
-/** The price, or the problem of the entry. */
 function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {
   const [input = '', output = '', minimum = '0.000001', ...rest] = value.split(':')
   const [inputPerMillionMicroUsd, outputPerMillionMicroUsd] = [perMillion(input), perMillion(output)]

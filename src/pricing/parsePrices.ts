@@ -37,7 +37,6 @@ export function parseProductsOff(setting: string): ParsedList<ReadonlySet<string
   return parsedUnless(problems, new Set(entries.map(({ text }) => text)))
 }
 
-/** The price, or the problem of the entry. */
 function priceOf({ text, name, value }: SettingEntry): bigint | string {
   if (value === undefined || !pathPattern.test(name))
     return `has "${text}": write path=price, such as /api/data/crypto=0.03, separated by commas`
@@ -46,7 +45,6 @@ function priceOf({ text, name, value }: SettingEntry): bigint | string {
 
 export const priceRule = 'the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03'
 
-/** Undefined for a text that is not a price. */
 export function parsePriceMicroUsd(text: string): bigint | undefined {
   const price = parseDecimal(text, usdDecimals)
   return price !== undefined && price > 0n && price <= priceMaxMicroUsd ? price : undefined

@@ -3,14 +3,12 @@ import { displayNumber } from '@tollbook/core/money'
 import type { ParsedList } from './commaList.ts'
 import type { MeteredPrice } from './meteredPrice.ts'
 
-/** The parts of a product that its price depends on. */
 export interface PricedProduct {
   readonly path: string
   /** Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point. */
   readonly priceMicroUsd: bigint
   /** Present if a tab pays by use, at most the price. */
   readonly metered?: MeteredPrice
-  /** Variants of the product with separate prices. */
   readonly variants?: readonly PricedVariant[]
   /** Present if the price is a deposit: none of it is burned or shared before it is spent. */
   readonly isDeposit?: true
@@ -23,12 +21,10 @@ export interface PricedVariant {
   readonly metered?: MeteredPrice
 }
 
-/** The price by use of an endpoint. */
 export interface MeteredEntry extends MeteredPrice {
   readonly endpoint: string
 }
 
-/** The prices by use of a price list. */
 export function meteredEntries(products: readonly PricedProduct[]): readonly MeteredEntry[] {
   const entryOf = (endpoint: string, metered: MeteredPrice | undefined) =>
     metered === undefined ? [] : [{ endpoint, ...metered }]
@@ -38,14 +34,13 @@ export function meteredEntries(products: readonly PricedProduct[]): readonly Met
   ])
 }
 
-/** One entry of a price list. */
 export interface PriceEntry {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
   readonly isDeposit?: true
 }
 
-/** The entries of a price list: each product, then its variants. */
+/** Each product, then its variants. */
 export function priceEntries(products: readonly PricedProduct[]): readonly PriceEntry[] {
   return products.flatMap(({ path, priceMicroUsd, variants = [], isDeposit }) => {
     const kind = isDeposit === undefined ? {} : { isDeposit }
@@ -64,7 +59,6 @@ export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 
-/** Settings of the operator for the price list. */
 export interface PriceListConfig {
   /** `PRICES_USD`: prices that replace those of the definitions, by path. */
   readonly prices: ReadonlyMap<string, bigint>

@@ -1,7 +1,6 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** The recorded price and the market price. */
 export interface RepublishQuestion {
   /** Token price of the newest list on record. */
   readonly listedAttoUsd: TokenPriceAttoUsd

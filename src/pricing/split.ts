@@ -1,20 +1,19 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 import type { Share } from '@tollbook/core/quote'
-import type { SplitShare } from './splitSetting.ts'
+import { burnAccount, burnPerMilleOf, type SplitShare } from './splitSetting.ts'
 
-/** An amount divided by a split: the burn, and the other shares in the order of the split. */
+/** The shares have the order of the split. */
 export interface DividedPrice {
   readonly burnBaseUnits: bigint
   readonly shares: readonly Share[]
 }
 
 const wholePerMille = 1_000n
-const burnAccount = 'burn'
 
 /** The smallest amount that the burn, which is rounded up, does not take completely. */
 export function smallestSplit(policy: readonly SplitShare[]): bigint {
-  const burnPerMille = BigInt(policy.find(({ account }) => account === burnAccount)?.perMille ?? 0)
+  const burnPerMille = BigInt(burnPerMilleOf(policy))
   assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')
   return divideRoundingUp(wholePerMille, wholePerMille - burnPerMille)
 }
@@ -23,7 +22,7 @@ const treasuryAccount = 'treasury'
 
 /** The split of a price in dollars: nothing of it is burned, and the treasury also gets the share of the burn. */
 export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[] {
-  const burnPerMille = policy.find(({ account }) => account === burnAccount)?.perMille ?? 0
+  const burnPerMille = burnPerMilleOf(policy)
   const others = policy.filter(({ account }) => account !== burnAccount)
   const isTreasury = ({ account }: SplitShare) => account === treasuryAccount
   if (!others.some(isTreasury)) return [...others, { account: treasuryAccount, perMille: burnPerMille }]
@@ -40,8 +39,7 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
     policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(wholePerMille),
     'the shares of a split add up to the whole payment',
   )
-  const burnPerMille = policy.find(({ account }) => account === burnAccount)?.perMille ?? 0
-  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burnPerMille), wholePerMille)
+  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burnPerMilleOf(policy)), wholePerMille)
   const accounts = policy.filter(({ account }) => account !== burnAccount)
   const rounded = accounts.map(({ account, perMille }) => ({
     account,

@@ -10,7 +10,7 @@ export interface SplitShare {
 
 const whole = 1_000
 const percentDecimals = 1
-const burnAccount = 'burn'
+export const burnAccount = 'burn'
 // Each allocation lists all shares, so their number is bounded.
 const accountsMax = 20
 const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
@@ -66,6 +66,11 @@ export function distributionOf(split: readonly SplitShare[]): Readonly<Record<st
   return Object.fromEntries(split.map(({ account, perMille }) => [account, percentOf(perMille)]))
 }
 
+/** 0 for the split of a dollar, which has no share for the burn. */
+export function burnPerMilleOf(split: readonly SplitShare[]): number {
+  return split.find(({ account }) => account === burnAccount)?.perMille ?? 0
+}
+
 /** `burnInfo.percentage` of a 402. */
 export function burnPercentage(split: readonly SplitShare[]): number {
   const burn = split.find(({ account }) => account === burnAccount)
@@ -73,7 +78,6 @@ export function burnPercentage(split: readonly SplitShare[]): number {
   return burn.perMille / 10
 }
 
-/** The share, or the problem of the entry. */
 function shareOf({ text, name, value }: SettingEntry): SplitShare | string {
   if (value === undefined || !accountPattern.test(name))
     return `has "${text}": write account:percent, such as provider:50, separated by commas; an account is 1 to 31 lower-case letters, digits and dashes, and starts with a letter`

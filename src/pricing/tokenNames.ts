@@ -1,11 +1,9 @@
 /** Names of the token for people. The operator sets them, and no payment depends on them. */
 export interface TokenNames {
   readonly symbol: string
-  /** Page where people can get the token. */
   readonly sourceUrl?: string
 }
 
-/** Names of a token without the operator's. */
 export const defaultTokenNames: TokenNames = { symbol: 'TOKEN' }
 
 /** `TOKEN (mint …, available at https://…)`. */

@@ -35,7 +35,6 @@ export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
 /** Amounts on chain have 64 bits, so a higher price could not be paid. */
 export const baseUnitsMax = 2n ** 64n - 1n
 
-/** `decimals` are those of the mint. */
 export interface RequiredInput {
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

@@ -2,7 +2,7 @@ import { access, constants, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { type Checkpoint, readCheckpoint } from '@tollbook/core/checkpoint'
-import { equal } from '@tollbook/core/merkle'
+import { equalBytes } from '@tollbook/core/bytes'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
@@ -28,7 +28,7 @@ export async function storeCheckpointFile(path: string, note: string): Promise<v
     throw new LedgerDamage(
       `a checkpoint of ${given.size} events was to replace that of ${stored.size} events in ${path} (CHECKPOINT_FILE)`,
     )
-  if (stored !== undefined && given.size === stored.size && !equal(given.root, stored.root))
+  if (stored !== undefined && given.size === stored.size && !equalBytes(given.root, stored.root))
     throw new LedgerDamage(`two checkpoints of ${given.size} events have different roots; one is kept in ${path}`)
   await writeFileAtomically(path, note, 'CHECKPOINT_FILE')
 }
@@ -90,7 +90,7 @@ export async function compareWithCheckpoint(
     }
   const root = await rootAt(database, size)
   assert(root.length === expected.length, 'two roots are hashes of one length')
-  if (equal(root, expected))
+  if (equalBytes(root, expected))
     return {
       relation: 'continues',
       finding: `the ledger of ${head} events continues the checkpoint of ${size} events in ${path}`,

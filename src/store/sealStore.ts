@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { leafHash } from '@tollbook/core/leaf'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
-import { equal, type TreeHead } from '@tollbook/core/merkle'
+import { equalBytes } from '@tollbook/core/bytes'
+import type { TreeHead } from '@tollbook/core/merkle'
 import {
   edgeSlices,
   type FullTile,
@@ -62,7 +63,7 @@ export async function readLeaves(database: Database, { from, to }: Span): Promis
   return rows.map((row, k) => {
     if (row.seq !== from + k + 1) throw new LedgerDamage(`event ${from + k + 1} is not there`)
     const leaf = leafHash({ position: row.seq, recordedAtMs: row.recorded_at.getTime(), body: row.body })
-    if (!equal(leaf, row.leaf_hash))
+    if (!equalBytes(leaf, row.leaf_hash))
       throw new LedgerDamage(`event ${row.seq} is not what was recorded: its body and its leaf differ`)
     return leaf
   })

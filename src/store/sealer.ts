@@ -1,6 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
-import { equal, type TreeHead } from '@tollbook/core/merkle'
+import { equalBytes } from '@tollbook/core/bytes'
+import type { TreeHead } from '@tollbook/core/merkle'
 import { emptyEdge, type FullTile, grow, rootOfEdge, type TreeEdge } from '@tollbook/core/tiles'
 import type { Database } from './database.ts'
 import type { Election, Lease } from './election.ts'
@@ -66,7 +67,7 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
 async function readSealedEdge(database: Database, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
   if (known === undefined) return emptyEdge
   const edge = await readEdge(database, known.size)
-  if (!equal(rootOfEdge(edge), known.root))
+  if (!equalBytes(rootOfEdge(edge), known.root))
     throw new LedgerDamage(
       `the tree below position ${known.size} is not the one that checkpoint ${known.size} was signed over`,
     )

@@ -1,5 +1,6 @@
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
-import { equal, type TreeHead } from '@tollbook/core/merkle'
+import { equalBytes } from '@tollbook/core/bytes'
+import type { TreeHead } from '@tollbook/core/merkle'
 
 /**
  * Refuses to sign a smaller tree, or another root of the same size. Two signed roots of one size could prove two
@@ -8,7 +9,7 @@ import { equal, type TreeHead } from '@tollbook/core/merkle'
 export function signOnce(sign: (tree: TreeHead) => string): (tree: TreeHead) => string {
   let signed: TreeHead | undefined
   return (tree) => {
-    const isRepeated = signed !== undefined && tree.size === signed.size && equal(tree.root, signed.root)
+    const isRepeated = signed !== undefined && tree.size === signed.size && equalBytes(tree.root, signed.root)
     if (signed !== undefined && tree.size <= signed.size && !isRepeated)
       throw new LedgerDamage(`a root of ${tree.size} events was to be signed after one of ${signed.size} events`)
     signed = { size: tree.size, root: tree.root }

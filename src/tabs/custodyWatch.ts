@@ -8,9 +8,7 @@ export interface CustodyWatch {
   custodies(): readonly Custody[]
   /** Why no deposit is sold: the wallets cannot be read, or hold too little of the token, which each 402 names. */
   whyClosed(): string | undefined
-  /** Why no deposit in this mint is sold. */
   whyNoDeposit(mint: Address): string | undefined
-  /** The first problem in any mint, for the health check. */
   problem(): string | undefined
   readAgain(deps: CustodyWatchDeps): Promise<void>
 }

@@ -30,7 +30,6 @@ export interface Custody {
   readonly mint: Address
   /** The wallet of new deposits. */
   readonly wallet: Address
-  /** In all wallets for tabs. */
   readonly heldBaseUnits: bigint
   readonly prepaidBaseUnits: bigint
   readonly refundsDueBaseUnits: bigint
@@ -61,7 +60,6 @@ export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: Cu
   }
 }
 
-/** Tabs as the routes show them. */
 export function createTabAccounts(deps: TabAccountsDeps) {
   const { clock, tabs } = deps
   return {

@@ -30,7 +30,6 @@ export interface TabProductDeps {
   readonly origin: () => string
   /** Prices of a deposit in every mint of tabs. */
   readonly pricesOf: (endpoint: string) => readonly Price[]
-  /** Reason why no deposit of this amount is sold now. */
   readonly whyClosed: (microUsd: bigint) => string | undefined
 }
 
@@ -111,7 +110,6 @@ const answer = z.object({
 
 const exampleId = '4uQeVj5tqViQh7yWWGStvk'
 
-/** Creates the product that opens tabs and tops them up, in denominations. */
 export function createTabProduct(limits: TabLimits, deps: TabProductDeps): ProductDefinition<unknown> {
   const denominations = denominationsUsd.filter((each) => microOf(each) <= limits.tabMaxMicroUsd)
   const smallest = Math.min(...denominations)

@@ -1,5 +1,5 @@
 import { leafHash } from '@tollbook/core/leaf'
-import type { QueryRunner } from '@tollbook/ledger/appendBatch'
+import type { QueryRunner } from '@tollbook/ledger/database'
 
 /** Each question returns the rows that break it. */
 const questions = {

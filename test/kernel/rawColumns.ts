@@ -1,6 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Item, ItemEvent } from '@tollbook/ledger/item'
-import type { QueryRunner } from '@tollbook/ledger/appendBatch'
+import type { QueryRunner } from '@tollbook/ledger/database'
 
 /*
  * The call of `ledger.append_batch` as a hostile or broken client makes it: columns as plain arrays, without the queue,

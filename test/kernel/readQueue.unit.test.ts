@@ -1,7 +1,7 @@
 import type { deserialize } from 'node:v8'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { QueryRunner } from '@tollbook/ledger/appendBatch'
+import type { QueryRunner } from '@tollbook/ledger/database'
 import { createReadQueue } from '@tollbook/ledger/readQueue'
 
 /**

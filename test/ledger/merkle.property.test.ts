@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { equalBytes } from '@tollbook/core/bytes'
 import { sha256 } from '@tollbook/core/digest'
 import {
   addLeaf,
   consistencyRanges,
   emptyFrontier,
-  equal,
   inclusionRanges,
   isConsistent,
   type LeafRange,
@@ -55,7 +55,7 @@ const rootAt = (size: number) => merkleTreeHash({ from: 0, to: size })
 const sizes = Array.from({ length: sizeMax }, (_, k) => k + 1)
 const flipped = (hash: Uint8Array, bit = 0) =>
   Uint8Array.from(hash, (byte, k) => (k === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte))
-const same = (one: Uint8Array | undefined, other: Uint8Array) => one !== undefined && equal(one, other)
+const same = (one: Uint8Array | undefined, other: Uint8Array) => one !== undefined && equalBytes(one, other)
 
 /** Every alteration of the proofs of small trees; of each proof of a larger one, one alteration after the other. */
 function chosen<T>(altered: readonly T[], size: number, turn: number): readonly T[] {
@@ -65,7 +65,7 @@ function chosen<T>(altered: readonly T[], size: number, turn: number): readonly 
 test(`a tree that grows leaf by leaf has the root of RFC 6962 at every size to ${sizeMax}`, () => {
   let frontier = emptyFrontier
   for (const [k, leaf] of leaves.entries()) {
-    expect(equal(rootOf(frontier), rootAt(k))).toBe(true)
+    expect(equalBytes(rootOf(frontier), rootAt(k))).toBe(true)
     frontier = addLeaf(frontier, leaf)
     expect(frontier.peaks.length).toBeLessThanOrEqual(Math.floor(Math.log2(frontier.size)) + 1)
   }

@@ -9,7 +9,7 @@ import {
 } from 'kysely'
 import { deserialize, serialize } from 'node:v8'
 import { z } from 'zod'
-import type { QueryRunner } from '@tollbook/ledger/appendBatch'
+import type { QueryRunner } from '@tollbook/ledger/database'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { SimulatedPostgres, Statement } from './simulatedPostgres.ts'

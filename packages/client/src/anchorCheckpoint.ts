@@ -8,7 +8,7 @@ import { utf8Bytes } from '@tollbook/core/bytes'
 import { landTransaction } from './landTransaction.ts'
 import { connectPayerChain } from './payerChain.ts'
 import type { Keypair } from './solana/keypair.ts'
-import { memoInstruction } from './solana/tokenInstruction.ts'
+import { memoInstruction } from './solana/instructions.ts'
 import { buildTransaction, feePayerSignature, signTransaction } from './solana/transaction.ts'
 import type { Fetch } from './solanaRpc.ts'
 
@@ -21,7 +21,7 @@ export interface AnchorDeps {
   readonly clock?: Clock
 }
 
-/** A checkpoint written into a Solana transaction. `memo` is its exact text. */
+/** `memo` is its exact text. */
 export interface Anchor {
   readonly signature: Signature
   readonly memo: string

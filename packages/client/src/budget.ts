@@ -11,7 +11,6 @@ import {
   type SpendingScope,
 } from './spendingLimit.ts'
 
-/** A signed payment, reduced to what the limits count. */
 export interface Spending extends Cost {
   readonly host: string
   readonly atMs: number
@@ -19,16 +18,7 @@ export interface Spending extends Cost {
   readonly isDeposit?: boolean
 }
 
-/** Amounts that were signed, against the spending limit. */
-export interface Budget {
-  /**
-   * Counts the payment as spent, or throws `SpendingLimitExceeded`. Check and count are one step, so that two requests
-   * cannot both fit. `byOthers` counts for this payment only.
-   */
-  reserve(spending: Spending, byOthers?: readonly Spending[]): Reservation
-  /** The first limit that the payment exceeds after `earlier`. Ignores all other reservations. */
-  findExcess(spending: Spending, earlier: readonly Spending[]): Excess | undefined
-}
+export type Budget = ReturnType<typeof createBudget>
 
 export interface Reservation {
   /** Gives the amount back. Call it only when nothing signed has left the payer. */
@@ -40,12 +30,10 @@ const dayMs = 24 * 60 * 60 * 1000
 interface Scope {
   readonly name: SpendingScope
   readonly allowed: Allowance
-  /** Whether an earlier payment counts against this limit. */
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
-/** A budget in memory. */
-export function createBudget(limit: SpendingLimit): Budget {
+export function createBudget(limit: SpendingLimit) {
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()
   const findExcessAfter = (asked: Spending, spent: readonly Spending[]): Excess | undefined => {
@@ -58,8 +46,13 @@ export function createBudget(limit: SpendingLimit): Budget {
     return undefined
   }
   return {
+    /** The first limit that the payment exceeds after the earlier ones. Ignores all reservations. */
     findExcess: findExcessAfter,
-    reserve(asked, byOthers = []) {
+    /**
+     * Counts the payment as spent, or throws `SpendingLimitExceeded`. Check and count are one step, so that two
+     * requests cannot both fit. `byOthers` counts for this payment only.
+     */
+    reserve(asked: Spending, byOthers: readonly Spending[] = []): Reservation {
       const excess = findExcessAfter(asked, [...spent, ...byOthers])
       if (excess !== undefined) throw new SpendingLimitExceeded(excess)
       // Copy the object, so that reserving the same one twice counts twice.

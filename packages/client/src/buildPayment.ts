@@ -1,14 +1,19 @@
 import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
 import type { Signature } from '@tollbook/core/signature'
 import type { ProofForm } from './encodeProof.ts'
 import type { PayerChain } from './payerChain.ts'
 import type { PayerWallet } from './payerWallet.ts'
-import { nonceMemo } from './paymentMemo.ts'
 import type { PaymentPlan } from './planPayment.ts'
-import type { Instruction } from './solana/instruction.ts'
 import { associatedTokenAccount } from './solana/programAddress.ts'
-import { burnChecked, createTokenAccount, memoInstruction, transferChecked } from './solana/tokenInstruction.ts'
-import { buildTransaction, feePayerSignature } from './solana/transaction.ts'
+import {
+  burnChecked,
+  createTokenAccount,
+  type Instruction,
+  memoInstruction,
+  transferChecked,
+} from './solana/instructions.ts'
+import { buildTransaction, feePayerSignature, type signatureOf } from './solana/transaction.ts'
 
 /** A signed payment that was not sent. */
 export interface SignedPayment {
@@ -32,18 +37,30 @@ export async function buildPayment(
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
   const feePayer = wallet.address
   const instructions = paymentInstructions(plan, feePayer, memoFor(plan, form))
-  const transaction = await wallet.signTransaction(buildTransaction({ feePayer, blockhash, instructions }))
-  const signature = feePayerSignature(transaction, feePayer)
+  const unsigned = buildTransaction({ feePayer, blockhash, instructions })
+  const signed = await signWith(wallet, unsigned, feePayerSignature)
+  return { ...signed, lastValidBlockHeight }
+}
+
+/** Lets the wallet sign. Throws a fault unless its signature is where it has to be. */
+export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSignature: typeof signatureOf) {
+  const transaction = await wallet.signTransaction(unsigned)
+  const signature = findSignature(transaction, wallet.address)
   if (signature === undefined)
-    throw new Fault(`the wallet ${feePayer} returned the transaction unsigned, or signed with another key`, {
+    throw new Fault(`the wallet ${wallet.address} returned the transaction unsigned, or signed with another key`, {
       retryable: false,
     })
-  return { signature, transaction, lastValidBlockHeight }
+  return { signature, transaction }
 }
 
 /** The quote's memo binds the payment to its secret. The plain forms must not carry it, so they get a random memo. */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
+}
+
+/** A random memo. Two equal transactions with one blockhash would otherwise be identical and count once. */
+export function nonceMemo(): string {
+  return `nonce:${randomToken()}`
 }
 
 /** Sets no compute budget: two token instructions, a memo and an account need a third of the default limit. */

@@ -26,7 +26,7 @@ export function announcedBurnPerMille({
   return sum === wholePerMille && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
 }
 
-/** `"30%"` in parts of a thousand. Undefined for anything but a percentage with at most one digit after the point. */
+/** Undefined for anything but a percentage with at most one digit after the point. */
 export function perMilleOf(percentText: string): bigint | undefined {
   return percentText.endsWith('%') ? parseDecimal(percentText.slice(0, -1), 1) : undefined
 }

@@ -13,7 +13,7 @@ import type { Offer } from './readOffer.ts'
 import { associatedTokenAccount } from './solana/programAddress.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** Values that the payer knows in advance. An offer with other values is refused. */
+/** An offer with other values is refused. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
@@ -39,7 +39,6 @@ export interface PayableQuote {
   readonly priceAttoUsd: bigint
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** Amount that must arrive in the payment wallet. */
   readonly transferBaseUnits: bigint
   /** Amount that the service asks to send if the mint withholds a fee, so that `transferBaseUnits` arrive. */
   readonly transferWithFeeBaseUnits: bigint | undefined
@@ -50,12 +49,10 @@ export interface PayableQuote {
   readonly tokenSourceUrl?: string | undefined
 }
 
-/** The request that the offer is for. */
 export interface RequestedOrder extends Pick<PayableRequest, 'tool'> {
   readonly content: Pick<PayableRequest['content'], 'url'>
 }
 
-/** An offer, the request that it answers, and what the payer expects of it. */
 export interface QuoteQuestion {
   readonly offer: Offer
   readonly request: RequestedOrder

@@ -9,7 +9,6 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { plainHeaders, presentPayment } from './presentPayment.ts'
 import { createReceiptWatch } from './receiptWatch.ts'
 
-/** A signed payment that needs its answer. */
 export interface Delivery {
   readonly payment: PendingPayment
   /** False for a payment that was just signed and has not left. */

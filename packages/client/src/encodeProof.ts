@@ -11,7 +11,6 @@ import type { Signature } from '@tollbook/core/signature'
 export const proofForms = ['bound', 'transaction', 'signature'] as const
 export type ProofForm = (typeof proofForms)[number]
 
-/** Parts of a proof; each form uses some of them. */
 export interface ProofParts {
   readonly signature: Signature
   readonly transaction: Uint8Array

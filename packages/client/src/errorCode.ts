@@ -18,7 +18,6 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** Address of the documentation of a code. */
 export function docsOf(code: ErrorCode): string {
   return `docs/sdk.md#${code.toLowerCase()}`
 }
@@ -35,7 +34,6 @@ export class PayerFault extends Fault {
   }
 }
 
-/** An option, a URL or a wallet that cannot work. */
 export class InvalidOption extends TypeError {
   readonly code = 'INVALID_OPTION'
   readonly docs = docsOf('INVALID_OPTION')

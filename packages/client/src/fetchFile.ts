@@ -10,7 +10,7 @@ export interface FetchedFile {
 const timeoutMs = 30_000
 const fileBytesMax = 64 * 1024 * 1024
 
-/** Fetches a file whose address is in an answer: a picture or a document. Throws a fault if it is missing. */
+/** A picture or a document whose address is in an answer. Throws a fault if it is missing. */
 export async function fetchFile(url: string, fetch: Fetch = globalThis.fetch): Promise<FetchedFile> {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   const bytes = await readBody(response, fileBytesMax)

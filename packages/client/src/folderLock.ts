@@ -11,14 +11,9 @@ import { unlessCode } from './fileError.ts'
  * may be broken by mistake, so two holders at once must do no harm.
  */
 
-/** A lock that is held until `release`. */
-export interface FolderLock {
-  release(): Promise<void>
-  /** Removes this process from the queue, after it has read what the previous holder left for the queue. */
-  leaveQueue(): Promise<void>
-}
+export type FolderLock = Awaited<ReturnType<typeof takeFolderLock>>
 
-export interface LockQuestion {
+interface LockQuestion {
   readonly folder: string
   readonly name: string
   readonly clock: Clock
@@ -35,8 +30,11 @@ const beatMs = 2_000
 const silentMaxMs = 10_000
 const privateFile = 0o600
 
-/** Waits for the lock. Throws a retryable fault after 15 minutes, and the signal's reason when it is aborted. */
-export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion): Promise<FolderLock> {
+/**
+ * Waits for the lock, which is held until `release`. Throws a retryable fault after 15 minutes, and the signal's reason
+ * when it is aborted.
+ */
+export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion) {
   const token = randomToken()
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token })
   const path = join(folder, `${name}.lock`)
@@ -52,8 +50,9 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
   }
   const beats = setInterval(() => void touch(path, clock), beatMs).unref()
   return {
+    /** Removes this process from the queue, after it has read what the previous holder left for the queue. */
     leaveQueue,
-    async release() {
+    async release(): Promise<void> {
       clearInterval(beats)
       if ((await unlessCode('ENOENT', readFile(path, 'utf8'))) === own) await rm(path, { force: true })
     },

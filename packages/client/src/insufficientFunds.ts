@@ -23,7 +23,7 @@ export interface SolNeeded {
   readonly rentLamports: bigint
 }
 
-/** The wallet lacks tokens or SOL. Nothing was signed. */
+/** Nothing was signed. */
 export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds'
   readonly code = 'INSUFFICIENT_FUNDS'
@@ -49,7 +49,6 @@ export class InsufficientFunds extends Error {
   }
 }
 
-/** Undefined when the wallet can pay. */
 export function findShortage(needed: FundsNeeded, held: Holdings): InsufficientFunds | undefined {
   return missingOf(needed, held).length === 0 ? undefined : new InsufficientFunds(needed, held)
 }

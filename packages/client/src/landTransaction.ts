@@ -10,7 +10,6 @@ export interface LandDeps {
   readonly signal: AbortSignal
 }
 
-/** A signed transaction to send until it lands or can no longer land. */
 export interface LandOrder {
   readonly signature: Signature
   readonly transaction: Uint8Array
@@ -45,7 +44,8 @@ export async function landTransaction(deps: LandDeps, order: LandOrder): Promise
     const status = await unlessFault(deps.chain.findStatus(order.signature))
     if (status === 'confirmed' || status === 'failed') return { outcome: status }
     if (status === 'not_found') {
-      if (poll % expiryEvery === 0 && (await hasExpired(deps, order))) return { outcome: 'expired' }
+      const isExpired = poll % expiryEvery === 0 && (await fateOf(deps.chain, order)) === 'never'
+      if (isExpired) return { outcome: 'expired' }
       if (poll % resendEvery === 0) await sendAgain(deps, order)
     }
     await deps.clock.sleep(pollMs, deps.signal)
@@ -72,10 +72,6 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
     // Ignore the result of sending again: the status decides.
     if (!(error instanceof Fault)) throw error
   }
-}
-
-async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolean> {
-  return (await fateOf(chain, order)) === 'never'
 }
 
 /** `open` until the blockhash has expired at finality, and while the node does not answer. */

@@ -4,26 +4,10 @@ import type { PaymentOutcome, PaymentStore } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
 
-/** Payments without an outcome, and which of them a call of this process is working on. */
-export interface OpenPayments {
-  keep(payment: PendingPayment): Promise<void>
-  /**
-   * Waits for its turn, then takes the payment that an earlier call made for exactly this request, so that the request
-   * is not paid twice. Call `leave` for each call and each payment that has ended.
-   */
-  enter(request: PayableRequest, wallet: string): Promise<Entry>
-  close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
-  /** Call this when the payment has its answer, or its call ended without one. A later call may take it. */
-  leave(payment: PendingPayment): Promise<void>
-}
-
-export interface Entry {
-  readonly earlier: PendingPayment | undefined
-  leave(): Promise<void>
-}
+export type OpenPayments = ReturnType<typeof createOpenPayments>
 
 /** A payment is open from its signature to its answer. Each is handed to one call at a time, which resumes it. */
-export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
+export function createOpenPayments(store: PaymentStore | undefined) {
   const busy = new Map<string, SharedTurn | undefined>()
   const turns = createSharedTurns(store)
   // Payments closed during a read of the store, which may still return them.
@@ -31,7 +15,7 @@ export function createOpenPayments(store: PaymentStore | undefined): OpenPayment
   let reading = 0
   // Mark it as busy before it is stored, so that no other call takes it.
   const hold = (payment: PendingPayment) => busy.set(payment.signature, turns.hold(orderOf(payment)))
-  const leave = async ({ signature }: PendingPayment) => {
+  const leave = async ({ signature }: PendingPayment): Promise<void> => {
     const turn = busy.get(signature)
     busy.delete(signature)
     if (turn !== undefined) await turns.leave(turn)
@@ -49,7 +33,11 @@ export function createOpenPayments(store: PaymentStore | undefined): OpenPayment
     }
   }
   return {
-    async enter(request, wallet) {
+    /**
+     * Waits for its turn, then takes the payment that an earlier call made for exactly this request, so that the
+     * request is not paid twice. Call `leave` for each call and each payment that has ended.
+     */
+    async enter(request: PayableRequest, wallet: string) {
       const { turn, answered } = await turns.join(orderOf({ request: request.content, wallet }), request)
       try {
         const earlier =
@@ -60,7 +48,7 @@ export function createOpenPayments(store: PaymentStore | undefined): OpenPayment
         throw error
       }
     },
-    async keep(payment) {
+    async keep(payment: PendingPayment) {
       hold(payment)
       try {
         await store?.keep(payment)
@@ -69,12 +57,13 @@ export function createOpenPayments(store: PaymentStore | undefined): OpenPayment
         throw error
       }
     },
-    async close(payment, outcome) {
+    async close(payment: PendingPayment, outcome: PaymentOutcome) {
       // Ignore a failed write: an open payment is presented again, and never paid again.
       await store?.close(payment, outcome).catch(() => undefined)
       if (reading > 0) closed.add(payment.signature)
       await leave(payment)
     },
+    /** Call this when the payment has its answer, or its call ended without one. A later call may take it. */
     leave,
   }
 }

@@ -8,7 +8,6 @@ import { requireSecureUrl } from './secureUrl.ts'
 import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
 import { addToMeta, record } from './tool/callBody.ts'
 
-/** A call of a tool of MCP. */
 export interface ToolCall {
   readonly name: string
   readonly arguments: Readonly<Record<string, Json>>

@@ -67,7 +67,6 @@ export interface PayingFetchOptions extends QuotePins {
   readonly clock?: Clock
 }
 
-/** Wallet, chain, clock and limits of the payments. */
 export interface Payer {
   readonly wallet: PayerWallet
   readonly chain: PayerChain

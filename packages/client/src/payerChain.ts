@@ -8,9 +8,7 @@ import { PayerFault } from './errorCode.ts'
 import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
-/** Chain operations that a payer needs to check a quote, to sign for it, and to send it. */
 export interface PayerChain {
-  /** Facts on chain about the mint and the token account that a quote names. */
   readToken(question: TokenQuestion): Promise<TokenFacts>
   /** Balances of a wallet, read before it is asked to sign. */
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
@@ -24,17 +22,15 @@ export interface PayerChain {
   finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>
 }
 
-/** The mint and the account that a quote names. */
 export interface TokenQuestion {
   readonly mint: Address
   readonly paymentTokenAccount: Address
 }
 
-/** Facts about a quote that the payer reads itself, instead of trusting the service. */
+/** The payer reads these itself, instead of trusting the service. */
 export interface TokenFacts {
   /** CAIP-2, `solana:` and the first 32 characters of the genesis hash. */
   readonly network: string
-  /** Undefined when there is no such mint. */
   readonly mint: MintFacts | undefined
   readonly paymentTokenAccount: { readonly state: 'absent' } | { readonly state: 'present'; readonly owner: string }
 }
@@ -44,7 +40,6 @@ export interface HoldingsQuestion {
   readonly tokenAccount: Address
 }
 
-/** Tokens and SOL of a wallet. */
 export interface Holdings {
   /** Zero without a token account, and for a token account that belongs to another wallet. */
   readonly heldBaseUnits: bigint

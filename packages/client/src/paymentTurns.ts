@@ -12,19 +12,13 @@ import { readPendingPayment } from './pendingPayment.ts'
  * waited is left for them in a file, so that they present it too. A lost file costs one more payment, never an answer.
  */
 
-export interface PaymentTurns {
-  take(order: string, signal: AbortSignal): Promise<PaymentTurn>
-  /** Moves the file of an answered payment to where waiting processes find it. False without a turn for its order. */
-  leave(order: string, payment: { readonly path: string; readonly signature: string }): Promise<boolean>
-}
-
 const privateFolder = 0o700
 const answeredSuffix = '.answered'
 
-export function createPaymentTurns(folder: string, clock: Clock): PaymentTurns {
+export function createPaymentTurns(folder: string, clock: Clock) {
   const held = new Set<string>()
   return {
-    async take(order, signal) {
+    async take(order: string, signal: AbortSignal): Promise<PaymentTurn> {
       await makeFolder(folder, privateFolder)
       const before = await filesOf(folder, order, answeredSuffix)
       const lock = await takeFolderLock({ folder, name: order, clock, signal })
@@ -44,7 +38,8 @@ export function createPaymentTurns(folder: string, clock: Clock): PaymentTurns {
         },
       }
     },
-    async leave(order, { path, signature }) {
+    /** Moves the file of an answered payment to where waiting processes find it. False without a turn for its order. */
+    async leave(order: string, { path, signature }: { readonly path: string; readonly signature: string }) {
       if (!held.has(order)) return false
       // The file is gone if another process moved it already.
       await unlessCode('ENOENT', rename(path, join(folder, `${order}.${signature}${answeredSuffix}`)))

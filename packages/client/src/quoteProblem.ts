@@ -12,17 +12,13 @@ export type QuoteProblemKind =
   | 'other_burn'
   /** It asks for more tokens than its price in US dollars is worth, or states no token price. */
   | 'price_wrong'
-  /** The memo is not derived from the secret of the quote. */
   | 'memo_wrong'
-  /** It is for another endpoint than the requested one. */
   | 'other_endpoint'
-  /** It has expired. */
   | 'expired'
   /** It names another network than the expected one, or than the node's. */
   | 'other_network'
   /** It names another mint than the expected one, or a mint that this chain does not have. */
   | 'other_mint'
-  /** It names another wallet than the expected one. */
   | 'other_payment_wallet'
   /** It names no token program, or another one than the mint's. */
   | 'token_program_wrong'
@@ -35,7 +31,6 @@ export type QuoteProblemKind =
   /** The amount to send does not fit the fee that the mint withholds. */
   | 'transfer_fee_wrong'
 
-/** Reason not to pay a quote. */
 export interface QuoteProblem {
   readonly problem: QuoteProblemKind
   readonly message: string
@@ -45,7 +40,7 @@ export function quoteProblem(problem: QuoteProblemKind, message: string): QuoteP
   return { problem, message }
 }
 
-/** The payer refuses the offer. Nothing was signed. */
+/** Nothing was signed. */
 export class QuoteRefused extends Error {
   override readonly name = 'QuoteRefused'
   readonly code = 'QUOTE_REFUSED'

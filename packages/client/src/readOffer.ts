@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import { parseJson, readBody } from './readBody.ts'
-import { readSponsoredOffer } from './sponsored/readSponsoredOffer.ts'
+import { readMppOffer } from './sponsored/mppOffer.ts'
 import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { readToolOffers } from './sponsored/toolOffer.ts'
+import { readX402Offer } from './sponsored/x402Offer.ts'
 
 /** The offer of a 402, not checked yet. */
 export interface Offer {
@@ -17,14 +18,13 @@ export interface Offer {
 const offer = z.object({ code: z.literal('PAYMENT_REQUIRED'), tokenMint: z.string().optional().catch(undefined) })
 const offerBytesMax = 64 * 1024
 
-/** Choices of the payer among the offers of a 402. */
 export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 'dollarMints'> {
   readonly clock: Clock
   /** The request is a call of a tool, whose offers are in its message. */
   readonly isTool: boolean
 }
 
-/** Reads the offer of a 402. Returns the answer as it came if it has none. */
+/** Returns the answer as it came if it has no offer. */
 export async function readOffer(response: Response, reader: OfferReader): Promise<Offer | Response> {
   if (response.status !== 402) return response
   const { status, headers } = response
@@ -42,4 +42,15 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   const isOfReader = sponsored !== undefined && (sponsored.mint === mint || dollarMints.includes(sponsored.mint))
   if (native !== undefined && !isOfReader) return { body, answeredAtMs }
   return sponsored === undefined ? new Response(bytes, { status, headers }) : { body, answeredAtMs, sponsored }
+}
+
+const readers = { x402: readX402Offer, mpp: readMppOffer } as const
+
+/** The offer of the first protocol that has one. Undefined if none of them can pay the 402. */
+function readSponsoredOffer(question: OfferQuestion): SponsoredOffer | undefined {
+  for (const protocol of question.protocols) {
+    const offer = readers[protocol](question)
+    if (offer !== undefined) return offer
+  }
+  return undefined
 }

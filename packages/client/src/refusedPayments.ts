@@ -7,19 +7,9 @@ import type { OpenPayments } from './openPayments.ts'
 import type { PaymentStore } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
-/**
- * Signed payments that a service refused. A service could refuse a transaction and send it later, so its amount counts
- * against the limits until the chain proves that it never lands, which takes 90 seconds at most.
- */
-export interface RefusedPayments {
-  /** Keeps the reserved amount of a signed payment. */
-  hold(signature: string, reservation: Reservation): void
-  add(payment: PendingPayment): Promise<void>
-  /** Returns true if it gave back an amount. */
-  giveBack(): Promise<boolean>
-}
+export type RefusedPayments = ReturnType<typeof createRefusedPayments>
 
-export interface RefusedDeps {
+interface RefusedDeps {
   readonly chain: PayerChain
   readonly open: OpenPayments
   readonly store: PaymentStore | undefined
@@ -28,12 +18,16 @@ export interface RefusedDeps {
 // Check the newest ones only: older ones were checked when they were new.
 const checkedMax = 20
 
-/** Refused payments of this process, and those of other processes that the store lists. */
-export function createRefusedPayments({ chain, open, store }: RefusedDeps): RefusedPayments {
+/**
+ * Signed payments that a service refused, of this process and of others that the store lists. A service could refuse a
+ * transaction and send it later, so its amount counts against the limits until the chain proves that it never lands,
+ * which takes 90 seconds at most.
+ */
+export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const held = new Map<string, Reservation>()
   const own = new Map<string, PendingPayment>()
   const landed = new Set<string>()
-  const giveBack = async () => {
+  const giveBack = async (): Promise<boolean> => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
     // A co-signed payment has another signature on chain, which the wallet does not know, so its absence cannot be
@@ -55,13 +49,15 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
     return held.delete(signature) || store !== undefined
   }
   return {
-    hold: (signature, reservation) => void held.set(signature, reservation),
-    async add(payment) {
+    /** Keeps the reserved amount of a signed payment. */
+    hold: (signature: string, reservation: Reservation) => void held.set(signature, reservation),
+    async add(payment: PendingPayment) {
       await open.close(payment, 'refused')
       own.set(payment.signature, payment)
       // Ignore a folder that cannot be read: the caller gets the refusal, and the next limit tries again.
       await giveBack().catch(() => false)
     },
+    /** Returns true if it gave back an amount. */
     giveBack,
   }
 }

@@ -36,13 +36,12 @@ export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs:
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
-/** Returns the header of a compact JWS. Undefined if it is not JSON. */
+/** Undefined if it is not JSON. */
 export function readHeader(jws: string): unknown {
   const [header = ''] = jws.split('.', 1)
   return parseJson(fromBase64Url(header) ?? new Uint8Array())
 }
 
-/** Finds the key that signed the JWS, and the signed bytes. */
 export async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   for (const key of keys) {
     const payload = await verifySignature(jws, key)
@@ -51,7 +50,7 @@ export async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   return undefined
 }
 
-/** Returns the signed bytes. Undefined if the signature is invalid. */
+/** Undefined if the signature is invalid. */
 async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }

@@ -1,6 +1,5 @@
 import type { PayableRequest } from './payableRequest.ts'
 import type { PaymentStore, PaymentTurn } from './paymentStore.ts'
-import type { PendingPayment } from './pendingPayment.ts'
 import { rejectionOf } from './timeLimit.ts'
 
 /** A turn for an order, which lasts while a call or an open payment of this payer uses it. */
@@ -12,26 +11,13 @@ export interface SharedTurn {
   users: number
 }
 
+const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
+
 /**
  * Turns that the calls of one payer share. A call with its own idempotency key waits for the turn, as another process
  * does.
  */
-export interface SharedTurns {
-  /** Returns the turn, with the payments that were answered during the wait. */
-  join(order: string, request: PayableRequest): Promise<JoinedTurn>
-  /** Extends the turn for an open payment, until `leave`. */
-  hold(order: string): SharedTurn | undefined
-  leave(turn: SharedTurn): Promise<void>
-}
-
-export interface JoinedTurn {
-  readonly turn: SharedTurn
-  readonly answered: readonly PendingPayment[]
-}
-
-const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
-
-export function createSharedTurns(store: PaymentStore | undefined): SharedTurns {
+export function createSharedTurns(store: PaymentStore | undefined) {
   const shared = new Map<string, SharedTurn>()
   const current = new Map<string, SharedTurn>()
   const begin = (order: string): SharedTurn => {
@@ -48,7 +34,7 @@ export function createSharedTurns(store: PaymentStore | undefined): SharedTurns 
     )
     return turn
   }
-  const leave = async (turn: SharedTurn) => {
+  const leave = async (turn: SharedTurn): Promise<void> => {
     turn.users--
     if (turn.users > 0) return
     if (shared.get(turn.order) === turn) shared.delete(turn.order)
@@ -58,7 +44,8 @@ export function createSharedTurns(store: PaymentStore | undefined): SharedTurns 
     await begun?.end()
   }
   return {
-    async join(order, { idempotencyKey, signal }) {
+    /** Returns the turn, with the payments that were answered during the wait. */
+    async join(order: string, { idempotencyKey, signal }: PayableRequest) {
       signal.throwIfAborted()
       const isShared = idempotencyKey === undefined
       const turn = (isShared ? shared.get(order) : undefined) ?? begin(order)
@@ -76,7 +63,8 @@ export function createSharedTurns(store: PaymentStore | undefined): SharedTurns 
         over.abort()
       }
     },
-    hold(order) {
+    /** Extends the turn for an open payment, until `leave`. */
+    hold(order: string): SharedTurn | undefined {
       const turn = current.get(order)
       if (turn !== undefined) turn.users++
       return turn

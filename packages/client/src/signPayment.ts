@@ -8,11 +8,9 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { type Cost, SpendingLimitExceeded } from './spendingLimit.ts'
 import { withinTime } from './timeLimit.ts'
 
-/** A signed payment with its proof, ready to be presented. */
 export interface PresentablePayment
   extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol' | 'inMeta'> {}
 
-/** A checked quote that the payer is about to reserve and sign. */
 export interface Purchase {
   readonly cost: Cost
   readonly mint: string

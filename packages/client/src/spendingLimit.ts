@@ -13,7 +13,7 @@ export interface SpendingLimit {
   readonly day?: 'any 24 hours' | 'utc'
   /** Limit for each host, without a time limit. */
   readonly perHost?: Ceiling
-  /** Limit for all hosts together. Every signed payment counts, whatever its outcome. */
+  /** Every signed payment counts, whatever its outcome. */
   readonly total?: Ceiling
 }
 
@@ -24,7 +24,6 @@ export type Ceiling =
   | { readonly usd: string; readonly baseUnits?: bigint }
   | { readonly usd?: string; readonly baseUnits: bigint }
 
-/** Amount that a payment takes from the wallet. */
 export interface Cost {
   readonly attoUsd: bigint
   readonly baseUnits: bigint
@@ -32,7 +31,7 @@ export interface Cost {
 
 export const attoUsdScale = 18
 
-/** The quote exceeds the spending limit. Nothing was sent. */
+/** Nothing was sent. */
 export class SpendingLimitExceeded extends Error {
   override readonly name = 'SpendingLimitExceeded'
   readonly code = 'SPENDING_LIMIT_EXCEEDED'

@@ -14,15 +14,12 @@ import { openWithKeys } from './verifyInclusion.ts'
 import { plainData } from './plainData.ts'
 import { findSigned, isInPeriod, readHeader, readKeys } from './serviceKeys.ts'
 
-/** A closing statement with the data to check it against. */
 export interface ClosingQuestion {
-  /** A signed closing statement, from any source. */
   readonly closing: unknown
   /** The public keys of the service, as a JWK or a JWKS. */
   readonly keys: unknown
   /** The statement of the month before, to check that its closing balances are the opening balances. */
   readonly previous?: unknown
-  /** Name of the log, if the caller knows it. */
   readonly expectedOrigin?: string
 }
 
@@ -30,7 +27,6 @@ export interface ClosingQuestion {
 export type ClosingProblem =
   /** It is not a closing statement of this service. */
   | 'malformed'
-  /** The given key is not an Ed25519 JWK or a set of them. */
   | 'keys_malformed'
   /** The signature does not cover the figures that are shown. */
   | 'signature_invalid'
@@ -40,9 +36,7 @@ export type ClosingProblem =
   | 'checkpoint_unsigned'
   /** It names another checkpoint than the one next to it. */
   | 'other_checkpoint'
-  /** It belongs to another log than the expected one. */
   | 'other_log'
-  /** Its figures do not add up. */
   | 'figures_wrong'
   /** Its opening balances differ from the closing balances of the previous statement. */
   | 'not_carried_over'

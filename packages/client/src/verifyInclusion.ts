@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { type Checkpoint, openCheckpoint, readCheckpoint } from '@tollbook/core/checkpoint'
-import { equal, rootFromInclusion } from '@tollbook/core/merkle'
+import { rootFromInclusion } from '@tollbook/core/merkle'
 import { assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
-import { fromBase64Url, fromHex } from '@tollbook/core/bytes'
+import { equalBytes, fromBase64Url, fromHex } from '@tollbook/core/bytes'
 import { plainData } from './plainData.ts'
 import { type KeyWithId, readKeys } from './serviceKeys.ts'
 import { type ReceiptProblem, type ReceiptQuestion, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'
 
-/** A receipt with its inclusion proof. */
 export interface InclusionQuestion extends ReceiptQuestion {
   /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from any source. */
   readonly proof: unknown
@@ -18,13 +17,10 @@ export interface InclusionQuestion extends ReceiptQuestion {
 
 export type InclusionProblem =
   | ReceiptProblem
-  /** It is not an inclusion proof of this service. */
   | 'proof_malformed'
   /** None of the given keys that were valid at the time signed the checkpoint. */
   | 'checkpoint_unsigned'
-  /** The checkpoint belongs to another log than the expected one. */
   | 'other_log'
-  /** The proof is for another event than the receipt. */
   | 'other_event'
   /** The path does not lead from the receipt to the root of the checkpoint. */
   | 'path_invalid'
@@ -70,7 +66,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const leaf = assertPresent(fromHex(receipt.ledger.leafHash), 'a verified receipt has a hash in hex')
   const { size } = checkpoint
   const root = rootFromInclusion({ index: proof.position - 1, size, leaf, path: proof.path })
-  return root !== undefined && equal(root, checkpoint.root)
+  return root !== undefined && equalBytes(root, checkpoint.root)
     ? { valid: true, receipt, checkpoint }
     : invalid('path_invalid', `its path does not lead from the receipt to the root of the ${size} events`)
 }

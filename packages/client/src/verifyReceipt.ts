@@ -11,7 +11,6 @@ import { findSigned, isInPeriod, type KeyWithId, readHeader, readKeys } from './
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
-/** A receipt with the data to check it against. */
 export interface ReceiptQuestion {
   /** The `receipt` of an answer, from any source. */
   readonly receipt: unknown
@@ -33,25 +32,15 @@ export interface ExpectedReceipt {
 export type ReceiptProblem =
   /** It is not a receipt of this service, or was reissued before it was issued. */
   | 'malformed'
-  /** The given key is not an Ed25519 JWK or a set of them. */
   | 'keys_malformed'
-  /** It names a key that is not among the given ones. */
   | 'key_unknown'
-  /** The signature is invalid. */
   | 'signature_invalid'
-  /** The key was not valid when the receipt was signed. */
   | 'key_out_of_period'
-  /** A shown field differs from the signed one. */
   | 'payload_differs'
-  /** Required amount, burn and distribution do not add up. */
   | 'amounts_wrong'
-  /** It differs from the expected wallet. */
   | 'other_wallet'
-  /** It differs from the expected endpoint. */
   | 'other_endpoint'
-  /** It is for another payment than the expected one. */
   | 'other_signature'
-  /** Its burn is not the expected percentage. */
   | 'other_burn'
 
 export type ReceiptVerdict =

@@ -5,7 +5,6 @@ declare const addressBrand: unique symbol
 /** A Solana address: canonical base58 of 32 bytes. A wallet, a token account, a mint or a program. */
 export type Address = string & { readonly [addressBrand]: true }
 
-/** Undefined if the text is not an address. */
 export function readAddress(text: string): Address | undefined {
   return isAddress(text) ? text : undefined
 }

@@ -1,7 +1,6 @@
 import { base64urlnopad, hex } from '@scure/base'
 import { platform } from '#platform'
 
-/** Copies the parts into a new array. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -32,7 +31,6 @@ export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
-/** Lower case, two digits a byte. */
 export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
 }

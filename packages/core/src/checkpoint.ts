@@ -54,8 +54,9 @@ const dash = '—'
 const ed25519Type = 0x01
 const keyIdBytes = 4
 
-function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
-  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(ed25519Type), publicKey])).subarray(0, keyIdBytes)
+/** `type` is the signature type of C2SP signed-note. */
+export function keyId({ name, publicKey }: NoteVerifier, type = ed25519Type): Uint8Array {
+  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(type), publicKey])).subarray(0, keyIdBytes)
 }
 
 /** `<name>+<key id>+<key>`: the configuration of an outside verifier. */
@@ -64,13 +65,13 @@ export function verifierKeyText(verifier: NoteVerifier): string {
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
-/** Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is an Ed25519 key with its own id. */
-export function readVerifierKey(text: string): NoteVerifier | undefined {
+/** Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is a key of this type with its own id. */
+export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)
-  if (!isKeyName(name) || typed?.[0] !== ed25519Type) return undefined
+  if (!isKeyName(name) || typed?.[0] !== type) return undefined
   const verifier = { name, publicKey: typed.subarray(1) }
-  return toHex(keyId(verifier)) === id ? verifier : undefined
+  return toHex(keyId(verifier, type)) === id ? verifier : undefined
 }
 
 const publicKeyBytes = 32
@@ -95,7 +96,6 @@ const signaturesMax = 100
 // Control characters other than the newline, and the replacement character of invalid UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
-/** Parts of a signed note; signatures are not verified. */
 export function readNote(note: string): Note | undefined {
   const end = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || end < 0 || !note.endsWith('\n') || unfit.test(note)) return undefined

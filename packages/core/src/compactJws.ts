@@ -12,7 +12,7 @@ export interface JwsHeader {
 /** Signs canonical JSON as a compact JWS. Ed25519 is deterministic, so one value has one JWS under one header. */
 export type SignJws = (value: Json, header: Pick<JwsHeader, 'typ'> & Partial<Pick<JwsHeader, 'kid'>>) => string
 
-/** A signer that writes this key's name into each header, unless a header names another `kid`. */
+/** Writes this key's name into each header, unless a header names another `kid`. */
 export function jwsSigner(signer: Ed25519Signer, kid: string): SignJws {
   return (value, header) => compactJws(signer, { alg: 'EdDSA', kid, ...header }, canonicalJson(value))
 }

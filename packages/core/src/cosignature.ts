@@ -1,7 +1,5 @@
-import { readBase64 } from './base64.ts'
-import { concatBytes, equalBytes, toHex, utf8Bytes } from './bytes.ts'
-import { type NoteVerifier, readNote } from './checkpoint.ts'
-import { sha256 } from './digest.ts'
+import { equalBytes, utf8Bytes } from './bytes.ts'
+import { keyId, type NoteVerifier, readNote, readVerifierKey } from './checkpoint.ts'
 import { verifyEd25519 } from './ed25519.ts'
 
 /*
@@ -10,8 +8,6 @@ import { verifyEd25519 } from './ed25519.ts'
  */
 
 const cosignatureType = 0x04
-const keyIdBytes = 4
-const publicKeyBytes = 32
 const timeBytes = 8
 const signatureBytes = 64
 
@@ -22,26 +18,15 @@ export interface Cosignature {
 
 /** `<name>+<key id>+<key>`, as a witness publishes it. Undefined for a key of another kind. */
 export function readWitnessKey(text: string): NoteVerifier | undefined {
-  const [, name = '', id, key = ''] = /^([^+\s]{1,200})\+([0-9a-f]{8})\+(\S{1,100})$/.exec(text) ?? []
-  const typed = readBase64(key, publicKeyBytes + 1)
-  if (typed?.[0] !== cosignatureType) return undefined
-  const witness = { name, publicKey: typed.subarray(1) }
-  return toHex(witnessKeyId(witness)) === id ? witness : undefined
-}
-
-function witnessKeyId({ name, publicKey }: NoteVerifier): Uint8Array {
-  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(cosignatureType), publicKey])).subarray(
-    0,
-    keyIdBytes,
-  )
+  return readVerifierKey(text, cosignatureType)
 }
 
 /** The cosignature of this witness in the note. Undefined if there is none, or if one of its signatures is invalid. */
 export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
-  const id = witnessKeyId(witness)
-  const own = read.signatures.filter(({ name, keyId }) => name === witness.name && equalBytes(id, keyId))
+  const id = keyId(witness, cosignatureType)
+  const own = read.signatures.filter((signature) => signature.name === witness.name && equalBytes(id, signature.keyId))
   const times = own.map(({ signature }) => verifyCosignature(read.text, signature, witness.publicKey))
   const verified = times.filter((time) => time !== undefined)
   const newest = verified.toSorted((one, other) => other - one)[0]

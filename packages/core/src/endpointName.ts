@@ -4,12 +4,10 @@
  * never buys an expensive one.
  */
 
-/** Name of a price: the path of the product, and the variant after `#` where the product has several prices. */
 export function endpointOf(path: string, variant?: string): string {
   return variant === undefined ? path : `${path}#${variant}`
 }
 
-/** The path in a name that `endpointOf` made. */
 export function pathOf(endpoint: string): string {
   const end = endpoint.indexOf('#')
   return end === -1 ? endpoint : endpoint.slice(0, end)

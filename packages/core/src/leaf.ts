@@ -2,11 +2,9 @@ import { assert } from './assert.ts'
 import { concatBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
-/** An event as a leaf of the tree, with its position and its time. */
 export interface LeafInput {
   readonly position: number
   readonly recordedAtMs: number
-  /** The event's canonical bytes. */
   readonly body: Uint8Array
 }
 

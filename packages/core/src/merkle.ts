@@ -8,7 +8,6 @@ import { sha256 } from './digest.ts'
  * algorithms of RFC 9162, which are independent of those that make the proofs.
  */
 
-/** The root of a tree without leaves. */
 export const emptyRoot: Uint8Array = sha256('')
 
 export const hashBytes = 32
@@ -170,7 +169,7 @@ export interface ConsistencyClaim {
 export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
   const hashes = [earlier.root, later.root, ...path]
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false
-  if (earlier.size === later.size) return path.length === 0 && equal(earlier.root, later.root)
+  if (earlier.size === later.size) return path.length === 0 && equalBytes(earlier.root, later.root)
   // An earlier tree whose size is a power of two is a subtree of the later one, so the proof omits its root.
   const [seed, ...rest] = isPowerOfTwo(earlier.size) ? [earlier.root, ...path] : path
   if (seed === undefined) return false
@@ -187,14 +186,9 @@ export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolea
       ;[node, last] = [half(node), half(last)]
     }
   }
-  return last === 0 && equal(earlierRoot, earlier.root) && equal(laterRoot, later.root)
+  return last === 0 && equalBytes(earlierRoot, earlier.root) && equalBytes(laterRoot, later.root)
 }
 
 function isPowerOfTwo(size: number): boolean {
   return splitPoint(size + 1) === size
-}
-
-/** Hashes are public, so the duration of a comparison reveals nothing. */
-export function equal(one: Uint8Array, other: Uint8Array): boolean {
-  return equalBytes(one, other)
 }

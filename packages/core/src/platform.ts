@@ -12,7 +12,6 @@ export interface Platform {
   verifyEd25519(signed: { publicKey: Uint8Array; message: Uint8Array; signature: Uint8Array }): boolean
   toBase64(bytes: Uint8Array): string
   toBase64Url(bytes: Uint8Array): string
-  /** Undefined unless the text is canonical padded base64. */
   fromBase64(text: string): Uint8Array | undefined
   toHex(bytes: Uint8Array): string
 }

@@ -16,13 +16,11 @@ export interface Price {
   readonly tokenBurn?: TokenBurn
 }
 
-/** An amount of the service token. */
 export interface TokenBurn {
   readonly mint: Address
   readonly baseUnits: bigint
 }
 
-/** The part of an amount that one account gets. */
 export interface Share {
   readonly account: string
   readonly baseUnits: bigint
@@ -30,7 +28,6 @@ export interface Share {
 
 /** A price from a recorded list; the amounts of a quote are those of its list. */
 export interface ListedPrice extends Price {
-  /** Number of the price list. */
   readonly priceList: number
 }
 

@@ -25,7 +25,6 @@ export function signatureOfBytes(bytes: Uint8Array): Signature | undefined {
   return brand(encodeBase58(bytes))
 }
 
-/** The 64 bytes. */
 export function signatureBytes(signature: Signature): Uint8Array {
   return assertPresent(decodeBase58(signature, byteLength), 'a signature holds 64 bytes')
 }

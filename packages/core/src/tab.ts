@@ -45,7 +45,6 @@ export interface DepositLimits {
   readonly prices: readonly Pick<Price, 'mint' | 'requiredBaseUnits'>[]
 }
 
-/** Returns the id of the tab that a deposit with this signature opens. */
 export function tabIdOf(signature: Uint8Array): TabId {
   return encodeBase58(signature.slice(0, tabIdBytes))
 }
@@ -55,7 +54,6 @@ export function readTabId(text: string): Uint8Array | undefined {
   return decodeBase58(text, tabIdBytes)
 }
 
-/** A debit as its signature binds it. */
 export interface TabDebit {
   readonly tab: TabId
   /** Chosen by the payer, and used once. 1 to 2^63 - 1. */
@@ -67,7 +65,6 @@ export interface TabDebit {
 
 /** Facts that the payer and the service must share for a signature to be valid. */
 export interface TabBinding {
-  /** Name of the ledger. */
   readonly origin: string
   readonly mint: Address
   readonly sessionKey: Address
@@ -95,12 +92,11 @@ export function debitMessage(debit: TabDebit, termsHash: Uint8Array, requestDige
   return concatBytes([purpose, termsHash, new Uint8Array(numbers.buffer), requestDigest, tab])
 }
 
-/** A debit with its signature. */
 export interface SignedDebit extends TabDebit {
   readonly signature: Uint8Array
 }
 
-/** The text of a signed debit. Its base64 is the `x-payment-proof` of the request. */
+/** Its base64 is the `x-payment-proof` of the request. */
 export function writeDebit({ tab, number, maxBaseUnits, validUntilMs, signature }: SignedDebit): string {
   return ['tab1', tab, number, maxBaseUnits, validUntilMs, toBase64Url(signature)].join('.')
 }
@@ -109,7 +105,7 @@ const form =
   /^tab1\.([1-9A-HJ-NP-Za-km-z]{16,22})\.([1-9]\d{0,18})\.([1-9]\d{0,18})\.([1-9]\d{12})\.([A-Za-z0-9_-]{86})$/
 const signedMax = 2n ** 63n - 1n
 
-/** Reads the text of a signed debit. Undefined for any other text or spelling. */
+/** Undefined for any other text or spelling. */
 export function readDebit(text: string): SignedDebit | undefined {
   const [, tab = '', number = '', max = '', until = '', signed = ''] = form.exec(text) ?? []
   const signature = fromBase64Url(signed)

@@ -10,7 +10,6 @@ import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootO
 export const tileWidth = 256
 const tileHeight = 8
 
-/** Coordinates of a tile (C2SP tlog-tiles): level 0 holds leaf hashes, each level above it the roots of 256 below. */
 export interface TileId {
   readonly level: number
   readonly index: number
@@ -86,7 +85,7 @@ interface TreeNode {
   readonly index: number
 }
 
-/** A range of a proof as complete subtrees, the largest first. */
+/** Complete subtrees, the largest first. */
 function nodesOf({ from, to }: LeafRange): readonly TreeNode[] {
   const nodes: TreeNode[] = []
   for (let start = from; start < to;) {
@@ -111,7 +110,7 @@ function sliceOf({ height, index }: TreeNode): TileSlice {
   return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
 }
 
-/** The tiles that contain the hashes of these ranges, each once. */
+/** Each tile once. */
 export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
   const slices = ranges.flatMap(nodesOf).map(sliceOf)
   return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]

@@ -20,12 +20,12 @@ export function toolNameOf(path: string): string {
     .slice(-toolNameMax)
 }
 
-/** Returns the second name of a tool, for a path that has several methods. */
+/** For a path that has several methods. */
 export function methodToolName(path: string, method: string): string {
   return toolNameOf(`${path}/${method.toLowerCase()}`)
 }
 
-/** Returns the path with its query. Values that are not texts are JSON. */
+/** Values that are not texts are JSON. */
 export function sortedTarget(path: string, values: Readonly<Record<string, Json>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))

@@ -9,13 +9,11 @@ const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
 
 /** Limited to letters, digits and a few signs, because terminals and pages print it. */
 export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/, 'must be 1 to 16 letters, digits or $._-')
-/** A page where people get the token. */
 export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/, 'must be an https:// URL')
 
 /** Error text for people. Products in OpenAI's wire format have it in `message`. */
 const errorMember = z.union([z.string(), z.looseObject({ message: z.string() })])
 
-/** The text of an error in either form. */
 export function errorText(error: z.infer<typeof errorMember>): string {
   return typeof error === 'string' ? error : error.message
 }
@@ -114,5 +112,4 @@ export const saleBody = z.object({
   meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
 })
 
-/** The body of a paid 200. */
 export type SaleBody = z.infer<typeof saleBody>

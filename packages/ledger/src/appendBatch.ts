@@ -6,8 +6,6 @@ import type { KnownHistory } from './history.ts'
 import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 import { queryPrepared } from './queryPrepared.ts'
 
-export type { QueryRunner }
-
 /**
  * Runs the prepared append of a batch. The answer is read as text, which avoids buffers. The database refuses a batch
  * that does not continue the known history.

@@ -1,45 +1,41 @@
 import type pg from 'pg'
 import { codeText, describeError, Fault } from '@tollbook/core/fault'
-import { appendBatch, type QueryRunner } from './appendBatch.ts'
+import { appendBatch } from './appendBatch.ts'
 import { appendCall, appendParameters } from './batch.ts'
+import type { QueryRunner } from './database.ts'
 import type { Item } from './item.ts'
 import type { LedgerKernel } from './port.ts'
 
-/** Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests. */
-export interface AppendHealth {
-  /** The same ledger, with its appends observed. */
-  readonly kernel: LedgerKernel
-  /** Undefined unless appends are known to fail. Appends nothing. */
-  findProblem(): Promise<string | undefined>
-}
-
-export interface AppendHealthDeps {
+interface AppendHealthDeps {
   readonly kernel: LedgerKernel
   readonly pool: QueryRunner & Pick<pg.Pool, 'connect'>
 }
 
 /**
+ * Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests.
  * After a failed append the ledger counts as closed until a write works. Otherwise each check lets the database plan an
  * append.
  */
-export function createAppendHealth({ kernel, pool }: AppendHealthDeps): AppendHealth {
+export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   let failed: Item | undefined
-  return {
-    kernel: {
-      ...kernel,
-      async append(item) {
-        try {
-          const result = await kernel.append(item)
-          failed = undefined
-          return result
-        } catch (error) {
-          // A rejection because of an item's content does not mean that other items fail.
-          if (!(error instanceof Fault && !error.retryable)) failed = item
-          throw error
-        }
-      },
+  const observed: LedgerKernel = {
+    ...kernel,
+    async append(item) {
+      try {
+        const result = await kernel.append(item)
+        failed = undefined
+        return result
+      } catch (error) {
+        // A rejection because of an item's content does not mean that other items fail.
+        if (!(error instanceof Fault && !error.retryable)) failed = item
+        throw error
+      }
     },
-    async findProblem() {
+  }
+  return {
+    kernel: observed,
+    /** Undefined unless appends are known to fail. Appends nothing. */
+    async findProblem(): Promise<string | undefined> {
       if (failed === undefined) return probe(pool)
       const problem = await rehearse(pool, failed)
       if (problem === undefined) failed = undefined

@@ -1,12 +1,11 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
-/** A numbered migration by its name, for example `0003_ledger`. */
+/** For example `0003_ledger`. */
 export interface NumberedMigration {
   readonly name: string
 }
 
-/** Names of the migrations that the database has and this program lacks. */
 export function namesAhead(program: readonly NumberedMigration[], applied: Iterable<string>): readonly string[] {
   return [...applied].filter((name) => !program.some((file) => file.name === name))
 }

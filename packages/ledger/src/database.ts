@@ -1,9 +1,14 @@
 import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
-import type { LedgerLog } from './log.ts'
 
-/** Anything that runs one query, such as a pool or a separate client. */
+/** Any structured logger fits. */
+export interface LedgerLog {
+  warn(fields: object): void
+  error(fields: object): void
+}
+
+/** A pool or a client. */
 export type QueryRunner = Pick<pg.Pool, 'query'>
 
 export interface DatabaseOptions {

@@ -1,9 +1,8 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { type QueryRunner, sqlState } from './database.ts'
+import { type LedgerLog, type QueryRunner, sqlState } from './database.ts'
 import { type Identity, identify, reportLoss, type SeenEvent } from './identity.ts'
-import type { LedgerLog } from './log.ts'
 
 /*
  * A database can go back in time under a running process: a restored backup, or a promoted standby that lacks the last
@@ -11,21 +10,7 @@ import type { LedgerLog } from './log.ts'
  * event that it has seen and sends it with every append, so the comparison costs no round trip.
  */
 
-/** Detects that the database has returned to an earlier state of the ledger (decision 0020). */
-export interface LedgerHistory {
-  /** Undefined while the database continues the ledger that this process has seen. */
-  problem(): string | undefined
-  /** Set once the ledger has gone back, until the process ends. */
-  lost(): LostHistory | undefined
-  /** The known history, which each append sends. */
-  known(): KnownHistory
-  /** Stores an event that the database has acknowledged. */
-  observe(seen: SeenEvent): void
-  /** Throws a Fault unless the database continues the ledger that was seen. */
-  compare(runner: QueryRunner): Promise<void>
-  /** Throws once the ledger has gone back. Sends no query. */
-  requireOpen(): void
-}
+export type LedgerHistory = ReturnType<typeof createHistory>
 
 /** The history that an append requires. The database rejects the append if its own history differs. */
 export interface KnownHistory {
@@ -74,8 +59,11 @@ interface State extends HistoryDeps {
   lost: LostHistory | undefined
 }
 
-/** After a loss was found, appends and comparisons throw a retryable `Fault` until a restart after the repair. */
-export function createHistory(deps: HistoryDeps): LedgerHistory {
+/**
+ * Detects that the database has returned to an earlier state of the ledger (decision 0020). Then appends and
+ * comparisons throw a retryable `Fault` until a restart after the repair.
+ */
+export function createHistory(deps: HistoryDeps) {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
   const state: State = {
     ...deps,
@@ -89,12 +77,18 @@ export function createHistory(deps: HistoryDeps): LedgerHistory {
     if (state.lost !== undefined) throw new Fault(closedText, { retryable: true })
   }
   return {
+    /** Undefined while the database continues the ledger that this process has seen. */
     problem: () => (state.lost === undefined ? state.passing : closedText),
+    /** Set once the ledger has gone back, until the process ends. */
     lost: () => state.lost,
-    known: () => ({ newest: state.newest, timeline: state.identity?.timeline }),
-    observe: (seen) => observe(state, seen),
+    /** Each append sends it. */
+    known: (): KnownHistory => ({ newest: state.newest, timeline: state.identity?.timeline }),
+    /** Stores an event that the database has acknowledged. */
+    observe: (seen: SeenEvent) => observe(state, seen),
+    /** Throws once the ledger has gone back. Sends no query. */
     requireOpen,
-    async compare(runner) {
+    /** Throws a Fault unless the database continues the ledger that was seen. */
+    async compare(runner: QueryRunner): Promise<void> {
       requireOpen()
       // Read this before the query, because an append that ends meanwhile may change it.
       const { newest } = state

@@ -1,10 +1,8 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { QueryRunner } from './database.ts'
 
-/** An event that a database has acknowledged. */
 export interface SeenEvent {
   readonly position: number
-  /** Hash of the leaf in hex. */
   readonly leafHash: string
 }
 

@@ -17,7 +17,6 @@ export interface Item {
   readonly note?: Uint8Array
 }
 
-/** One event of an item, with the postings that it causes. */
 export interface ItemEvent {
   readonly kind: string
   readonly schemaVersion: number
@@ -42,7 +41,6 @@ export interface Guard {
   readonly version: number
 }
 
-/** A key that this item takes, such as an idempotency key. */
 export interface ItemKey {
   readonly space: number
   readonly key: Uint8Array
@@ -55,11 +53,10 @@ export interface ItemKey {
 export interface Leaf {
   /** Counts from 1 over the whole ledger, without gaps. */
   readonly position: number
-  /** Hash of the leaf in hex. */
   readonly leafHash: string
 }
 
-/** Result of a successful append, which is durable. */
+/** Durable. */
 export interface Appended {
   readonly outcome: 'appended'
   readonly recordedAtMs: number
@@ -88,7 +85,6 @@ export const plainRefusals = [
   'key_used',
 ] as const
 
-/** Returns a refusal without further facts. */
 export function refused(reason: PlainRefusal): AppendResult {
   return { outcome: 'refused', refusal: { reason } }
 }

@@ -1,12 +1,11 @@
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { appendBatch, type QueryRunner } from './appendBatch.ts'
+import { appendBatch } from './appendBatch.ts'
 import { createBatchQueue } from './batchQueue.ts'
-import { judgeWriteFailure } from './database.ts'
+import { judgeWriteFailure, type LedgerLog, type QueryRunner } from './database.ts'
 import { isOtherHistory, type LedgerHistory, observeAppended } from './history.ts'
 import type { Appended, AppendResult, Item, Leaf } from './item.ts'
-import type { LedgerLog } from './log.ts'
 import type { LedgerKernel } from './port.ts'
 import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 import { createReadQueue } from './readQueue.ts'
@@ -19,7 +18,6 @@ export interface LedgerDeps {
   readonly outcomeTimeoutMs: number
   /** Refuses appends to a ledger that has gone back. */
   readonly history?: LedgerHistory
-  /** Called after each flush, for metrics. */
   readonly onFlush?: (flush: { readonly items: number; readonly durationMs: number }) => void
 }
 
@@ -38,7 +36,7 @@ const distanceInFlushes = 4
 const distanceMaxMs = 20
 const gatheringItems = 16
 
-/** Creates the ledger on Postgres, which uses group commit. */
+/** Uses group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({

@@ -29,7 +29,7 @@ export type FindDifferingFunctions = (
   run: (text: string) => Promise<readonly { readonly name: string; readonly text: string }[]>,
 ) => Promise<readonly string[] | undefined>
 
-/** A file with the SHA-256 of its text in hex. A code file is applied again when its digest changes. */
+/** The digest is SHA-256 of the text, in hex. */
 export interface SchemaFile {
   /** For example `0002_ledger` or `functions/seal`. */
   readonly name: string

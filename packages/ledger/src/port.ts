@@ -1,10 +1,9 @@
 import type { AppendResult, Item } from './item.ts'
 
-/** Operations of a service on its ledger. */
 export interface LedgerKernel {
   /** Resolves when the outcome is certain. Rejects with a Fault if the outcome cannot be learned in time. */
   append(item: Item): Promise<AppendResult>
-  /** The stream's events in order. Empty if the stream does not exist. */
+  /** In order. Empty if the stream does not exist. */
   read(stream: Uint8Array): Promise<readonly RecordedEvent[]>
   /** Reads several streams. Results are in the order of `streams`. */
   readMany(streams: readonly Uint8Array[]): Promise<readonly (readonly RecordedEvent[])[]>
@@ -12,7 +11,6 @@ export interface LedgerKernel {
   drained(): Promise<void>
 }
 
-/** A stored event, with its position in the ledger and in its stream. */
 export interface RecordedEvent {
   readonly position: number
   readonly version: number

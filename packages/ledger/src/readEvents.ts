@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import { assert } from '@tollbook/core/assert'
-import type { QueryRunner } from './appendBatch.ts'
 import type { RecordedEvent } from './port.ts'
-import { readOrFault } from './database.ts'
+import { type QueryRunner, readOrFault } from './database.ts'
 import { queryPrepared } from './queryPrepared.ts'
 import { byteaArray } from './wire.ts'
 
@@ -66,7 +65,6 @@ function numbered(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return events
 }
 
-/** A stream's id as a map key. */
 export function streamKey(stream: Uint8Array): string {
   return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength).toString('latin1')
 }

@@ -1,6 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
-import type { QueryRunner } from './appendBatch.ts'
 import { type BatchQueue, createBatchQueue } from './batchQueue.ts'
+import type { QueryRunner } from './database.ts'
 import type { RecordedEvent } from './port.ts'
 import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 

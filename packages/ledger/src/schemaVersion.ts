@@ -2,7 +2,6 @@ import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './co
 import { readSchema, type Schema, type SchemaFile, type SchemaSources } from './migrate.ts'
 import { sqlState } from './database.ts'
 
-/** Runs one query without parameters. */
 export type RunQuery = (text: string) => Promise<{ readonly rows: readonly Row[] }>
 
 type Row = Applied & { readonly number?: number }
@@ -57,7 +56,6 @@ function needingOther(advice: string): SchemaVersion {
 interface Newer {
   /** Migrations that the database has from a newer program. */
   readonly ahead: readonly string[]
-  /** Names of the SQL files that differ. */
   readonly code: readonly string[]
   readonly oldestProgram: number | undefined
 }
@@ -78,7 +76,6 @@ function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer)
   )
 }
 
-/** A file as it was applied. */
 export type Applied = Pick<SchemaFile, 'name' | 'digest'>
 
 function differing(files: readonly SchemaFile[], applied: readonly Applied[]): readonly string[] {

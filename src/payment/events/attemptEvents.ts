@@ -41,10 +41,8 @@ export type ProofClaimed = EventOf<typeof proofClaimed>
 const answerStarted = defineEvent(z.object({ kind: z.literal('AnswerStarted'), ...live }))
 export type AnswerStarted = EventOf<typeof answerStarted>
 
-/** Fields of events that reduce the exposure to a fork. */
 export const unexposedFields = {
   mint: address,
-  /** Amount that is no longer exposed. */
   exposedBaseUnits: baseUnits,
 }
 

@@ -7,7 +7,6 @@ import { address, baseUnits } from './fields.ts'
 
 /* A round of burning: one transaction of the service burns tokens that it received for that purpose. */
 
-/** Part of a round for the answers of one endpoint. */
 const endpointBurn = z.object({ endpoint: z.string(), baseUnits })
 export type EndpointBurn = Readonly<z.output<typeof endpointBurn>>
 
@@ -21,7 +20,7 @@ export type DelegateState = Readonly<z.output<typeof delegate>>
 const parts = z.array(endpointBurn).min(1).readonly()
 const ofRound = { round: z.int().min(1), mint: address }
 
-/** The service records that it is about to send the burn. */
+/** Recorded before the burn is sent. */
 const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
@@ -52,7 +51,6 @@ const burnFailed = defineEvent(
      * nothing.
      */
     reason: z.enum(failureReasons),
-    /** Slot of the finalized chain that shows the failure. */
     finalizedSlot: z.int(),
   }),
 )

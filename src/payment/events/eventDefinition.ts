@@ -13,16 +13,13 @@ export interface AnyEvent {
  */
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
-  /** Schema of the body without its header. */
   readonly schema: z.ZodType<Event>
   /** Uses method syntax, so that definitions of different events fit into one list. */
   postings(event: Event): readonly Posting[]
 }
 
-/** The event type of a definition. */
 export type EventOf<Definition> = Definition extends EventDefinition<infer Event> ? Readonly<Event> : never
 
-/** Schema of a body that contains its kind. */
 type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
   readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }

@@ -33,7 +33,6 @@ const paymentReversed = defineEvent(
      * or paid something else.
      */
     reason: z.enum(reversalReasons),
-    /** Slot of the finalized chain at the search for the payment. */
     finalizedSlot: z.int(),
     wallet: address,
     endpoint: z.string(),

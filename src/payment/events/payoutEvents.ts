@@ -5,9 +5,7 @@ import { assert } from '@tollbook/core/assert'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, signature } from './fields.ts'
 
-/** One debt that a payout has settled. */
 const paidDebt = z.object({
-  /** The ledger account that owed the debt. */
   account: z.string(),
   wallet: address,
   /** Amount that left the payment wallet. If the mint has a transfer fee, less arrives. */

@@ -8,7 +8,6 @@ import { address, baseUnits, reference } from './fields.ts'
 export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
 
-/** The person who decided, with the reason. */
 const decider = z.object({
   /** Subject of the token, or the name from the command line. */
   by: z.string().min(1),
@@ -19,7 +18,6 @@ const decider = z.object({
 })
 export type Decider = Readonly<z.output<typeof decider>>
 
-/** A debt of the ledger to one wallet. */
 const refundDebt = z.object({ account: z.string(), baseUnits })
 export type RefundDebt = Readonly<z.output<typeof refundDebt>>
 

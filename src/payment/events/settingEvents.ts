@@ -37,7 +37,6 @@ const priceListPublished = defineEvent(
   z.object({
     kind: z.literal('PriceListPublished'),
     source: z.string(),
-    /** The split of each price in the list. */
     split: z.array(splitPart).readonly(),
     /**
      * Splits of the dollars that the operator divides differently from the token. Absent: treasury gets the share of
@@ -64,9 +63,7 @@ const settingChanged = defineEvent(
   z.object({
     kind: z.literal('SettingChanged'),
     name: z.string(),
-    /** 1, 2, 3… for each name. */
     number: z.int().min(1),
-    /** ISO 8601 in UTC. */
     validFrom: z.iso.datetime(),
     value: json,
   }),

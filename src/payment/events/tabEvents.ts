@@ -25,7 +25,6 @@ const optionalBaseUnits = z
   .nullable()
   .transform((text) => (text === null ? undefined : BigInt(text)))
 
-/** Conditions of a tab, as its purchase bound them. */
 const terms = z.object({
   sessionKey: optionalAddress,
   bearerHash: optionalText,
@@ -50,7 +49,6 @@ const tabOpened = defineEvent(
   deposited,
 )
 
-/** A further deposit on an open tab of the same wallet. */
 const tabToppedUp = defineEvent(
   z.object({ kind: z.literal('TabToppedUp'), ...ofTab, wallet: address, depositBaseUnits: baseUnits }),
   deposited,
@@ -75,7 +73,6 @@ const tabDebited = defineEvent(
   z.object({
     kind: z.literal('TabDebited'),
     tab,
-    /** Number of the debit on its tab. */
     number: bigInteger,
     /** The deposit that opened the tab, with its place on the chain. */
     deposit: reference,
@@ -99,7 +96,6 @@ const tabDebited = defineEvent(
         validUntilMs: z.int(),
         /** SHA-256 in hex of the request as sent. */
         requestDigest: z.string(),
-        /** Base64url. */
         signature: z.string(),
       })
       .nullable()
@@ -216,7 +212,5 @@ function takenBack({ tab: id, mint, takenBackBaseUnits: amountBaseUnits }: Taken
   return [{ debit: prepaidOn(id), credit: accounts.reversedPayments, mint, amountBaseUnits }]
 }
 
-/** Events in the streams of payments and debits. */
 export const tabPaymentEvents = [tabOpened, tabToppedUp, depositReversed, tabDebited, tabCaptured, tabReturned] as const
-/** Events in the stream of a tab's lifecycle. */
 export const tabLifecycleEvents = [tabKeyReplaced, tabClosed, tabRestOwed, tabTakenBack] as const

@@ -7,17 +7,14 @@ import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
 /* A payment before its first attempt: the service may send it, and the chain proves it. Also its burn. */
 
-/** The offer for which a sponsored payment pays. */
 export interface SponsoredOffer {
-  /** Name of the rail. */
   readonly rail: string
-  /** Number of the price list. */
   readonly priceList: number
   /** Present if the price is in another mint than the service token. */
   readonly mint?: Address
 }
 
-/** The service records that it is about to send this transaction. */
+/** Recorded before the transaction is sent. */
 const paymentSubmitted = defineEvent(
   z.object({
     kind: z.literal('PaymentSubmitted'),

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { isSignedBy, readCheckpoint, readVerifierKey as readAuditKey } from '@tollbook/audit/checkpointNote'
 import { openCheckpoint, openNote, readVerifierKey } from '@tollbook/core/checkpoint'
 import { leafHash } from '@tollbook/core/leaf'
-import { equal, hashBytes, isConsistent, rootFromInclusion } from '@tollbook/core/merkle'
+import { equalBytes } from '@tollbook/core/bytes'
+import { hashBytes, isConsistent, rootFromInclusion } from '@tollbook/core/merkle'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Finding, look } from './finding.ts'
 
@@ -36,7 +37,7 @@ export function checkForeignLog(log: ForeignLog): readonly Finding[] {
   const rootAt = (size: number) => assertPresent(roots.get(size), 'each size of a proof has a tree')
   const proves = (claim: Inclusion) => {
     const root = rootFromInclusion({ ...claim, leaf: leafOf(claim) })
-    return root !== undefined && equal(root, rootAt(claim.size))
+    return root !== undefined && equalBytes(root, rootAt(claim.size))
   }
   const agrees = ({ from, to, path }: Consistency) =>
     isConsistent({ earlier: { size: from, root: rootAt(from) }, later: { size: to, root: rootAt(to) }, path })
@@ -44,7 +45,7 @@ export function checkForeignLog(log: ForeignLog): readonly Finding[] {
   return [
     look('notes of Go with a signature of a witness, opened by the service’s and the audit’s reader', trees, (tree) => {
       const opened = openCheckpoint(tree.note, verifier)
-      const isRight = opened?.size === tree.size && equal(opened.root, tree.root)
+      const isRight = opened?.size === tree.size && equalBytes(opened.root, tree.root)
       const isWitnessed = openNote(tree.note, witness) !== undefined
       const audited = readCheckpoint(tree.note)
       const isAudited = audited?.size === tree.size && audited.root.equals(tree.root) && isSignedBy(audited, [auditKey])

@@ -6,7 +6,6 @@ export interface OutputStream {
   readonly isTTY?: boolean
 }
 
-/** Parts of the process that the payer's command uses. */
 export interface PayCommandDeps {
   /** Name that the user types, for hints. */
   readonly name: string

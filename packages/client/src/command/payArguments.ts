@@ -8,18 +8,18 @@ export interface PayArguments {
 }
 
 export interface PayOptions {
-  readonly json?: string
-  readonly wallet?: string
+  readonly json?: string | undefined
+  readonly wallet?: string | undefined
   readonly maxUsd: string
   readonly form: string
-  readonly baseUrl?: string
-  readonly rpcUrl?: string
-  readonly mint?: string
-  readonly burnPercent?: string
-  readonly receiptKey?: string
-  readonly output?: string
-  readonly resume?: string
-  readonly folder?: string
+  readonly baseUrl?: string | undefined
+  readonly rpcUrl?: string | undefined
+  readonly mint?: string | undefined
+  readonly burnPercent?: string | undefined
+  readonly receiptKey?: string | undefined
+  readonly output?: string | undefined
+  readonly resume?: string | undefined
+  readonly folder?: string | undefined
 }
 
 const defaultMaxUsd = '0.10'
@@ -85,17 +85,11 @@ export const payOptionNames: readonly string[] = Object.keys(options).map((name)
 export function readPayArguments(argv: readonly string[]): PayArguments | undefined {
   const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) return undefined
-  const [method, path, ...others] = positionals
-  if (others.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
+  const [method, path, ...more] = positionals
+  if (more.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
   const { 'max-usd': maxUsd = defaultMaxUsd, form = 'bound' } = values
   const { 'base-url': baseUrl, 'rpc-url': rpcUrl, 'burn-percent': burnPercent, 'receipt-key': receiptKey } = values
   const { json, wallet, mint, output, resume, folder } = values
-  const given = { json, wallet, baseUrl, rpcUrl, mint, burnPercent, receiptKey, output, resume, folder }
-  return { method, path, options: { maxUsd, form, ...withoutUndefined(given) } }
-}
-
-function withoutUndefined(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+  const others = { json, wallet, mint, output, resume, folder }
+  return { method, path, options: { maxUsd, form, baseUrl, rpcUrl, burnPercent, receiptKey, ...others } }
 }

@@ -3,7 +3,6 @@ import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '..
 import { QuoteRefused } from '../quoteProblem.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
-import { DepositUnresolved } from './depositUnresolved.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** Exit codes of the payer's command. They tell a script whether paying again could pay twice. */
@@ -20,6 +19,15 @@ export const payExitCodes = {
   insufficientFunds: 10,
   interrupted: 130,
 } as const
+
+/** The folder has the deposit. The record of its tab is completed by `tab open` only, so no other hint is given. */
+export class DepositUnresolved extends Error {
+  override readonly name = 'DepositUnresolved'
+
+  constructor(cause: PaymentError) {
+    super('the outcome of the deposit is not known; run the same command again, which pays no second one', { cause })
+  }
+}
 
 /** Undefined for an error that is a bug of this package. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {

@@ -34,7 +34,7 @@ export interface PayOrder {
   readonly folder: string | undefined
 }
 
-/** Throws `UsageProblem` for a wrong option, and a fault for an unreadable file. */
+/** Throws `UsageProblem` for a wrong option or an unreadable file. */
 export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
@@ -104,7 +104,7 @@ export function requireServiceUrl(url: string): string {
   }
 }
 
-/** The facts of local mode for the service that wrote them. */
+/** Local mode knows its own service only. */
 export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined

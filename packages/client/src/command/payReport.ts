@@ -124,7 +124,6 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   stdout.write(`${JSON.stringify(json)}\n`)
 }
 
-/** Code and page of an error of this package. */
 const documented = z.object({ code: z.string(), docs: z.string() })
 
 function hintOf(error: Error): string | undefined {

@@ -20,13 +20,12 @@ export interface PurchaseDeps {
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
 }
 
-/** Answer of the service to a paid or a free request. */
 export interface Purchase {
   readonly status: number
   readonly headers: Headers
   /** Parsed if it was JSON, text otherwise. An answer without an envelope is the member `data`, next to its receipt. */
   readonly body: unknown
-  /** Bytes of the answer, if the service sent it without an envelope. */
+  /** Present if the answer has no envelope. */
   readonly bytes: Uint8Array | undefined
   /** Undefined without a receipt, or without a key to verify it. */
   readonly verdict: ReceiptVerdict | undefined

@@ -4,30 +4,27 @@ import { makeFolder } from '../makeFolder.ts'
 import { writeFileAtomically } from '../paymentFolder.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 
-/** Payments between signature and answer, one file each, so that a killed process loses none. */
-export interface SavedPayments {
-  keep(payment: PendingPayment): Promise<void>
-  /** Deletes the files of this run: the answer has arrived, or the payment never left. */
-  forget(): Promise<void>
-  pathOf(payment: PendingPayment): string
-}
+export type SavedPayments = ReturnType<typeof openSavedPayments>
 
-// A proof is worth its price until it is used.
 const privateFolder = 0o700
 
-/** Payments as private files, mode 0600: a proof is worth its price until it is used. */
-export function openSavedPayments(folder: string): SavedPayments {
+/**
+ * Payments between signature and answer, one file each, so that a killed process loses none. Only the user can read
+ * them: a proof is worth its price until it is used.
+ */
+export function openSavedPayments(folder: string) {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const stored = new Set<string>()
   return {
     pathOf,
-    async keep(payment) {
+    async keep(payment: PendingPayment): Promise<void> {
       await makeFolder(folder, privateFolder)
       const path = pathOf(payment)
       await writeFileAtomically(path, `${JSON.stringify(payment, null, 2)}\n`)
       stored.add(path)
     },
-    async forget() {
+    /** Deletes the files of this run: the answer has arrived, or the payment never left. */
+    async forget(): Promise<void> {
       await Promise.all([...stored].map((path) => rm(path, { force: true })))
       stored.clear()
     },

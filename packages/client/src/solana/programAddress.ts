@@ -7,7 +7,6 @@ import { sha256 } from '@tollbook/core/digest'
 import { Fault } from '@tollbook/core/fault'
 import { associatedTokenProgram } from '@tollbook/core/programs'
 
-/** The three seeds of an associated token account. */
 export interface TokenAccountOwner {
   readonly wallet: string
   readonly mint: string
@@ -30,9 +29,10 @@ function programAddress(program: string, seeds: readonly Uint8Array[]): Address 
 
 const marker = utf8Bytes('ProgramDerivedAddress')
 
-function keyBytes(text: string): Uint8Array {
+/** The 32 bytes of an address or a blockhash. */
+export function keyBytes(text: string): Uint8Array {
   const bytes = decodeBase58(text, 32)
-  if (bytes === undefined) throw new Fault(`${text} is not an address`, { retryable: false })
+  if (bytes === undefined) throw new Fault(`${text} is not base58 of 32 bytes`, { retryable: false })
   return bytes
 }
 

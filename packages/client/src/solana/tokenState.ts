@@ -18,7 +18,6 @@ export interface ScheduledFee {
   readonly newerEpoch: bigint
 }
 
-/** Undefined if the data is not a mint. */
 export function readMintState(data: Uint8Array): MintState | undefined {
   if (data.length < mintBytes || !hasExtensionsOf(data, mintBytes, mintKind)) return undefined
   const fee = findExtension(data, transferFeeConfig)
@@ -34,7 +33,6 @@ export interface TokenAccountState {
   readonly isFrozen: boolean
 }
 
-/** Undefined if the data is not a token account. */
 export function readTokenAccountState(data: Uint8Array): TokenAccountState | undefined {
   if (data.length < accountBytes || !hasExtensionsOf(data, accountBytes, accountKind)) return undefined
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

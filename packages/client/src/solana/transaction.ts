@@ -1,11 +1,11 @@
 import { assert } from '@tollbook/core/assert'
-import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { concatBytes } from '@tollbook/core/bytes'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
-import { tabulateAccounts } from './accountTable.ts'
-import type { Instruction } from './instruction.ts'
+import type { AccountUse, Instruction } from './instructions.ts'
+import { keyBytes } from './programAddress.ts'
 import type { Keypair } from './keypair.ts'
 
 /*
@@ -14,7 +14,6 @@ import type { Keypair } from './keypair.ts'
  * @solana/web3.js.
  */
 
-/** A transaction of version 0 before it is compiled. */
 export interface TransactionContent {
   /** Pays the network fee, and is the first signer. */
   readonly feePayer: string
@@ -24,8 +23,8 @@ export interface TransactionContent {
 
 /** Builds the transaction with empty slots for its signatures. */
 export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
-  const table = tabulateAccounts(feePayer, instructions)
-  const { addresses, requiredSignatures, readonlySigned, readonlyUnsigned, indexOf } = table
+  const { addresses, requiredSignatures, ...table } = tabulateAccounts(feePayer, instructions)
+  const { readonlySigned, readonlyUnsigned, indexOf } = table
   const transaction = concatBytes([
     compactU16(requiredSignatures),
     new Uint8Array(requiredSignatures * signatureBytes),
@@ -58,10 +57,30 @@ const headerBytes = 3
 // One network packet: 1,280 bytes less the headers of IPv6 and of fragmentation.
 const transactionBytesMax = 1_232
 
-function keyBytes(text: string): Uint8Array {
-  const bytes = decodeBase58(text, publicKeyBytes)
-  if (bytes === undefined) throw new Fault(`${text} is not base58 of 32 bytes`, { retryable: false })
-  return bytes
+/**
+ * Accounts of a message in the order of its header: signers first, and writable accounts first in each half. Within a
+ * group they have the order of first mention, as in @solana/web3.js, so both build the same bytes.
+ */
+function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]) {
+  const uses = new Map<string, AccountUse>([[feePayer, { address: feePayer, signs: true, writable: true }]])
+  for (const { program, accounts } of instructions)
+    for (const { address, signs, writable } of [{ address: program, signs: false, writable: false }, ...accounts]) {
+      const use = uses.get(address)
+      uses.set(address, { address, signs: signs || use?.signs === true, writable: writable || use?.writable === true })
+    }
+  const select = (signs: boolean, writable: boolean) =>
+    [...uses.values()].filter((use) => use.signs === signs && use.writable === writable).map(({ address }) => address)
+  const [writableSigned, readonlySigned] = [select(true, true), select(true, false)]
+  const [writableUnsigned, readonlyUnsigned] = [select(false, true), select(false, false)]
+  const addresses = [...writableSigned, ...readonlySigned, ...writableUnsigned, ...readonlyUnsigned]
+  assert(addresses[0] === feePayer, 'the fee payer is the first account')
+  return {
+    addresses,
+    requiredSignatures: writableSigned.length + readonlySigned.length,
+    readonlySigned: readonlySigned.length,
+    readonlyUnsigned: readonlyUnsigned.length,
+    indexOf: (address: string) => addresses.indexOf(address),
+  }
 }
 
 /** Length prefix of Solana: seven bits a byte, low bits first. */

@@ -1,14 +1,18 @@
-import { Fault } from '@tollbook/core/fault'
 import { splTokenProgram } from '@tollbook/core/programs'
-import type { Signature } from '@tollbook/core/signature'
+import { type SignedPayment, signWith } from '../buildPayment.ts'
 import type { QuotePins } from '../checkQuote.ts'
 import { dollarCost } from '../dollarMints.ts'
 import type { PayerChain } from '../payerChain.ts'
 import type { PayerWallet } from '../payerWallet.ts'
 import { type QuoteProblem, quoteProblem } from '../quoteProblem.ts'
-import { setComputeUnitLimit, setComputeUnitPrice } from '../solana/computeBudget.ts'
 import { associatedTokenAccount } from '../solana/programAddress.ts'
-import { memoInstruction, type Token, transferChecked } from '../solana/tokenInstruction.ts'
+import {
+  memoInstruction,
+  setComputeUnitLimit,
+  setComputeUnitPrice,
+  type Token,
+  transferChecked,
+} from '../solana/instructions.ts'
 import { buildTransaction, signatureOf } from '../solana/transaction.ts'
 import type { Cost } from '../spendingLimit.ts'
 import type { TokenWorth } from '../tokenWorth.ts'
@@ -71,20 +75,16 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
   return { network: facts.network, token: { mint, tokenProgram, decimals }, destination }
 }
 
-export interface SponsoredPayment {
-  /** The payer's signature. On chain the fee payer's comes first. */
-  readonly signature: Signature
-  readonly transaction: Uint8Array
-  readonly lastValidBlockHeight: number
-}
-
 // Compute limits of the stock clients of both protocols. The order of the instructions is also theirs, because a
 // service may compare it.
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
-/** Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, and is not sent. */
-export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SponsoredPayment> {
+/**
+ * Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, which comes first
+ * on chain, and is not sent.
+ */
+export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SignedPayment> {
   const { offer, token, destination } = plan
   const { address } = deps.wallet
   const { blockhash, lastValidBlockHeight } = await deps.chain.latestBlockhash()
@@ -97,11 +97,5 @@ export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Pro
     ...(offer.memo === undefined ? [] : [memoInstruction(offer.memo)]),
   ]
   const unsigned = buildTransaction({ feePayer: offer.feePayer, blockhash, instructions })
-  const transaction = await deps.wallet.signTransaction(unsigned)
-  const signature = signatureOf(transaction, address)
-  if (signature === undefined)
-    throw new Fault(`the wallet ${address} returned the transaction unsigned, or signed with another key`, {
-      retryable: false,
-    })
-  return { signature, transaction, lastValidBlockHeight }
+  return { ...(await signWith(deps.wallet, unsigned, signatureOf)), lastValidBlockHeight }
 }

@@ -22,7 +22,6 @@ export interface SponsoredOffer {
   encode(transaction: Uint8Array): string
 }
 
-/** Offers in the message of an unpaid call of a tool. */
 export interface ToolOffers {
   readonly x402?: unknown
   /** Cloudflare's servers state the offer in `_meta`, and read the payment as text in base64. */
@@ -50,7 +49,7 @@ export const protocolHeaders: Readonly<
   mpp: { payment: 'authorization', settled: 'payment-receipt' },
 }
 
-/** The offer in the preferred mint, or else in a dollar, or else the first. */
+/** In the preferred mint, or else in a dollar, or else the first. */
 export function preferred<T>(
   offers: readonly T[],
   mintOf: (offer: T) => string,

@@ -11,7 +11,6 @@ import type { SponsoredProtocol } from '../sponsored/sponsoredOffer.ts'
 import { readFromService } from './readTab.ts'
 import type { OpenedRecord, TabRecord } from './tabRecords.ts'
 
-/** Pays a request as every other request is paid. */
 export type Pay = (payer: Payer, request: PayableRequest) => Promise<Response>
 
 export interface TabQuestion {

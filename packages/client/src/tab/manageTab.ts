@@ -11,7 +11,7 @@ import type { Pay } from './buyDeposit.ts'
 import { findTab } from './openTab.ts'
 import { askAboutTab, askForChallenge, readTab } from './readTab.ts'
 
-/** A tab at a service. Amounts are base units of its mint. */
+/** Amounts are base units of the mint. */
 export interface TabState {
   readonly tab: string
   readonly mint: string
@@ -20,7 +20,7 @@ export interface TabState {
   readonly endsAt: string
 }
 
-/** Tabs of a paying fetch, by the URL of the service. */
+/** By the URL of the service. */
 export interface PayingTabs {
   /** Returns the open tab, or buys it. Throws where limits or offer do not permit the deposit. */
   open(service: string | URL, options?: TabCall): Promise<TabState>

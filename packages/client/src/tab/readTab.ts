@@ -24,7 +24,6 @@ const openedBody = z.object({
   }),
 })
 
-/** Reads the answer to a deposit that opens a tab. */
 export function readOpened(body: unknown): OpenedRecord['opened'] {
   const { data } = openedBody.parse(body)
   return openedBy({ ...data, endsAt: data.terms.endsAt })
@@ -57,7 +56,6 @@ const shownTab = z.object({
 })
 const challengeBody = z.object({ challenge: z.string(), expiresAt: z.string() })
 
-/** State and balance of a tab, as the service shows them to everyone. */
 export async function readTab(payer: Payer, place: TabPlace) {
   return shownTab.parse(await askAboutTab(payer, place, {})).data
 }

@@ -15,7 +15,6 @@ import type { PendingPayment } from '../pendingPayment.ts'
 import { readSecretKey } from '../solana/keypair.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
-/** The request by HTTP that a debit binds. */
 export interface SignedRequest {
   readonly method: string
   /** Path and query after the base URL of the service. */
@@ -95,7 +94,6 @@ function bytesOf(base64: string): Uint8Array {
   return assertPresent(readBase64(base64), 'a request holds base64')
 }
 
-/** 1 to 2^63 - 1. */
 function randomNumber(): bigint {
   const number = BigInt.asUintN(63, new DataView(randomBytesOf(8).buffer).getBigUint64(0))
   return number === 0n ? 1n : number

@@ -34,26 +34,16 @@ const tabRecord = z.object({
 export type TabRecord = z.infer<typeof tabRecord>
 export type OpenedRecord = TabRecord & Required<Pick<TabRecord, 'opened'>>
 
-export interface TabRecords {
-  read(service: string): Promise<TabRecord | undefined>
-  write(record: TabRecord): Promise<void>
-  forget(service: string): Promise<void>
-  /** Runs the work while no other call or process works on the tabs of the service. */
-  exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
-  /** Services that answered that they sell no tabs. */
-  readonly without: Set<string>
-  /** Prices at which tabs were debited, by method and URL without its query. */
-  readonly prices: Map<string, KnownPrice>
-}
+export type TabRecords = ReturnType<typeof createTabRecords>
 
-export interface KnownPrice {
+interface KnownPrice {
   readonly quote: PayableQuote
   /** When the service offered it, on the monotonic clock. */
   readonly atMs: number
 }
 
 /** Records in the store if it keeps tabs, otherwise in memory. */
-export function createTabRecords(store: PaymentStore | undefined, wallet: string): TabRecords {
+export function createTabRecords(store: PaymentStore | undefined, wallet: string) {
   const memory = new Map<string, string>()
   const lasts = new Map<string, Promise<unknown>>()
   const nameOf = (service: string) => sha256Hex(`tab ${wallet} ${service}`).slice(0, nameCharacters)
@@ -63,16 +53,19 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     else memory.set(name, text)
   }
   return {
-    without: new Set(),
-    prices: new Map(),
-    async read(service) {
+    /** Services that answered that they sell no tabs. */
+    without: new Set<string>(),
+    /** Prices at which tabs were debited, by method and URL without its query. */
+    prices: new Map<string, KnownPrice>(),
+    async read(service: string) {
       const name = nameOf(service)
       const text = store?.readTab === undefined ? memory.get(name) : await store.readTab(name)
       return text === undefined ? undefined : parseRecord(name, text)
     },
-    write: (record) => keep(nameOf(record.service), JSON.stringify(record)),
-    forget: (service) => keep(nameOf(service), undefined),
-    async exclusively(service, signal, work) {
+    write: (record: TabRecord) => keep(nameOf(record.service), JSON.stringify(record)),
+    forget: (service: string) => keep(nameOf(service), undefined),
+    /** Runs the work while no other call or process works on the tabs of the service. */
+    async exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const name = nameOf(service)
       const inTurn = async () => {
         const turn = await store?.takeTurn?.(name, signal)

@@ -1,17 +1,27 @@
 import { assert } from '@tollbook/core/assert'
 import { utf8Bytes } from '@tollbook/core/bytes'
-import { associatedTokenProgram, memoProgram, systemProgram } from '@tollbook/core/programs'
-import type { AccountUse, Instruction } from './instruction.ts'
+import { associatedTokenProgram, computeBudgetProgram, memoProgram, systemProgram } from '@tollbook/core/programs'
 import type { TokenAccountOwner } from './programAddress.ts'
 
-/** A mint and the program that it belongs to. */
+/** One call of a program. `data` encodes amounts and memos as the program defines. */
+export interface Instruction {
+  readonly program: string
+  readonly accounts: readonly AccountUse[]
+  readonly data: Uint8Array
+}
+
+export interface AccountUse {
+  readonly address: string
+  readonly signs: boolean
+  readonly writable: boolean
+}
+
 export interface Token {
   readonly mint: string
   readonly tokenProgram: string
   readonly decimals: number
 }
 
-/** An amount of a token account, and the signer that may move it. */
 export interface TokenAmount {
   readonly account: string
   readonly authority: string
@@ -65,4 +75,20 @@ function checkedAmount(instruction: number, baseUnits: bigint, decimals: number)
   new DataView(data.buffer).setBigUint64(1, baseUnits, true)
   data[9] = decimals
   return data
+}
+
+/** `units` for the whole transaction. The default, 200,000 for each instruction, would raise the priority fee. */
+export function setComputeUnitLimit(units: number): Instruction {
+  const data = new Uint8Array(5)
+  data[0] = 2
+  new DataView(data.buffer).setUint32(1, units, true)
+  return { program: computeBudgetProgram, accounts: [], data }
+}
+
+/** Priority fee per compute unit, in millionths of a lamport. */
+export function setComputeUnitPrice(microLamports: bigint): Instruction {
+  const data = new Uint8Array(9)
+  data[0] = 3
+  new DataView(data.buffer).setBigUint64(1, microLamports, true)
+  return { program: computeBudgetProgram, accounts: [], data }
 }
