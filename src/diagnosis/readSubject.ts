@@ -1,4 +1,4 @@
-import { type PaymentReference, readReference, solanaReference } from '../payment/paymentReference.ts'
+import { type PaymentReference, readReference, transactionReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 
 /** A name by which people refer to a payment. */
@@ -18,7 +18,7 @@ export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()
   const signature = readSignature(text)
-  const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+  const reference = signature === undefined ? readReference(text) : transactionReference(signature)
   if (reference !== undefined) return { kind: 'payment', reference }
   if (/^quote_[A-Za-z0-9_-]{22}$/.test(text)) return { kind: 'quote', id: text }
   const [, leafHashStart] = /^receipt_([0-9a-f]{32})$/.exec(text) ?? []

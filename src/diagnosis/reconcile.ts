@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 import { isPayoutMemo } from '../accounting/payoutPlan.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { type FinalityReader, type ListedSignature, listedMax } from '../payment/finalityReader.ts'
-import { solanaReference } from '../payment/paymentReference.ts'
+import { transactionReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
 import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
@@ -93,9 +93,10 @@ async function searchAccount(deps: ReconcileDeps, account: Address, search: Sear
     const listed = await chain.finality.listSignatures({ account, commitment: 'finalized', before, until: undefined })
     search.searched += listed.length
     const candidates = listed.filter(({ hasFailed }) => !hasFailed)
-    const accounted = await facts.accounted(candidates.map(({ signature }) => solanaReference(signature)))
+    const accounted = await facts.accounted(candidates.map(({ signature }) => transactionReference(signature)))
     for (const candidate of candidates) {
-      const isNew = !accounted.has(solanaReference(candidate.signature)) && !search.transfers.has(candidate.signature)
+      const isNew =
+        !accounted.has(transactionReference(candidate.signature)) && !search.transfers.has(candidate.signature)
       if (isNew && search.transfers.size < readsMax) await examine(deps, candidate, search)
     }
     before = listed.at(-1)?.signature

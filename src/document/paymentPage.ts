@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { clusterOf, mainnet } from '@tollbook/core/networks'
 import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { AcceptedDollar } from './acceptedDollars.ts'
@@ -54,7 +55,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
       data-method="${method}"
       data-page="${payPathOf(path)}"
       data-root="${root}"
-      data-chain="${chainName(network)}"
+      data-chain="${walletChain(network)}"
       data-symbol="${token.symbol}"
       data-some-wallet="${someWallet}"
     >
@@ -136,16 +137,9 @@ const answerSection = html`<section class="panel" id="answer" aria-labelledby="a
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
 
-// Names of Solana's networks in the Wallet Standard, by CAIP-2 name. That name contains the first 32 characters of the
-// genesis hash.
-const chainNames: Readonly<Record<string, string>> = {
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana:mainnet',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'solana:testnet',
-}
-
-function chainName(network: string): string {
-  return chainNames[network] ?? 'solana:localnet'
+/** Name of the network in the Wallet Standard. */
+function walletChain(network: string): string {
+  return network === mainnet ? 'solana:mainnet' : `solana:${clusterOf(network) ?? 'localnet'}`
 }
 
 interface FormField {

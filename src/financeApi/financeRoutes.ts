@@ -8,6 +8,7 @@ import { UnknownColumn } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import { type Positioned, type Reports, UnknownMint } from '../reports/reports.ts'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
+import { clusterOf } from '@tollbook/core/networks'
 import { ClosingNotReady } from '../reports/closing/closingRange.ts'
 import type { UnsignedClosing } from '../reports/closing/readClosing.ts'
 import type { Explanation } from '../diagnosis/explanation.ts'
@@ -260,7 +261,7 @@ async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promi
 /** Pages that show the same payment. A local chain has no explorer. */
 function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
   const signature = reference.replace(/^solana:/, '')
-  const cluster = clusters[network]
+  const cluster = clusterOf(network)
   const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
   return {
     network,
@@ -268,13 +269,6 @@ function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): J
     checkpoint: publicUrl === undefined ? null : `${publicUrl}/api/ledger/checkpoint`,
     inclusion: publicUrl === undefined ? null : `${publicUrl}/api/ledger/inclusion/`,
   }
-}
-
-// CAIP-2: the first 32 characters of the genesis hash.
-const clusters: Readonly<Record<string, string>> = {
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet-beta',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'devnet',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
 }
 
 function answer(

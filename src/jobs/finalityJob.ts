@@ -4,7 +4,7 @@ import { decideFinality, type FinalVerdict } from '../payment/finality.ts'
 import { type FinalityReader, type Reversal, type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment } from '../payment/paymentLifecycle.ts'
-import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { signatureOf, transactionReference } from '../payment/paymentReference.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { paysAsSettled, type PaymentTerms, type Settlement } from '../payment/settlement.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
@@ -117,9 +117,9 @@ async function judgePage(
   const looked = (signature: Signature) => memory.looks.get(signature) ?? 0
   const leastLookedAt = doubtful.toSorted((one, other) => looked(one) - looked(other)).slice(0, absencesMax)
   const open = [...final.map(({ signature }) => signature), ...leastLookedAt]
-  const states = await deps.lifecycle.loadPayments(open.map(solanaReference))
+  const states = await deps.lifecycle.loadPayments(open.map(transactionReference))
   const stateOf = (signature: Signature) =>
-    assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
+    assertPresent(states.get(transactionReference(signature)), 'an open payment has events')
   // Record them at the same time, so that they share a commit.
   const recorded = await Promise.allSettled(
     final.map(({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
@@ -236,7 +236,7 @@ async function conclude(
   { signature, before, verdict }: Judged & { readonly verdict: FinalVerdict },
 ): Promise<void> {
   const decision = decideFinality(before, await withPrepaid(deps, before, verdict))
-  const reference = solanaReference(signature)
+  const reference = transactionReference(signature)
   const isRecorded = await recordStep(deps, { kind: verdict.kind, reference, before, decision })
   if (!isRecorded || verdict.kind !== 'reversed') return
   memory.lastReversalMs = deps.clock.nowMs()

@@ -4,7 +4,7 @@ import type { Signature } from '@tollbook/core/signature'
 import type { LandingBound } from '../payment/absence.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { type FinalityReader, statusesMax } from '../payment/finalityReader.ts'
-import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { signatureOf, transactionReference } from '../payment/paymentReference.ts'
 import { runElectedWork } from './electedWork.ts'
 import type { StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
@@ -95,9 +95,9 @@ async function sendAgain(
   memory: RebroadcastMemory,
   signatures: readonly Signature[],
 ): Promise<void> {
-  const states = await lifecycle.loadPayments(signatures.map(solanaReference))
+  const states = await lifecycle.loadPayments(signatures.map(transactionReference))
   for (const signature of signatures) {
-    const state = states.get(solanaReference(signature))
+    const state = states.get(transactionReference(signature))
     const followed = assertPresent(memory.get(signature), 'an open transaction is followed')
     const { bound, sinceMs } = followed
     followed.sends += 1

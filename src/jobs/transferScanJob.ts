@@ -16,7 +16,7 @@ import {
   arrivalReference,
   type PaymentReference,
   requireSignature,
-  solanaReference,
+  transactionReference,
 } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
@@ -87,13 +87,13 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   let unreadable = 0
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
-    const references = step.map(({ signature }) => solanaReference(signature))
+    const references = step.map(({ signature }) => transactionReference(signature))
     const accounted = await lifecycle.findAccounted(references)
     const second = await findSecond(deps, [...accounted])
     const open = references.filter((reference) => !accounted.has(reference))
     const presented = await deps.presentations.findPresented(open)
     for (const listed of step) {
-      const reference = solanaReference(listed.signature)
+      const reference = transactionReference(listed.signature)
       const stream = second.get(reference) ?? reference
       if (listed.hasFailed || (accounted.has(reference) && stream === reference)) continue
       // A payment that was presented in time and is undecided still buys. It is searched again until the presentation
@@ -196,7 +196,7 @@ async function account(
   }
   const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
   const decision =
-    reference === solanaReference(signature)
+    reference === transactionReference(signature)
       ? (decideDelivery(before, transfer, deps.delivery) ?? decideUnmatched(before, transfer))
       : decideArrival(before, transfer, deps.delivery)
   const kind = decision?.events[0]?.kind === 'TokensDelivered' ? 'delivered' : 'unmatched'

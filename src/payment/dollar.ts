@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { type Address, readAddress } from '@tollbook/core/address'
+import { mainnet } from '@tollbook/core/networks'
 import type { SplitPart } from './events/settingEvents.ts'
 import type { PaymentTerms } from './settlement.ts'
 
@@ -22,8 +23,6 @@ export interface DollarSetting {
 export interface Dollar extends Omit<DollarSetting, 'mint' | 'wallet'> {
   readonly terms: PaymentTerms
 }
-
-const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 /** Mints by symbol, of mainnet and of all other networks: Circle's and Tether's own lists, November 2026. */
 const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly others: string | undefined }> = new Map([

@@ -11,7 +11,7 @@ import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
  */
 
 export interface EventHeader {
-  /** Name of the stream, for example `solana:<signature>` or `prices#17`. */
+  /** Name of the stream, for example `tab:<tab>:<number>` or `prices#17`. */
   readonly stream: string
   /** 1, 2, 3… within the stream. */
   readonly version: number

@@ -5,7 +5,7 @@ export interface PaymentContent {
   readonly terms: PaymentTerms
   readonly payer: Address
   readonly memo: string
-  /** An account that only identifies the payment. Nodes list the transactions that name it (Solana Pay). */
+  /** An account that only identifies the payment. Nodes list the transactions that name it. */
   readonly reference: Address
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

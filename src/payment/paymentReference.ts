@@ -3,12 +3,13 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readTabId, type TabId, tabIdBytes, tabIdOf } from '@tollbook/core/tab'
+import { chainName } from '@tollbook/core/networks'
 
 declare const referenceBrand: unique symbol
 
 /**
  * Single-use key of a payment: the space of a rail and the bytes that are unique in it. Text and bytes correspond one
- * to one: `solana:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab,
+ * to one: `<chain>:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab,
  * `arrival:<signature>:<mint>` for a second mint of a transaction. Callers cannot present the last one.
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
@@ -25,10 +26,10 @@ export type MessageReference = string & { readonly [messageBrand]: true }
 export type PresentedReference = PaymentReference | MessageReference
 
 // First byte of a stream's id in the ledger (migrations/kinds).
-export const solanaSpace = 1
+export const transactionSpace = 1
 // A value that no space of a stream uses.
 const messageSpace = 255
-const solanaPrefix = 'solana:'
+const transactionPrefix = `${chainName}:`
 const messagePrefix = 'message:'
 const tabRequestSpace = 7
 const arrivalSpace = 8
@@ -40,8 +41,8 @@ const digestBytes = 32
 const signatureBytes = 64
 const mintBytes = 32
 
-export function solanaReference(signature: Signature): PaymentReference {
-  return brand(solanaPrefix + signature)
+export function transactionReference(signature: Signature): PaymentReference {
+  return brand(transactionPrefix + signature)
 }
 
 export function tabRequestReference(tab: TabId, number: bigint): PaymentReference {
@@ -80,20 +81,20 @@ export function readReference(text: string): PaymentReference | undefined {
   const request = tabRequestOf(text)
   if (request !== undefined)
     return readTabId(request.tab) === undefined || request.number >= numberMax ? undefined : brand(text)
-  if (!text.startsWith(solanaPrefix)) return undefined
-  const signature = readSignature(text.slice(solanaPrefix.length))
-  const reference = signature === undefined ? undefined : solanaReference(signature)
+  if (!text.startsWith(transactionPrefix)) return undefined
+  const signature = readSignature(text.slice(transactionPrefix.length))
+  const reference = signature === undefined ? undefined : transactionReference(signature)
   return reference === text ? reference : undefined
 }
 
 /** Undefined for a reference of another space. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
-  return reference.startsWith(solanaPrefix) ? readSignature(reference.slice(solanaPrefix.length)) : undefined
+  return reference.startsWith(transactionPrefix) ? readSignature(reference.slice(transactionPrefix.length)) : undefined
 }
 
-/** Returns the signature of a payment that is known to be on Solana. */
+/** Returns the signature of a payment that is known to be on the chain. */
 export function requireSignature(reference: PaymentReference): Signature {
-  return assertPresent(signatureOf(reference), 'a payment is made by a Solana transaction')
+  return assertPresent(signatureOf(reference), 'a payment is made by a transaction of the chain')
 }
 
 /** Space byte and key. */
@@ -101,14 +102,14 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
   if (reference.startsWith(arrivalPrefix)) return arrivalId(reference)
-  assert(reference.startsWith(solanaPrefix), 'a payment reference is a Solana signature or a debit of a tab')
+  assert(reference.startsWith(transactionPrefix), 'a payment reference is a signature or a debit of a tab')
   // The text was validated when it was read. A second check took a seventh of a claim's processor time.
   const key = assertPresent(
-    decodeBase58(reference.slice(solanaPrefix.length), signatureBytes),
+    decodeBase58(reference.slice(transactionPrefix.length), signatureBytes),
     'a signature has 64 bytes',
   )
   const id = new Uint8Array(1 + signatureBytes)
-  id[0] = solanaSpace
+  id[0] = transactionSpace
   id.set(key, 1)
   return id
 }
@@ -151,9 +152,9 @@ export function referenceOfStream(id: Uint8Array): PaymentReference | undefined 
     const mint = readAddress(encodeBase58(id.subarray(1 + signatureBytes)))
     return signature === undefined || mint === undefined ? undefined : arrivalReference(signature, mint)
   }
-  if (id[0] !== solanaSpace) return undefined
+  if (id[0] !== transactionSpace) return undefined
   const signature = signatureOfBytes(id.subarray(1))
-  return signature === undefined ? undefined : solanaReference(signature)
+  return signature === undefined ? undefined : transactionReference(signature)
 }
 
 function brand(text: string): PaymentReference {

@@ -41,7 +41,7 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
   }
 }
 
-/** A number of a tab stays with the order that its debit was signed for, and is tried again in its time only. */
+/** A number of a tab belongs to the order of its first debit, and is tried again only until the debit expires. */
 function checkDebit({ phase, settlement }: Verified & Pick<PaymentState, 'phase'>, order: Order, nowMs: number) {
   if (!isDebit(settlement) || settlement.wallet !== order.wallet) return undefined
   const { orderDigest, signed } = settlement.debit

@@ -122,7 +122,7 @@ function findTextProblem({ by, reason }: Decider): string | undefined {
 }
 
 export function refundStreamName(payment: PaymentReference): string {
-  return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on Solana')}`
+  return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on the chain')}`
 }
 
 // Space of refund decisions. The key is the one of the payment (migrations/kinds/refund.sql).

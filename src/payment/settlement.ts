@@ -5,6 +5,7 @@ import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TabId } from '@tollbook/core/tab'
+import type { chainName } from '@tollbook/core/networks'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
 /**
@@ -14,12 +15,12 @@ import type { TokenBalance, TokenMovement, TransactionRecord } from './transacti
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
-  /** SPL Token or Token-2022: the program that owns the mint. */
+  /** The program that owns the mint. */
   readonly tokenProgram: Address
   readonly paymentWallet: Address
   /** The associated token account of the payment wallet. Tokens sent to any other account do not count. */
   readonly paymentTokenAccount: Address
-  /** CAIP-2 name: `solana:` and the first 32 characters of the genesis hash. */
+  /** CAIP-2 name of the chain. */
   readonly network: string
   /** Returns the last known fee that the mint withholds from each transfer. Called at each use. */
   readonly transferFee?: () => TransferFee | undefined
@@ -62,7 +63,7 @@ export type Usage = {
 
 /** Proof that the payment happened, in the rail's own form. */
 export interface SettlementEvidence {
-  readonly kind: 'solana'
+  readonly kind: typeof chainName
   readonly slot: number
   readonly blockTimeMs: number
   /**
@@ -149,7 +150,7 @@ export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
 }
 
 /**
- * Rule 2a: the wallet signed. The payer of the SOL fee does not matter. This rule comes first, because a failed
+ * Rule 2a: the wallet signed. The payer of the network fee does not matter. This rule comes first, because a failed
  * transaction of another wallet is not evidence of this wallet's balance.
  */
 export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {

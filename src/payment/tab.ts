@@ -126,8 +126,8 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
 }
 
 /**
- * Takes back or owes what a closed tab still has, or got back: first the loss of dropped deposits, then its wallet.
- * Undefined if there is nothing, or the chain could still drop a deposit.
+ * Settles what a closed tab still has or got back: it first covers the loss of dropped deposits, and the rest is owed
+ * to the wallet. Undefined if there is nothing, or the chain could still drop a deposit.
  */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
@@ -142,7 +142,7 @@ export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifec
   return { step: 'tab_lifecycle.return', events: [{ kind: 'TabRestOwed', ...owed }] }
 }
 
-/** The loss of dropped deposits that holds of the tab have not covered since. */
+/** Loss of dropped deposits, less what was taken back for it since. */
 function stillLostBaseUnits({ deposits, lifecycle }: LivingTab): bigint {
   return deposits.reduce((sum, { lostBaseUnits }) => sum + lostBaseUnits, -lifecycle.takenBackBaseUnits)
 }

@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import type { Price } from '@tollbook/core/quote'
+import { chainName } from '@tollbook/core/networks'
 import type { TabCaptured, TabDebited } from './events/tabEvents.ts'
 import type { BurnOwed } from './events/verificationEvents.ts'
 import { tabRequestReference } from './paymentReference.ts'
@@ -38,7 +39,7 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
     memo: undefined,
     burnedBaseUnits: 0n,
     receivedBaseUnits: price.requiredBaseUnits,
-    evidence: { kind: 'solana', slot, blockTimeMs, transactionBase64: undefined },
+    evidence: { kind: chainName, slot, blockTimeMs, transactionBase64: undefined },
     debit: { tab, number, deposit, signed, bearerHash, lifecycle, orderDigest },
   }
 }

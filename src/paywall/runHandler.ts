@@ -76,20 +76,7 @@ function tooLate(handlerTimeoutMs: number): Failure {
   return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: `the answer was not ready within ${handlerTimeoutMs} ms` }
 }
 
-/** Reads a streamed answer within its bounds and digests every byte. */
-export interface StreamReader {
-  /**
-   * Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls
-   * repeat that result.
-   */
-  next(): Promise<Uint8Array | undefined>
-  bytes(): number
-  /** SHA-256 in hex of the bytes so far. */
-  digest(): string
-  /** Returns the bytes so far. Undefined if they are too many to store for a replay. */
-  stored(): Buffer | undefined
-  abort(): void
-}
+export type StreamReader = ReturnType<typeof createStreamReader>
 
 /** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but cannot be repeated. */
 export interface StreamBounds {
@@ -108,8 +95,8 @@ export interface StreamSource extends Pick<Stream, 'chunks'> {
   readonly abort: () => void
 }
 
-/** Creates a reader of one chunk at a time, so that a slow caller slows its provider down. It hashes every byte. */
-export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds): StreamReader {
+/** Reads one chunk at a time, so that a slow caller slows its provider down. Hashes every byte. */
+export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds) {
   const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = source.chunks[Symbol.asyncIterator]()
   const hash = createHash('sha256')
@@ -152,7 +139,8 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
   }
 
   return {
-    async next() {
+    /** Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls repeat that result. */
+    async next(): Promise<Uint8Array | undefined> {
       if (over !== undefined) return over()
       try {
         const chunk = await read()
@@ -166,9 +154,11 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
       }
     },
     bytes: () => bytes,
+    /** SHA-256 in hex of the bytes so far. */
     digest: () => hash.copy().digest('hex'),
+    /** The bytes so far. Undefined if they are too many to store for a replay. */
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
-    abort() {
+    abort(): void {
       source.abort()
       // Do not wait for the provider's end, because an unresponsive provider would never end.
       iterator.return?.().catch(() => undefined)

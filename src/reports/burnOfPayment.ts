@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { readSignature } from '@tollbook/core/signature'
 import { burnCodec, paymentCodec } from '../payment/events.ts'
-import { type PaymentReference, readReference, solanaReference, streamIdOf } from '../payment/paymentReference.ts'
+import { type PaymentReference, readReference, transactionReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 
 /** Whether the burn of a payment was made, and where. */
@@ -21,7 +21,7 @@ export type BurnOfPayment = Readonly<{
 /** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such verified payment. */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
   const signature = readSignature(text)
-  const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+  const reference = signature === undefined ? readReference(text) : transactionReference(signature)
   return reference === undefined ? undefined : readBurnOf(database, reference)
 }
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { readReference, solanaReference } from '../payment/paymentReference.ts'
+import { readReference, transactionReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
@@ -75,7 +75,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
     },
     payment: async (text) => {
       const signature = readSignature(text)
-      const reference = signature === undefined ? readReference(text) : solanaReference(signature)
+      const reference = signature === undefined ? readReference(text) : transactionReference(signature)
       if (reference === undefined) return undefined
       await rollUp(database)
       return paymentDetail(database, reference)

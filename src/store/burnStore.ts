@@ -6,7 +6,7 @@ import type { BurnDebts } from '../payment/burn.ts'
 import type { BurnLedger, BurnRounds, RecordedBurn, RecordOutcome } from '../payment/burnLedger.ts'
 import { burnCodec } from '../payment/events.ts'
 import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
-import { readReference, signatureOf, solanaReference } from '../payment/paymentReference.ts'
+import { readReference, signatureOf, transactionReference } from '../payment/paymentReference.ts'
 import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
@@ -145,7 +145,7 @@ const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conf
 
 async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {
   const version = event.kind === 'BurnSubmitted' ? 1 : 2
-  const body = burnCodec.encode(event, { stream: solanaReference(signature), version, effectiveAtMs })
+  const body = burnCodec.encode(event, { stream: transactionReference(signature), version, effectiveAtMs })
   const recording = {
     call: 'record_burn',
     role: 'tollbook_burner',

@@ -7,7 +7,7 @@ import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Debt } from '../accounting/planPayout.ts'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { distributionPaid, type DistributionPaid } from '../payment/events/payoutEvents.ts'
-import { solanaReference, streamIdOf } from '../payment/paymentReference.ts'
+import { streamIdOf, transactionReference } from '../payment/paymentReference.ts'
 import { type Database, readOrFault, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
@@ -122,7 +122,7 @@ export async function findRecorded(
   signatures: readonly Signature[],
 ): Promise<ReadonlyMap<string, RecordedPayout>> {
   if (signatures.length === 0) return new Map()
-  const ids = signatures.map((signature) => Buffer.from(streamIdOf(solanaReference(signature))))
+  const ids = signatures.map((signature) => Buffer.from(streamIdOf(transactionReference(signature))))
   const rows = await readOrFault('payouts', () =>
     database
       .selectFrom('ledger.streams as stream')
@@ -170,7 +170,7 @@ export async function recordPayout(
   effectiveAtMs: number,
 ): Promise<PayoutOutcome> {
   assert(event.payments.length > 0, 'a payout pays a debt')
-  const body = codec.encode(event, { stream: solanaReference(event.signature), version: 1, effectiveAtMs })
+  const body = codec.encode(event, { stream: transactionReference(event.signature), version: 1, effectiveAtMs })
   const recording = { call: 'record_payout', role: 'tollbook_payout', whenLost: 'record it again' } as const
   const recorded = await recordBody(database, { ...recording, body })
   if (recorded.refusal === 'more_than_owed') return { outcome: 'more_than_owed' }

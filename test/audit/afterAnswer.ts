@@ -18,7 +18,7 @@ import {
 } from '../../src/payment/finality.ts'
 import { type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
-import { type PaymentReference, signatureOf, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, signatureOf, transactionReference } from '../../src/payment/paymentReference.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { recordPayout } from '../../src/store/payoutStore.ts'
@@ -121,7 +121,7 @@ export async function burnOwed(adminUrl: string, wallet: PayingWallet): Promise<
     const { seq: throughPosition, endpoint } = assertPresent(owed.rows[0], 'a burn is owed')
     const parts = [{ endpoint, baseUnits: burnedBaseUnits }]
     const { signature, transactionBase64 } = signedBurn(wallet, { mint: sampleMint, baseUnits: burnedBaseUnits })
-    const stream = solanaReference(signature)
+    const stream = transactionReference(signature)
     const delegate = { allowanceBaseUnits: 1_000_000_000n, lamports: 50_000n }
     const round = { round: 1, mint: sampleMint, throughPosition, parts, lastValidHeight: 900, delegate }
     const submitted = assertPresent(decideBurnSubmit(unknownBurn, { ...round, transactionBase64 }), 'it is new')

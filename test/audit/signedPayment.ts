@@ -5,7 +5,7 @@ import { randomBytesOf } from '@tollbook/core/id'
 import { readAddress } from '@tollbook/core/address'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { samplePrice, sampleSettlement } from '../store/samplePayment.ts'
 
 /* A payment with a real signed transaction behind it, built byte by byte: a library would take a millisecond for each. */
@@ -36,7 +36,7 @@ export function signedSettlement(wallet: PayingWallet, { blockTimeMs, ...given }
   })
   const { signature, transactionBase64 } = signedTransaction(wallet, messageOf(wallet, settlement))
   const evidence = { kind: 'solana', slot: 1_000, blockTimeMs, transactionBase64 } as const
-  return { ...settlement, reference: solanaReference(signature), evidence }
+  return { ...settlement, reference: transactionReference(signature), evidence }
 }
 
 interface SignedTransaction {

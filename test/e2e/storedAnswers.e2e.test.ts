@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { readSignature } from '@tollbook/core/signature'
 import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
-import { solanaReference, streamIdOf } from '../../src/payment/paymentReference.ts'
+import { transactionReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { createLog } from '../../src/machine/log.ts'
 import { ask, askForQuote } from '../support/ask.ts'
@@ -96,7 +96,7 @@ function streamOf(proof: string): Uint8Array {
   const signature = readSignature(
     text.startsWith('{') ? z.object({ signature: z.string() }).parse(JSON.parse(text)).signature : text,
   )
-  return streamIdOf(solanaReference(assertPresent(signature, 'a proof has a signature')))
+  return streamIdOf(transactionReference(assertPresent(signature, 'a proof has a signature')))
 }
 
 /** Number of answers that are stored for one payment and not known to have been sent. */

@@ -3,7 +3,7 @@ import { plainPrice, type Price } from '@tollbook/core/quote'
 import { readAddress } from '@tollbook/core/address'
 import { isRefusal, refuse, refuseField, refuseProof } from '@tollbook/core/refusal'
 import { readSignature, type Signature } from '@tollbook/core/signature'
-import { type PaymentReference, requireSignature, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, requireSignature, transactionReference } from '../../src/payment/paymentReference.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
@@ -54,7 +54,7 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
       const signature = readSignature(paid)
       if (payer === undefined || signature === undefined)
         return refuseField('authorization', 'must be Toy offer="…", payer="<address>", paid="<signature>"')
-      return { payer, proof: { reference: solanaReference(signature), offerId, paid: signature } }
+      return { payer, proof: { reference: transactionReference(signature), offerId, paid: signature } }
     },
     // A payment that is bound to a native quote buys only with that quote's secret.
     checkHolder: (_proof, { memo }) => (memo === undefined ? undefined : refuseProof('secret_required')),

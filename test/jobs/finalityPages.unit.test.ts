@@ -5,7 +5,7 @@ import { Fault } from '@tollbook/core/fault'
 import type { Reversal } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { settlementOf } from '../payment/paymentStory.ts'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 
@@ -16,7 +16,7 @@ const unused = (): never => {
 test('a round asks for every open payment, page by page', async () => {
   const count = 2 * statusesMax + 5
   const open = Array.from({ length: count }, (_, n) => ({
-    reference: solanaReference(signatureNumber(n + 1)),
+    reference: transactionReference(signatureNumber(n + 1)),
     // All of one moment: the position decides where a page goes on.
     createdAtMs: 1_000,
     position: n + 1,
@@ -64,7 +64,7 @@ function openDroppedPayments(
 ) {
   const signatures = Array.from({ length: count }, (_, index) => signatureNumber(index + 1))
   const open = signatures.map((signature, index) => ({
-    reference: solanaReference(signature),
+    reference: transactionReference(signature),
     createdAtMs: 1_000,
     position: index + 1,
   }))
@@ -105,7 +105,7 @@ function openDroppedPayments(
   return { round, reversed }
 }
 
-function fulfilled(reference: ReturnType<typeof solanaReference>): PaymentState {
+function fulfilled(reference: ReturnType<typeof transactionReference>): PaymentState {
   const settlement = settlementOf(reference)
   const { endpoint } = settlement.price
   return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false }

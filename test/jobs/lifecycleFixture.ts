@@ -13,7 +13,7 @@ import type { PaymentState } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type PaymentTerms, settle, type Settlement } from '../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
@@ -152,7 +152,7 @@ export async function settlementOf(fixture: ChainFixture, { signature, customer,
   const { slot, blockTimeMs, bytes } = record
   const transactionBase64 = Buffer.from(assertPresent(bytes, 'the bytes are there')).toString('base64')
   return {
-    reference: solanaReference(signature),
+    reference: transactionReference(signature),
     wallet,
     price: fixture.price,
     quoteId: undefined,

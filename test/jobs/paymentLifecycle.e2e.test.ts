@@ -13,7 +13,7 @@ import { payment } from '../chain/fixtureTokens.ts'
 import { planForkedTable } from '../chain/lookupTable.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
 import { mustAppend } from '../store/instance.ts'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import {
   balances,
   expectAuditHolds,
@@ -249,14 +249,17 @@ test('tokens without a request are owed to their sender, once, and only when it 
   const signature = await sendTokens(environment, customer, 77n)
   fixture.chain.advanceSlots(32)
   await scan()
-  expect((await ledger.lifecycle.loadPayments([solanaReference(signature)])).size, 'it may still be presented').toBe(0)
+  expect(
+    (await ledger.lifecycle.loadPayments([transactionReference(signature)])).size,
+    'it may still be presented',
+  ).toBe(0)
   clock.advance(settleAgeMs + 1_000)
   fixture.chain.advanceSlots(1)
   await scan()
   await scan()
   expect((await balances(environment))[`Liabilities:Unmatched:${customer.address.toBase58()}`]).toBe(-77n)
   expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
-  const state = await stateOf(environment, solanaReference(signature))
+  const state = await stateOf(environment, transactionReference(signature))
   const order = { wallet: fixture.terms.mint, endpoint: '/api/data/weather', digest: '' }
   expect(mayUse(state, order, clock.nowMs())).toMatchObject({ reason: 'too_old' })
   expect((await ledger.lifecycle.readScanPlace(fixture.terms.paymentTokenAccount))?.signature).toBe(signature)

@@ -3,7 +3,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import type { Signature } from '@tollbook/core/signature'
@@ -29,7 +29,12 @@ async function submitUnheard(): Promise<Signature> {
     transactionBase64: transaction.serialize().toString('base64'),
   }
   const decision = assertPresent(decideSubmit(unknownPayment, command), 'it is new')
-  const change = { reference: solanaReference(signature), before: unknownPayment, ...decision, nowMs: clock.nowMs() }
+  const change = {
+    reference: transactionReference(signature),
+    before: unknownPayment,
+    ...decision,
+    nowMs: clock.nowMs(),
+  }
   expect((await ledger.payments.append(change)).outcome).toBe('appended')
   await followOpenWork(environment.deps)
   return signature

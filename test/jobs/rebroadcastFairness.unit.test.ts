@@ -3,7 +3,7 @@ import type { Signature } from '@tollbook/core/signature'
 import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
 import { statusesMax } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { wallet } from '../payment/paymentStory.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
@@ -29,7 +29,7 @@ function depsOf(open: readonly Signature[], landed: ReadonlySet<Signature>, sent
       findOpen: (_question, max) =>
         Promise.resolve(
           open.slice(0, max).map((signature, index) => ({
-            reference: solanaReference(signature),
+            reference: transactionReference(signature),
             createdAtMs: 1,
             position: index + 1,
           })),

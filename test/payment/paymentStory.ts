@@ -6,7 +6,7 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 
 /** The persons and things of the tests' stories. */
 export const wallet = address('A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq')
@@ -29,7 +29,7 @@ export const order: Order = { wallet, endpoint: price.endpoint, digest: 'ab'.rep
 export function referenceNumber(number: number): PaymentReference {
   const bytes = new Uint8Array(64).fill(7)
   new DataView(bytes.buffer).setUint32(0, number)
-  return solanaReference(assertPresent(signatureOfBytes(bytes), 'a filled signature is one'))
+  return transactionReference(assertPresent(signatureOfBytes(bytes), 'a filled signature is one'))
 }
 
 export function settlementOf(reference: PaymentReference, changes: Partial<Settlement> = {}): Settlement {

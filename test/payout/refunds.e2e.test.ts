@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openDiagnosis } from '../../src/diagnosis/openDiagnosis.ts'
 import type { RefundOrder } from '../../src/diagnosis/recordDecision.ts'
-import { type PaymentReference, signatureOf, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, signatureOf, transactionReference } from '../../src/payment/paymentReference.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { readReport } from '../../src/reports/readReport.ts'
@@ -33,7 +33,7 @@ const overpaid = await sell(500n, 'fulfilled')
 const undelivered = await sell(0n, 'released')
 const { settlement: whole } = await payWithoutBurn(environment)
 await serve(environment, whole, 'released')
-const unmatched = solanaReference(await sendTokens(environment, await newCustomer(fixture), 7_000n))
+const unmatched = transactionReference(await sendTokens(environment, await newCustomer(fixture), 7_000n))
 fixture.chain.advanceSlots(32)
 await finalityRound(environment)
 

@@ -2,7 +2,7 @@ import { noFinalityMemory } from '../../src/jobs/finalityJob.ts'
 import { recordStep } from '../../src/jobs/recordStep.ts'
 import { scanTransfers } from '../../src/jobs/transferScanJob.ts'
 import { decideFinality } from '../../src/payment/finality.ts'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { ReportName } from '../../src/reports/reportQuestion.ts'
@@ -71,7 +71,7 @@ export async function runLifecycles(environment: PayoutFixture): Promise<Lifecyc
   const after = await readLedgerView(environment, questions)
   return {
     ...paid,
-    payouts: [solanaReference(one), solanaReference(two)],
+    payouts: [transactionReference(one), transactionReference(two)],
     days,
     minted: purse * 7n,
     owed,
@@ -101,7 +101,7 @@ async function payEverything(environment: PayoutFixture): Promise<Payments> {
   await serve(environment, overpaidOne)
   const { settlement: refunded } = await pay(environment, 0n, await customer())
   await serve(environment, refunded, 'released')
-  const unmatched = solanaReference(await sendTokens(environment, await customer(), unasked))
+  const unmatched = transactionReference(await sendTokens(environment, await customer(), unasked))
 
   const fork = fixture.chain.markFork()
   // First, so that its blockhash is from before the fork.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Keypair } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import { signatureOfBytes } from '@tollbook/core/signature'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import { addressOf } from '../support/feePayerKey.ts'
@@ -34,7 +34,7 @@ async function openJournal(limits = generous) {
     const command = { wallet, endpoint: '/api/data/weather', quoteId: undefined, transactionBase64: 'AAAA' }
     const decision = assertPresent(decideSubmit(unknownPayment, command), 'it is new')
     return payments.append({
-      reference: solanaReference(signature),
+      reference: transactionReference(signature),
       before: unknownPayment,
       ...decision,
       nowMs: Date.now(),
@@ -42,7 +42,7 @@ async function openJournal(limits = generous) {
   }
   /** As the service does when it finds the payment on chain. */
   const claim = ({ signature, wallet }: ReturnType<typeof newSigning>) =>
-    payments.append(claimOf(sampleSettlement({ reference: solanaReference(signature), wallet })).change)
+    payments.append(claimOf(sampleSettlement({ reference: transactionReference(signature), wallet })).change)
   const age = (interval: string) =>
     query(`update signer.signatures set signed_at = signed_at - $1::interval, settled_at = settled_at - $1::interval`, [
       interval,

@@ -5,7 +5,7 @@ import { streamKey } from '@tollbook/ledger/readEvents'
 import { accounts } from '../../src/accounting/account.ts'
 import { type PaymentEvent, paymentCodec } from '../../src/payment/events.ts'
 import { evolve, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
-import { solanaSpace, solanaReference, streamIdOf } from '../../src/payment/paymentReference.ts'
+import { transactionSpace, transactionReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import { textOf } from '../../src/store/paymentItem.ts'
 import { isFinalRefusal, type Reply } from './history.ts'
 import { proofMaxAgeMs } from './instance.ts'
@@ -54,7 +54,7 @@ function violate({ world: { history, time } }: Checks, sentence: string): void {
 }
 
 function paymentOf({ payments }: Checks, signature: SimulatedTransaction['signature']): Seen | undefined {
-  return payments.get(streamKey(streamIdOf(solanaReference(signature))))
+  return payments.get(streamKey(streamIdOf(transactionReference(signature))))
 }
 
 function followLedger(checks: Checks): boolean {
@@ -63,7 +63,7 @@ function followLedger(checks: Checks): boolean {
   checks.judgedTo = postgres.judged.length
   const appended = postgres.judged.slice(from).filter(({ result }) => result.outcome === 'appended')
   for (const { item } of appended) {
-    if (item.stream[0] !== solanaSpace) continue
+    if (item.stream[0] !== transactionSpace) continue
     const recorded = postgres.memory.readNow(item.stream)
     const key = streamKey(item.stream)
     const before = checks.payments.get(key)

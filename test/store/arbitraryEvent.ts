@@ -4,7 +4,7 @@ import type { Address } from '@tollbook/core/address'
 import type { FailureReason } from '../../src/payment/events/attemptEvents.ts'
 import type { MarketEvidence } from '../../src/payment/events/settingEvents.ts'
 import type { LedgerEvent } from '../../src/payment/events.ts'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import type { Settlement, SettlementEvidence } from '../../src/payment/settlement.ts'
@@ -30,7 +30,7 @@ const anySignature: fc.Arbitrary<Signature> = fc
   .filter((bytes) => bytes.some((byte) => byte !== 0))
   .map((bytes) => assertPresent(signatureOfBytes(bytes), '64 bytes are a signature'))
 
-const anyReference: fc.Arbitrary<PaymentReference> = anySignature.map(solanaReference)
+const anyReference: fc.Arbitrary<PaymentReference> = anySignature.map(transactionReference)
 
 // The largest amount of an SPL token.
 const u64Max = 2n ** 64n - 1n

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { signatureOfBytes } from '@tollbook/core/signature'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import type { Presentation } from '../../src/payment/presentations.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -12,7 +12,7 @@ const wallet = assertPresent(readAddress('So111111111111111111111111111111111111
 
 function presentationOf(number: number, presentedAtMs = 1_790_000_000_000) {
   const bytes = Buffer.alloc(64, number)
-  const reference = solanaReference(assertPresent(signatureOfBytes(bytes), 'a signature has 64 bytes'))
+  const reference = transactionReference(assertPresent(signatureOfBytes(bytes), 'a signature has 64 bytes'))
   return {
     reference,
     wallet,

@@ -12,7 +12,7 @@ import type { Settlement, SettlementEvidence } from '../../src/payment/settlemen
 import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 
 /* Payments as the paywall would hand them to the ledger, with everything about them made up but consistent. */
 
@@ -23,7 +23,7 @@ export function sampleAddress(): Address {
 }
 
 export function sampleReference(): PaymentReference {
-  return solanaReference(assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature'))
+  return transactionReference(assertPresent(signatureOfBytes(randomBytesOf(64)), '64 bytes are a signature'))
 }
 
 export function samplePrice(endpoint = '/api/data/weather', requiredBaseUnits = 10_000_000n): Price {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { z } from 'zod'
-import { solanaSpace } from '../../src/payment/paymentReference.ts'
+import { transactionSpace } from '../../src/payment/paymentReference.ts'
 import { readSignature, signatureBytes } from '@tollbook/core/signature'
 
 export interface RecordedBody {
@@ -14,7 +14,7 @@ const json = z.record(z.string(), z.unknown())
 export async function readPaymentEvents(admin: pg.Client, signature: string): Promise<readonly RecordedBody[]> {
   const read = readSignature(signature)
   if (read === undefined) throw new Error(`not a signature: ${signature}`)
-  const id = Buffer.from([solanaSpace, ...signatureBytes(read)])
+  const id = Buffer.from([transactionSpace, ...signatureBytes(read)])
   const { rows } = await admin.query<{ kind: string; body: Buffer }>('select kind, body from ledger.read($1)', [id])
   return rows.map(({ kind, body }) => ({ kind, body: json.parse(JSON.parse(body.toString('utf8'))) }))
 }

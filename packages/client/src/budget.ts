@@ -4,7 +4,6 @@ import {
   type Cost,
   type Excess,
   findExcess,
-  remainingAllowance,
   readCeiling,
   type SpendingLimit,
   SpendingLimitExceeded,
@@ -40,7 +39,7 @@ export function createBudget(limit: SpendingLimit) {
     for (const { name, allowed, counts } of scopes) {
       if (asked.isDeposit === true && name === 'per request') continue
       const sum = sumOf(spent.filter((earlier) => counts(earlier, asked)))
-      const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
+      const excess = findExcess(asked, { scope: name, allowed, spent: sum })
       if (excess !== undefined) return excess
     }
     return undefined

@@ -3,7 +3,11 @@ export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T |
   try {
     return await work
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === code) return undefined
+    if (hasCode(error, code)) return undefined
     throw error
   }
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
 import { randomToken } from '@tollbook/core/id'
 import { PayerFault } from './errorCode.ts'
-import { unlessCode } from './fileError.ts'
+import { hasCode, unlessCode } from './fileError.ts'
 
 /*
  * A lock between processes: a file that its holder touches while it is alive. A waiting process has a file too. A lock
@@ -111,7 +111,7 @@ export function isGone(holder: string): boolean {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    return hasCode(error, 'ESRCH')
   }
 }
 

@@ -46,7 +46,8 @@ export async function landTransaction(deps: LandDeps, order: LandOrder): Promise
     if (status === 'not_found') {
       const isExpired = poll % expiryEvery === 0 && (await fateOf(deps.chain, order)) === 'never'
       if (isExpired) return { outcome: 'expired' }
-      if (poll % resendEvery === 0) await sendAgain(deps, order)
+      // Ignore the result of sending again: the status decides.
+      if (poll % resendEvery === 0) await unlessFault(deps.chain.send(order.transaction, { preflight: false }))
     }
     await deps.clock.sleep(pollMs, deps.signal)
   }
@@ -62,15 +63,6 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
     // Any other fault leaves open whether it was sent, so only the chain can tell.
     if (error instanceof Fault) return undefined
     throw error
-  }
-}
-
-async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promise<void> {
-  try {
-    await chain.send(transaction, { preflight: false })
-  } catch (error) {
-    // Ignore the result of sending again: the status decides.
-    if (!(error instanceof Fault)) throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hasCode } from './fileError.ts'
 
 /**
  * Makes a folder and its parents. Node's `recursive` option retries without end if the system refuses a folder whose
@@ -9,7 +10,7 @@ export async function makeFolder(path: string, mode: number): Promise<void> {
   const failure = await tryMake(path, mode)
   if (failure === undefined) return
   const above = dirname(path)
-  if (!isMissing(failure) || above === path) throw failure
+  if (!hasCode(failure, 'ENOENT') || above === path) throw failure
   await makeFolder(above, mode)
   const again = await tryMake(path, mode)
   if (again !== undefined) throw again
@@ -24,8 +25,4 @@ async function tryMake(path: string, mode: number): Promise<unknown> {
     const found = await stat(path).catch(() => undefined)
     return found?.isDirectory() === true ? undefined : error
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -60,8 +60,8 @@ export interface Excess {
 
 /** Undefined: no limit in that unit. */
 export interface Allowance {
-  readonly attoUsd?: bigint
-  readonly baseUnits?: bigint
+  readonly attoUsd: bigint | undefined
+  readonly baseUnits: bigint | undefined
 }
 
 /** Throws `TypeError` for a ceiling that is not a plain decimal, or that has no unit. */
@@ -73,25 +73,22 @@ export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   if (attoUsd === undefined && baseUnits === undefined) {
     throw new InvalidOption('a spending limit names USD, base units or both')
   }
-  return { ...(attoUsd === undefined ? {} : { attoUsd }), ...(baseUnits === undefined ? {} : { baseUnits }) }
+  return { attoUsd, baseUnits }
 }
 
-/** Negative if more was spent than a lowered limit allows. */
-export function remainingAllowance({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
-  return {
-    ...(attoUsd === undefined ? {} : { attoUsd: attoUsd - spent.attoUsd }),
-    ...(baseUnits === undefined ? {} : { baseUnits: baseUnits - spent.baseUnits }),
-  }
+interface LimitQuestion {
+  readonly scope: SpendingScope
+  readonly allowed: Allowance
+  readonly spent: Cost
 }
 
-/** The first unit in which the cost exceeds the allowance. Undefined if the cost fits both. */
-export function findExcess(cost: Cost, allowed: Allowance, scope: SpendingScope): Excess | undefined {
-  if (allowed.attoUsd !== undefined && cost.attoUsd > allowed.attoUsd) {
-    const [asked, left] = [cost.attoUsd, allowed.attoUsd].map((amount) => formatDecimal(amount, attoUsdScale))
-    return { scope, unit: 'USD', asked: asked ?? '', allowed: left ?? '' }
+/** The first unit in which the cost exceeds what is left, which is negative after the limit was lowered below it. */
+export function findExcess(cost: Cost, { scope, allowed, spent }: LimitQuestion): Excess | undefined {
+  const excessIn = (unit: Excess['unit'], member: keyof Cost, scale: number): Excess | undefined => {
+    const limit = allowed[member]
+    if (limit === undefined || cost[member] <= limit - spent[member]) return undefined
+    const text = (amount: bigint) => formatDecimal(amount, scale)
+    return { scope, unit, asked: text(cost[member]), allowed: text(limit - spent[member]) }
   }
-  if (allowed.baseUnits !== undefined && cost.baseUnits > allowed.baseUnits) {
-    return { scope, unit: 'base units', asked: cost.baseUnits.toString(), allowed: allowed.baseUnits.toString() }
-  }
-  return undefined
+  return excessIn('USD', 'attoUsd', attoUsdScale) ?? excessIn('base units', 'baseUnits', 0)
 }

@@ -18,14 +18,24 @@ export class Fault extends Error {
   }
 }
 
+const causesMax = 5
+
+/** The error and its causes, at most five. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = []
+  for (let each = error; chain.length < causesMax && each !== undefined && each !== null;) {
+    chain.push(each)
+    each = each instanceof Error ? each.cause : undefined
+  }
+  return chain
+}
+
 /** Text of an error for a person, in one line, with each cause that adds information. */
 export function errorText(error: Error): string {
   const parts = [error.message]
-  let { cause } = error
-  for (let depth = 1; depth < causesMax && cause instanceof Error; depth++) {
-    const text = causeText(cause)
+  for (const cause of chainOf(error.cause).slice(0, causesMax - 1)) {
+    const text = cause instanceof Error ? causeText(cause) : ''
     if (text !== '' && !parts.some((part) => part.includes(text))) parts.push(text)
-    cause = cause.cause
   }
   return parts.join(': ')
 }
@@ -38,22 +48,15 @@ function causeText(cause: Error): string {
 
 /** Text of any thrown value, for a log line, with at most five causes. */
 export function describeError(error: unknown): string {
-  const parts: string[] = []
-  let current = error
-  for (let depth = 0; depth < causesMax && current !== undefined && current !== null; depth++) {
-    parts.push(current instanceof Error ? `${current.name}: ${current.message}` : JSON.stringify(current))
-    current = current instanceof Error ? current.cause : undefined
-  }
-  return parts.join(' <- ')
+  return chainOf(error)
+    .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : JSON.stringify(each)))
+    .join(' <- ')
 }
 
 /** Code of the error or of one of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
 export function errorCode(error: unknown): string | undefined {
-  let current = error
-  for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string') return current.code
-    current = current.cause
-  }
+  for (const each of chainOf(error))
+    if (each instanceof Error && 'code' in each && typeof each.code === 'string') return each.code
   return undefined
 }
 
@@ -62,5 +65,3 @@ export function codeText(error: unknown): string {
   const code = errorCode(error)
   return code !== undefined && /^[A-Z0-9_]{1,32}$/.test(code) ? ` (${code})` : ''
 }
-
-const causesMax = 5

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256Hex } from '@tollbook/core/digest'
+import { networks } from '@tollbook/core/networks'
 import type { ServiceConfig } from '../../config.ts'
 import type { Log } from '../../machine/log.ts'
 import type { Home } from './home.ts'
@@ -24,7 +25,7 @@ export interface LocalSigner {
 }
 
 // Standard x402 clients support only Solana's three public networks, so the local chain uses the name of devnet.
-const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+const { devnet } = networks
 
 /** Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain. */
 export async function openLocalSigner({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
+import { chainName } from '@tollbook/core/networks'
 import { accounts, burnedFor, overpaidBy } from '../../accounting/account.ts'
 import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
@@ -37,7 +38,7 @@ const settlement: z.ZodType<Settlement> = z.object({
   burnedBaseUnits: baseUnits,
   receivedBaseUnits: baseUnits,
   evidence: z.object({
-    kind: z.literal('solana'),
+    kind: z.literal(chainName),
     slot: z.int(),
     blockTimeMs: z.int(),
     transactionBase64: optionalText,

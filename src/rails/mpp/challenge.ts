@@ -2,6 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
+import { clusterOf } from '@tollbook/core/networks'
 import type { Challenge, Offer, OrderRequest } from '../../paywall/rail.ts'
 import { dollarOffers, type DollarOffer, isForOtherRail, type WithDollars } from '../sponsored/dollars.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
@@ -106,19 +107,13 @@ function chargeOf(terms: DollarOffer['terms'], { amount, feePayer, memo }: Spons
     recipient: terms.paymentWallet,
     externalId: memo,
     methodDetails: {
-      network: networks[terms.network] ?? 'localnet',
+      network: clusterOf(terms.network) ?? 'localnet',
       decimals: terms.decimals,
       tokenProgram: terms.tokenProgram,
       feePayer: true,
       feePayerKey: feePayer,
     },
   }
-}
-
-const networks: Readonly<Record<string, string>> = {
-  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet-beta',
-  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'devnet',
-  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
 }
 
 /** Returns the `digest` parameter, which binds the challenge to the body. Undefined without a body. */

@@ -3,7 +3,7 @@ import type { ChainReader } from '../../payment/chainReader.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
 import { parseJsonBytes } from '@tollbook/core/json'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
-import { solanaReference } from '../../payment/paymentReference.ts'
+import { transactionReference } from '../../payment/paymentReference.ts'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export const proofHeader = 'x-payment-proof'
@@ -68,7 +68,7 @@ function readBoundProof(bytes: Buffer, chain: TransactionReader): SolanaProof | 
 }
 
 function ofSignature(signature: Signature, secret: string | undefined): SolanaProof {
-  return { reference: solanaReference(signature), signature, secret, transaction: undefined }
+  return { reference: transactionReference(signature), signature, secret, transaction: undefined }
 }
 
 function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): SolanaProof | Refusal {

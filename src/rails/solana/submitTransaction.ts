@@ -5,7 +5,7 @@ import type { Finding, Unknown } from '../../payment/chainReader.ts'
 import { type Order, type PaymentState } from '../../payment/payment.ts'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
 import { decideSubmit } from '../../payment/submission.ts'
-import { solanaReference } from '../../payment/paymentReference.ts'
+import { transactionReference } from '../../payment/paymentReference.ts'
 import type { LandingBound } from '../../payment/absence.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import type { Price } from '@tollbook/core/quote'
@@ -239,7 +239,7 @@ async function recordIntent(
   const offer = sponsorship === undefined ? {} : { offer: sponsorship.offer }
   const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64, ...offer })
   if (decision === undefined) return false
-  const reference = solanaReference(transaction.signature)
+  const reference = transactionReference(transaction.signature)
   const nowMs = deps.clock.nowMs()
   const found = sponsorship === undefined ? {} : { sponsored: { message: sponsorship.message, wallet, orderDigest } }
   const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs, ...found })

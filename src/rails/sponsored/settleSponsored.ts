@@ -4,7 +4,7 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Submitted } from '../../payment/payment.ts'
-import { type MessageReference, messageDigestOf, solanaReference } from '../../payment/paymentReference.ts'
+import { type MessageReference, messageDigestOf, transactionReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
@@ -41,7 +41,7 @@ export async function settleSponsored(
   if (isRefusal(signed)) return signed
   const { rehearsed, chosen, signature } = signed
   const transaction = deps.completeTransaction(question.proof.signed, signature)
-  deps.first.note({ reference: solanaReference(signature), wallet: order.wallet })
+  deps.first.note({ reference: transactionReference(signature), wallet: order.wallet })
   const { rail, reference: message } = question.proof
   const { dollar } = deps
   const offer = { rail, priceList: chosen.priceList, ...(dollar === undefined ? {} : { mint: dollar }) }
@@ -114,7 +114,7 @@ function owing(deps: SponsoredSettleDeps) {
 
 function proofOf({ proof: { secret, isPayer } }: Question, transaction: SignedTransaction) {
   const { signature } = transaction
-  const proof = { reference: solanaReference(signature), signature, secret, transaction }
+  const proof = { reference: transactionReference(signature), signature, secret, transaction }
   return isPayer === undefined ? proof : { ...proof, isPayer }
 }
 

@@ -3,7 +3,7 @@ import { readSignature } from '@tollbook/core/signature'
 import { attemptsOf } from '../../diagnosis/attempts.ts'
 import type { FindPaymentStatus } from '../../routes/paymentStatusRoute.ts'
 import { isFinal, type PaymentState } from '../../payment/payment.ts'
-import { solanaReference } from '../../payment/paymentReference.ts'
+import { transactionReference } from '../../payment/paymentReference.ts'
 import { findReceipt, type FindReceiptDeps } from '../../paywall/findReceipt.ts'
 import { refundJson } from '../../reports/refundLines.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
@@ -17,7 +17,7 @@ export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): F
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
     if (signature === undefined) return undefined
-    const reference = solanaReference(signature)
+    const reference = transactionReference(signature)
     const recorded = await reports.facts.payment(reference)
     if (recorded === undefined || recorded.kind !== 'payment' || walletOf(recorded.state) !== wallet) return undefined
     const { state, events } = recorded

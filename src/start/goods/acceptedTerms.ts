@@ -1,4 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
+import { mainnet } from '@tollbook/core/networks'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { ProductFacts, ProviderName } from '../../product/productFacts.ts'
 import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
@@ -41,13 +42,11 @@ interface TermsQuestion {
   readonly log: Log
 }
 
-// Only tokens of mainnet have value, so only payments on mainnet are sales.
-const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
-
 /** Checks for providers in use whose terms are not accepted. Throws on mainnet, and warns on other chains. */
 export function checkProviderTerms({ sold, config, network, log }: TermsQuestion): void {
   const open = unacceptedTerms(sold, config)
   if (open.length === 0) return
+  // Only tokens of mainnet have value, so only payments on mainnet are sales.
   if (network === mainnet) throw new Fault(describeTerms(open), { retryable: false })
   log.warn({ event: 'provider_terms_not_accepted', providers: open.map(({ provider }) => provider).join() })
 }

@@ -1,3 +1,4 @@
+import { mainnet } from '@tollbook/core/networks'
 import type { Chain } from '../../chain/openChain.ts'
 import type { WatchedMint } from '../../jobs/mintHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
@@ -6,9 +7,6 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { LedgerSettingsPart } from '../ledger/openSettings.ts'
 
 type Accounts = Pick<Chain, 'readAccounts'>
-
-// Only dollars of mainnet have a market.
-const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 interface WatchDeps {
   readonly chain: Accounts
@@ -22,6 +20,7 @@ interface WatchDeps {
 export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedMint {
   const { chain, ledger, marketSources, limits } = deps
   const { mint, network } = terms
+  // Only dollars of mainnet have a market.
   const sources = network === (limits?.pegNetwork ?? mainnet) ? marketSources(terms) : []
   const deposits = ledger.settings.depositTerms(mint)
   const own = deposits === undefined ? [terms] : [terms, deposits]

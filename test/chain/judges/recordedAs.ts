@@ -1,6 +1,6 @@
 import { memoOfSecret } from '@tollbook/core/binding'
 import { systemClock } from '@tollbook/core/clock'
-import { solanaReference } from '../../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../../src/payment/paymentReference.ts'
 import type { ProvenAmounts, Settlement } from '../../../src/payment/settlement.ts'
 import type { TransactionRecord } from '../../../src/payment/transactionRecord.ts'
 import { findRecord, type Presented } from '../cases/verificationCase.ts'
@@ -16,7 +16,7 @@ export async function recordedAs(
   const record = await findRecord(fixture, presented)
   const bytes = record?.bytes
   return {
-    reference: solanaReference(signature),
+    reference: transactionReference(signature),
     wallet: addressOf(wallet),
     price: fixture.price,
     quoteId: undefined,

@@ -12,7 +12,7 @@ import { createReceiptSigner } from '../../../src/paywall/sendReceipt.ts'
 import { type PublicReceiptKey, receiptKeyId } from '../../../src/settings/receiptKeys.ts'
 import { split } from '../../../src/pricing/split.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
-import { solanaReference } from '../../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../../src/payment/paymentReference.ts'
 import { makeReceiptKey } from '../../../src/cli/local/home.ts'
 
 export interface ReceiptTerms {
@@ -69,7 +69,7 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     ...shares,
   }
   const settlement = {
-    reference: solanaReference(
+    reference: transactionReference(
       assertPresent(readSignature(terms.signature ?? encodeBase58(randomBytesOf(64))), 'a signature'),
     ),
     wallet: assertPresent(readAddress(terms.wallet ?? address('wallet')), 'a wallet'),

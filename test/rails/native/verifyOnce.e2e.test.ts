@@ -1,7 +1,7 @@
 import { getAccount } from '@solana/spl-token'
 import type { Transaction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { solanaReference } from '../../../src/payment/paymentReference.ts'
+import { transactionReference } from '../../../src/payment/paymentReference.ts'
 import type { PaymentState } from '../../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { encodeBase58 } from '@tollbook/core/base58'
@@ -67,7 +67,7 @@ function signatureIn({ transaction }: Presentable): string {
 }
 
 async function bookedState(presentable: Presentable): Promise<PaymentState> {
-  const reference = solanaReference(signatureOf(signatureIn(presentable)))
+  const reference = transactionReference(signatureOf(signatureIn(presentable)))
   const { wallet } = orderOf(presentable.payer)
   return (await verifier.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })).payment
 }

@@ -1,3 +1,4 @@
+import { networks } from '@tollbook/core/networks'
 import { openPaymentFolder } from '../node.ts'
 import { readDollarMints } from '../dollarMints.ts'
 import { InsufficientFunds } from '../insufficientFunds.ts'
@@ -97,9 +98,6 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
   throw refused
 }
 
-// The chain of local mode goes by this name, because stock clients of x402 know no other.
-const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
-
 /** The payer of the token, then one of dollars; one of them if a mint is given. */
 async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
@@ -122,7 +120,8 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   }
   const inToken = createPayingFetch({ ...common, ...(mint === undefined ? {} : { expectedMint: mint }) })
-  const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: devnet }
+  // The chain of local mode goes by this name, because stock clients of x402 know no other.
+  const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: networks.devnet }
   const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
   const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)
   const payers = isDollar ? [inDollars] : values.mint === undefined ? [inToken, inDollars] : [inToken]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
+import { networkOf } from '@tollbook/core/networks'
 import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
@@ -31,11 +32,6 @@ const parameters = z.looseObject({
   expires: z.iso.datetime({ offset: true }).optional(),
 })
 
-const networks: Readonly<Record<string, string>> = {
-  'mainnet-beta': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-  devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
-  testnet: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z',
-}
 // Lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
@@ -49,7 +45,7 @@ export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefine
     const offer = data && readCharge(data, question)
     return offer === undefined ? [] : [offer]
   })
-  return preferred(offers, ({ mint }) => mint, question)
+  return preferred(offers, question)
 }
 
 function readCharge(
@@ -63,7 +59,7 @@ function readCharge(
   const { amount, currency, recipient, externalId, methodDetails } = asked
   return {
     protocol: 'mpp',
-    network: networks[methodDetails.network],
+    network: networkOf(methodDetails.network),
     mint: currency,
     payTo: recipient,
     feePayer: methodDetails.feePayerKey,

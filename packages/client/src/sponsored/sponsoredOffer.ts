@@ -50,14 +50,11 @@ export const protocolHeaders: Readonly<
 }
 
 /** In the preferred mint, or else in a dollar, or else the first. */
-export function preferred<T>(
-  offers: readonly T[],
-  mintOf: (offer: T) => string,
+export function preferred(
+  offers: readonly SponsoredOffer[],
   { mint, dollarMints = [] }: Pick<OfferQuestion, 'mint' | 'dollarMints'>,
-): T | undefined {
+): SponsoredOffer | undefined {
   return (
-    offers.find((offer) => mintOf(offer) === mint) ??
-    offers.find((offer) => dollarMints.includes(mintOf(offer))) ??
-    offers[0]
+    offers.find((offer) => offer.mint === mint) ?? offers.find((offer) => dollarMints.includes(offer.mint)) ?? offers[0]
   )
 }

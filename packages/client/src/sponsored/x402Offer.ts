@@ -33,33 +33,34 @@ export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefin
   const required = paymentRequired.safeParse(tool === undefined ? readHeader(headers) : tool.x402).data
   if (required === undefined) return undefined
   const { resource, extensions, accepts } = required
-  // Return an entry as it came, including unknown members.
-  const payable = accepts.flatMap((accepted) => {
+  const offers = accepts.flatMap((accepted): readonly SponsoredOffer[] => {
     const { data } = exactOnSolana.safeParse(accepted)
-    return data === undefined ? [] : [{ accepted, entry: data }]
+    if (data === undefined) return []
+    const { network, asset: mint, payTo, extra, amount: amountBaseUnits } = data
+    return [
+      {
+        protocol: 'x402',
+        network,
+        mint,
+        payTo,
+        feePayer: extra.feePayer,
+        amountBaseUnits,
+        // Distinguishes two equal payments with one blockhash.
+        memo: extra.memo ?? randomToken(),
+        lifetimeMs: data.maxTimeoutSeconds * 1000,
+        ...(tool === undefined ? {} : { inMeta: true }),
+        encode(transaction) {
+          const payload = { transaction: encodeBase64(transaction) }
+          // `accepted` as it came, including unknown members.
+          const payment = { x402Version: 2, resource, accepted, payload, extensions }
+          const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
+          if (tool === undefined) return text
+          return JSON.stringify({ 'x402/payment': tool.isX402Text === true ? text : payment })
+        },
+      },
+    ]
   })
-  const chosen = preferred(payable, ({ entry }) => entry.asset, question)
-  if (chosen === undefined) return undefined
-  const { accepted, entry } = chosen
-  return {
-    protocol: 'x402',
-    network: entry.network,
-    mint: entry.asset,
-    payTo: entry.payTo,
-    feePayer: entry.extra.feePayer,
-    amountBaseUnits: entry.amount,
-    // Distinguishes two equal payments with one blockhash.
-    memo: entry.extra.memo ?? randomToken(),
-    lifetimeMs: entry.maxTimeoutSeconds * 1000,
-    ...(tool === undefined ? {} : { inMeta: true }),
-    encode(transaction) {
-      const payload = { transaction: encodeBase64(transaction) }
-      const payment = { x402Version: 2, resource, accepted, payload, extensions }
-      const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
-      if (tool === undefined) return text
-      return JSON.stringify({ 'x402/payment': tool.isX402Text === true ? text : payment })
-    },
-  }
+  return preferred(offers, question)
 }
 
 function readHeader(headers: Headers): unknown {

@@ -47,7 +47,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
       if (answer.status === 200) return answer
     } catch (error) {
       if (!isUnpaid(error) || error instanceof DepositOpen) throw error
-      // A shortage or a limit says more than that a mint is not offered.
+      // Report a shortage or a limit rather than a mint that is not offered.
       if (refused === undefined || isOtherMint(refused)) refused = error
     }
   }

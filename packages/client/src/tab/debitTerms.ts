@@ -4,7 +4,7 @@ import type { PayableQuote } from '../checkQuote.ts'
 import type { Payer } from '../payer.ts'
 import { attoUsdScale, type Cost } from '../spendingLimit.ts'
 
-/** The most that a debit for a quote costs, in the mint of its tab. */
+/** Upper bound of the cost of one debit, in the mint of its tab. */
 export interface DebitTerms {
   readonly mint: Address
   readonly maxBaseUnits: bigint

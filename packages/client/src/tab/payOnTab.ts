@@ -187,7 +187,7 @@ async function presentDebit(
   }
 }
 
-/** True if the service refused the request as it does without a payment, such as for a wrong parameter. */
+/** True if the service refuses the request itself, for example a wrong parameter. */
 function isAboutRequest({ lastAnswer }: PaymentError): boolean {
   return lastAnswer?.code !== undefined && lastAnswer.status <= 499 && !mayHeal(lastAnswer.status)
 }

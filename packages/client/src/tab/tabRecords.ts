@@ -23,7 +23,7 @@ const tabRecord = z.object({
   deposit: z
     .object({ signature: z.string(), signedAtMs: z.number(), protocol: z.enum(['x402', 'mpp']).exactOptional() })
     .exactOptional(),
-  /** Absent until the deposit has bought the tab. */
+  /** Absent until the service has opened the tab. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })
     .exactOptional(),
