@@ -10,7 +10,7 @@ export interface TabLedger {
   /** Reads a tab again, unless another caller has done so since `tab` was read. */
   findAgain(tab: Tab): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
-  /** What its committed requests cost or hold since 00:00 UTC. */
+  /** Sum of all charges and holds since 00:00 UTC. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   listHolding(): Promise<readonly TabId[]>
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>

@@ -17,7 +17,7 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Of the price list at which the debit was held. */
+/** Price list at which the debit was held. */
 export interface Metering {
   readonly price: MeteredPrice
   /** Split of the mint that pays. */

@@ -87,8 +87,8 @@ export function findExcess(cost: Cost, { scope, allowed, spent }: LimitQuestion)
   const excessIn = (unit: Excess['unit'], member: keyof Cost, scale: number): Excess | undefined => {
     const limit = allowed[member]
     if (limit === undefined || cost[member] <= limit - spent[member]) return undefined
-    const text = (amount: bigint) => formatDecimal(amount, scale)
-    return { scope, unit, asked: text(cost[member]), allowed: text(limit - spent[member]) }
+    const [asked, left] = [cost[member], limit - spent[member]].map((each) => formatDecimal(each, scale))
+    return { scope, unit, asked: asked ?? '', allowed: left ?? '' }
   }
   return excessIn('USD', 'attoUsd', attoUsdScale) ?? excessIn('base units', 'baseUnits', 0)
 }
