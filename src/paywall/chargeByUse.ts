@@ -5,7 +5,6 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Charge } from '../payment/tabDebit.ts'
 import { isTabRefusal, refuseEmptyTab } from '../payment/tabRefusal.ts'
 import { chargeOf, type MeteredPrice, outputWithin, type Usage } from '../pricing/meteredPrice.ts'
 import { dollarSplit, smallestSplit, split } from '../pricing/split.ts'
@@ -17,7 +16,7 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Price list at which the debit was held. */
+/** Price by use, from the price list at which the debit was held. */
 export interface Metering {
   readonly price: MeteredPrice
   /** Split of the mint that pays. */
@@ -47,8 +46,10 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
   return own ?? (first?.mint === mint ? ofToken : dollarSplit(ofToken))
 }
 
+type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
+
 /** At most the hold, and at least an amount of which the burn leaves something. */
-export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Charge {
+export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const used = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
   const least = smallestSplit(policy)
@@ -58,7 +59,7 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
 }
 
 /** Divides a part of a price. Its burn in the service token is in proportion, rounded up, so at most that of the price. */
-function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Charge {
+function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   const { tokenBurn } = whole
   const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }
   if (tokenBurn === undefined) return divided
