@@ -134,48 +134,28 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   if (problem !== undefined) return [{ path: [...at, 'to'], message: problem }]
   const properties = isSchema(schema['properties']) ? Object.keys(schema['properties']) : []
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  const known = listOf(properties)
+  const notOne = `which is not a parameter; the parameters are ${listOf(properties)}`
+  const isKnown = (name: string) => properties.includes(name)
+  const mistake = (member: string, message: string): FileMistake => ({ path: [...at, member], message })
   // An upstream that gets a name twice may take the other value than the one that was priced.
   const fixed = [...new URLSearchParams(route.to?.split('?')[1] ?? '').keys()]
+  const isMisplaced = route.query.length > 0 && !hasJsonBody(route)
   return [
     ...fixed
-      .filter((name) => properties.includes(name))
-      .map((name) => ({
-        path: [...at, 'to'],
-        message: `fixes ${name}, which is also a parameter; remove one of them`,
-      })),
+      .filter(isKnown)
+      .map((name) => mistake('to', `fixes ${name}, which is also a parameter; remove one of them`)),
     ...segmentNames(route.path)
-      .filter((name) => !properties.includes(name))
-      .map((name) => ({
-        path: [...at, 'path'],
-        message: `names {${name}}, which is not a parameter; the parameters are ${known}`,
-      })),
-    ...inPath.flatMap((name) => {
-      if (!properties.includes(name))
-        return [
-          { path: [...at, 'to'], message: `names {${name}}, which is not a parameter; the parameters are ${known}` },
-        ]
-      return required.includes(name)
-        ? []
-        : [
-            {
-              path: [...at, 'to'],
-              message: `names {${name}}, which an order can leave out; add it to \`parameters.required\``,
-            },
-          ]
-    }),
+      .filter((name) => !isKnown(name))
+      .map((name) => mistake('path', `names {${name}}, ${notOne}`)),
+    ...inPath.filter((name) => !isKnown(name)).map((name) => mistake('to', `names {${name}}, ${notOne}`)),
+    ...inPath
+      .filter((name) => isKnown(name) && !required.includes(name))
+      .map((name) => mistake('to', `names {${name}}, which an order can leave out; add it to \`parameters.required\``)),
     ...route.query.flatMap((name, index) =>
-      properties.includes(name)
-        ? []
-        : [{ path: [...at, 'query', index], message: `is not a parameter; the parameters are ${known}` }],
+      isKnown(name) ? [] : [{ path: [...at, 'query', index], message: notOne.replace('which ', '') }],
     ),
-    ...(route.query.length > 0 && !hasJsonBody(route)
-      ? [
-          {
-            path: [...at, 'query'],
-            message: 'is for routes with a JSON body; the other parameters of this route are in the query',
-          },
-        ]
+    ...(isMisplaced
+      ? [mistake('query', 'is for routes with a JSON body; the other parameters of this route are in the query')]
       : []),
   ]
 }

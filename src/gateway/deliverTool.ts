@@ -9,7 +9,7 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Parameters } from './checkParameters.ts'
 import { usageOf } from './answerUsage.ts'
 import { failureOf } from './failureOf.ts'
-import { judgeJson } from './judgeAnswer.ts'
+import { failureOfStatus, judgeJson } from './judgeAnswer.ts'
 import type { RouteEntry } from './productsFile.ts'
 import type { CheckedRoute } from './checkRoute.ts'
 import type { OpenAnswer, UpstreamClient } from './upstreamClient.ts'
@@ -37,7 +37,7 @@ export async function deliverTool(
   const { client, clock, version } = deps
   const name = assertPresent(route.tool, 'a route to an MCP server names its tool')
   const timeoutMs = route.timeout ?? client.entry.timeout
-  const exchanges = createExchanges(client, { route, job, timeoutMs })
+  const exchanges = createExchanges(deps, { route, job, timeoutMs })
   const options = { signal: job.signal, timeout: timeoutMs }
   const connection = new Client({ name: 'tollbook', version }, { versionNegotiation: { mode: 'auto' } })
   try {
@@ -92,7 +92,7 @@ interface ExchangeLimits {
 }
 
 /** Requests of the protocol through the client of the upstream, with its host, headers, breaker and limits. */
-function createExchanges(client: UpstreamClient, { route, job, timeoutMs }: ExchangeLimits) {
+function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }: ExchangeLimits) {
   const { origin, pathname } = new URL(client.entry.mcp ?? '')
   const bytesMax = route.max_response ?? client.entry.max_response
   const open: OpenAnswer[] = []
@@ -114,9 +114,10 @@ function createExchanges(client: UpstreamClient, { route, job, timeoutMs }: Exch
     })
     open.push(answer)
     const { response } = answer
-    const status = response.statusCode ?? 0
-    const failed = failureOfStatus(status)
+    const { statusCode: status = 0 } = response
+    const failed = failureOfStatus(response, clock)
     if (failed !== undefined) throw failed
+    if (status >= 300 && status < 400) throw new UpstreamFailure('upstream', `the upstream answered HTTP ${status}`)
     const bytes = await readBytes(response, bytesMax)
     answer.end()
     const headers = Object.entries(response.headers).flatMap(([name, value]) =>
@@ -139,13 +140,4 @@ function createExchanges(client: UpstreamClient, { route, job, timeoutMs }: Exch
       return failure
     },
   }
-}
-
-function failureOfStatus(status: number): UpstreamFailure | undefined {
-  if (status === 401 || status === 402 || status === 403)
-    return new UpstreamFailure('auth', `the upstream answered HTTP ${status}`)
-  if (status === 429) return new UpstreamFailure('rate_limited', 'the upstream answered HTTP 429')
-  if (status >= 500 || (status >= 300 && status < 400))
-    return new UpstreamFailure('upstream', `the upstream answered HTTP ${status}`)
-  return undefined
 }

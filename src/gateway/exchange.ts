@@ -16,23 +16,19 @@ export interface Exchange {
 const idleConnectionMs = 4_000
 const headBytesMax = 32 * 1024
 
-/** Connections to one upstream. Answers of two upstreams never share one. */
-export interface Connections {
-  exchange(exchange: Exchange): Promise<IncomingMessage>
-  close(): void
-}
+export type Connections = ReturnType<typeof openConnections>
 
 /**
- * Opens connections without redirects, decompression and cookies. Node's parser refuses ambiguous framing, and its
- * agent drops a connection on which an upstream sends more than its answer.
+ * Opens connections to one upstream, without redirects, decompression and cookies. Node's parser refuses ambiguous
+ * framing, and its agent drops a connection on which an upstream sends more than its answer.
  */
-export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number): Connections {
+export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number) {
   const options = { keepAlive: true, timeout: idleConnectionMs, maxSockets: socketsMax }
   const isPlain = protocol === 'http:'
   const agent = isPlain ? new PlainAgent(options) : new TlsAgent(options)
   return {
-    exchange: (exchange) =>
-      new Promise((resolve, reject) => {
+    exchange: (exchange: Exchange) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
         const { origin, method, target, headers, body, signal } = exchange
         const requested: RequestOptions = {
           agent,

@@ -23,26 +23,29 @@ const durationMsMax = 300_000
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
 /** A duration such as `10s`, in milliseconds. */
-export const durationText = z.string('must be a time such as 10s').transform((text, context) => {
-  const [, count = '', unit = ''] = /^([1-9]\d{0,5})(ms|s|m)$/.exec(text) ?? []
-  const ms = Number(count) * (msOfUnit[unit] ?? 0)
-  if (ms > 0 && ms <= durationMsMax) return ms
-  context.addIssue('must be a time such as 500ms, 10s or 2m, at most 5m')
-  return z.NEVER
-})
+export const durationText = quantityText('must be a time such as 500ms, 10s or 2m, at most 5m', msOfUnit, durationMsMax)
 
 // An answer is held in memory until it is committed.
 const sizeBytesMax = 64 * 1024 * 1024
 const bytesOfUnit: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 * 1024 }
 
 /** A size such as `256KiB`, in bytes. */
-export const sizeText = z.string('must be a size such as 256KiB').transform((text, context) => {
-  const [, count = '', unit = ''] = /^([1-9]\d{0,8})(B|KiB|MiB)$/.exec(text) ?? []
-  const bytes = Number(count) * (bytesOfUnit[unit] ?? 0)
-  if (bytes > 0 && bytes <= sizeBytesMax) return bytes
-  context.addIssue('must be a size such as 512B, 256KiB or 8MiB, at most 64MiB')
-  return z.NEVER
-})
+export const sizeText = quantityText(
+  'must be a size such as 512B, 256KiB or 8MiB, at most 64MiB',
+  bytesOfUnit,
+  sizeBytesMax,
+)
+
+/** A whole number with one of the units, as a number of the smallest unit. */
+function quantityText(rule: string, units: Readonly<Record<string, number>>, max: number) {
+  return z.string(rule).transform((text, context) => {
+    const [, count = '', unit = ''] = /^([1-9]\d{0,8})([A-Za-z]+)$/.exec(text) ?? []
+    const quantity = Number(count) * (units[unit] ?? 0)
+    if (quantity > 0 && quantity <= max) return quantity
+    context.addIssue(rule)
+    return z.NEVER
+  })
+}
 
 /** A JSON pointer (RFC 6901), as its names. */
 export const pointerText = z

@@ -34,18 +34,22 @@ function matches(type: string, pattern: string): boolean {
 }
 
 function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage, clock: Clock): void {
-  const { statusCode: status = 0, headers } = response
+  const { statusCode: status = 0 } = response
   if (success.status.includes(status)) return
   const said = `the upstream answered HTTP ${status}`
   if (no_data.status.includes(status)) throw new UpstreamFailure('not_found', said)
-  const pause = headers['retry-after']
-  const retryAfterMs = pause === undefined ? undefined : retryAfterMsOf(new Headers({ 'retry-after': pause }), clock)
-  if (status === 429 || (status === 503 && retryAfterMs !== undefined))
-    throw new UpstreamFailure('rate_limited', said, { retryAfterMs })
-  if (status === 401 || status === 402 || status === 403) throw new UpstreamFailure('auth', said)
-  if (status >= 500) throw new UpstreamFailure('upstream', said)
   // Other statuses are about this order, and not about the upstream.
-  throw new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
+  throw failureOfStatus(response, clock) ?? new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
+}
+
+/** Returns the failure of a status that is about the upstream, and not about an order. */
+export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
+  const said = `the upstream answered HTTP ${status}`
+  const retryAfterMs = retryAfterMsOf(headers['retry-after'], clock)
+  if (status === 429 || (status === 503 && retryAfterMs !== undefined))
+    return new UpstreamFailure('rate_limited', said, { retryAfterMs })
+  if (status === 401 || status === 402 || status === 403) return new UpstreamFailure('auth', said)
+  return status >= 500 ? new UpstreamFailure('upstream', said) : undefined
 }
 
 /** True if the body is complete. A body without length and chunks ends like a connection that was cut. */

@@ -1,23 +1,14 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Endpoint } from '../product/endpoint.ts'
-import type { ProductDefinition } from '../product/productDefinition.ts'
 import type { ProductFacts } from '../product/productFacts.ts'
 import type { ProductsFile } from './readProductsFile.ts'
 import { routeProduct } from './routeProduct.ts'
 import { openUpstreamClient, type UpstreamClient, type UpstreamClientDeps } from './upstreamClient.ts'
 
-/** The products of a file, and the connections to their upstreams. */
-export interface OpenRoutes {
-  readonly products: readonly ProductDefinition<unknown>[]
-  /** True if a route sells this path. */
-  sells(path: string): boolean
-  /** Opens those of the products on sale that are routes, at the prices at which they are sold. */
-  open(sold: readonly ProductFacts[]): readonly Endpoint[]
-  close(): Promise<void>
-}
+export type OpenRoutes = ReturnType<typeof openRoutes>
 
 /** Makes a product of each route. Sends no request yet. */
-export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamClientDeps): OpenRoutes {
+export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamClientDeps) {
   const clients = new Map<string, UpstreamClient>()
   const products = routes.map((checked) => {
     const { upstream: name } = checked.route
@@ -29,13 +20,15 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
   const byPath = new Map(products.map((product) => [product.path, product]))
   return {
     products,
-    sells: (path) => byPath.has(path),
-    open: (sold) =>
+    /** True if a route sells this path. */
+    sells: (path: string) => byPath.has(path),
+    /** Opens those of the products on sale that are routes, at the prices at which they are sold. */
+    open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
       sold.flatMap((facts) => {
         const product = byPath.get(facts.path)
         return product === undefined ? [] : [{ ...facts, ...product.open(undefined) }]
       }),
-    close() {
+    close(): Promise<void> {
       for (const client of clients.values()) client.close()
       return Promise.resolve()
     },

@@ -1,29 +1,18 @@
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
-/** A YAML file with the places of its nodes. */
-export interface YamlFile {
-  readonly value: unknown
-  /** Mistakes of the syntax, such as a name that is written twice. */
-  readonly syntax: readonly string[]
-  /**
-   * Lines such as `FILE:LINE:COLUMN: PATH: MESSAGE`, in the order of the file. The place is that of the mistake or of
-   * the nearest node above it.
-   */
-  describe(mistakes: readonly FileMistake[]): readonly string[]
-}
-
 // A file of 1,000 routes has some hundred kilobytes. Aliases are bounded, because they can multiply a short text.
 const aliasesMax = 100
 
 /** Parses YAML 1.2. Every name of a mapping is text, and no name occurs twice in one mapping. */
-export function readYaml(file: string, text: string): YamlFile {
+export function readYaml(file: string, text: string) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, uniqueKeys: true, prettyErrors: false })
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`
   }
+  /** Describes mistakes as `FILE:LINE:COLUMN: PATH: MESSAGE`, in the order of the file. */
   const describe = (mistakes: readonly FileMistake[]) =>
     mistakes
       .map((mistake) => ({ ...mistake, offset: offsetOf(document, mistake) }))
@@ -34,6 +23,7 @@ export function readYaml(file: string, text: string): YamlFile {
   return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
 }
 
+/** Returns the place of the mistake, or of the nearest node above it. */
 function offsetOf(document: Document, { path, isName = false }: FileMistake): number {
   const above = path.slice(0, -1)
   const last = path.at(-1)

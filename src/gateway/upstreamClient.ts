@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
-import { describeError, errorCode } from '@tollbook/core/fault'
-import type { Log } from '../machine/log.ts'
-import { breakerRestMs, createBreaker, type Breaker } from '../outbound/breaker.ts'
-import { countsForBreaker, isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
+import { errorCode } from '@tollbook/core/fault'
+import { createOutcomes, type OutcomeDeps, type Outcomes } from '../outbound/breaker.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { createLiveness, type Liveness } from '../product/liveness.ts'
 import { type Connections, openConnections } from './exchange.ts'
 import { createPace, type Pace } from '../outbound/pace.ts'
@@ -13,13 +11,10 @@ import type { UpstreamEntry } from './productsFile.ts'
 import { createSlots, type Slots } from '../machine/slots.ts'
 
 /** Parts of the process that the client of an upstream uses. */
-export interface UpstreamClientDeps {
-  readonly clock: Clock
-  readonly log: Log
+export interface UpstreamClientDeps extends Pick<OutcomeDeps, 'clock' | 'log' | 'onCall'> {
   readonly version: string
   /** False: an upstream counts as working until it fails. */
   readonly isProbed: boolean
-  readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
 }
 
 /** One request of a route. */
@@ -45,23 +40,13 @@ export interface OpenAnswer {
   end(error?: unknown): UpstreamFailure | undefined
 }
 
-/** The API of an operator. Its breaker, its limits and its connections serve all of its routes. */
-export interface UpstreamClient {
-  readonly name: string
-  readonly entry: UpstreamEntry
-  readonly liveness: Liveness
-  /** Undefined if the upstream can be asked; otherwise the reason, for a caller. */
-  whyUnavailable(): string | undefined
-  /** Sends a request. Resolves with the head of its answer; the caller ends the answer. Throws only `UpstreamFailure`. */
-  open(request: RouteRequest): Promise<OpenAnswer>
-  close(): void
-}
+export type UpstreamClient = ReturnType<typeof openUpstreamClient>
 
 interface State extends UpstreamClientDeps {
   readonly name: string
   readonly origin: URL
   readonly entry: UpstreamEntry
-  readonly breaker: Breaker
+  readonly outcomes: Outcomes
   readonly connections: Connections
   readonly liveness: Liveness
   readonly slots: Slots
@@ -70,33 +55,35 @@ interface State extends UpstreamClientDeps {
 
 const probeMsMax = 3_000
 
-/** Opens the client of an upstream. Sends no request yet. */
-export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry): UpstreamClient {
+/** Opens the client of an upstream. Its breaker, limits and connections serve all of its routes. Sends no request yet. */
+export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry) {
   const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)
   const slots = createSlots(entry.concurrency)
-  const breaker = createBreaker(deps.clock)
+  const outcomes = createOutcomes({ ...deps, name })
   const pace =
     entry.pace && createPace(deps.clock, { requests: entry.pace.requests, perSeconds: entry.pace.per / 1000 })
   const whyResting = () => {
-    if (breaker.isOpen()) return 'the API behind this product has failed and is left alone for a while'
+    if (outcomes.breaker.isOpen()) return 'the API behind this product has failed and is left alone for a while'
     return pace?.isFull() === true ? 'the API behind this product has been asked as often as it allows' : undefined
   }
   const liveness = createLiveness(deps, [{ name, whyUnavailable: whyResting, probe: () => probe(state) }])
-  const state: State = { ...deps, name, origin, entry, breaker, connections, liveness, slots, pace }
+  const state: State = { ...deps, name, origin, entry, outcomes, connections, liveness, slots, pace }
   const silent = 'the API behind this product does not answer'
   return {
     name,
     entry,
     liveness,
+    /** Undefined if the upstream can be asked; otherwise the reason, for a caller. */
     whyUnavailable: () => whyResting() ?? (liveness.someAnswer() ? undefined : silent),
-    open: (request) => open(state, request),
+    /** Resolves with the head of the answer; the caller ends the answer. Throws only `UpstreamFailure`. */
+    open: (request: RouteRequest) => open(state, request),
     close: () => connections.close(),
   }
 }
 
 async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
-  const { clock, name, breaker, slots, pace } = state
+  const { clock, name, outcomes, liveness, slots, pace } = state
   const leave = await slots.enter(request.signal).catch((cause: unknown) => {
     throw new UpstreamFailure('rate_limited', 'all requests that this API takes at the same time are in use', { cause })
   })
@@ -117,13 +104,18 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
     over.abort()
     leave()
     const failure = error === undefined ? undefined : asFailure(request, state, { error, isLate: late.signal.aborted })
-    if (failure === undefined) noteSuccess(state, itemOf(request))
-    else noteFailure(state, failure, itemOf(request))
+    if (failure === undefined) {
+      outcomes.noteSuccess(itemOf(request))
+      liveness.noteAnswer(name)
+      return undefined
+    }
+    outcomes.noteFailure(failure, isByOrder(failure) ? itemOf(request) : undefined)
+    if (failure.kind !== 'resting') liveness.noteFailure(name, failure)
     return failure
   }
   try {
-    if (breaker.isOpen()) throw new UpstreamFailure('resting', `${name} is left alone for a while`)
-    breaker.enter()
+    if (outcomes.breaker.isOpen()) throw new UpstreamFailure('resting', `${name} is left alone for a while`)
+    outcomes.breaker.enter()
     const response = await sendInTries(state, request, AbortSignal.any([late.signal, request.signal]))
     return {
       response,
@@ -195,33 +187,10 @@ function itemOf({ method, target, body = '' }: RouteRequest): string {
   return sha256Hex(`${method} ${target} ${String(body)}`)
 }
 
-function noteSuccess({ name, breaker, liveness, log, onCall }: State, item: string): void {
-  if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
-  liveness.noteAnswer(name)
-  onCall({ upstream: name, outcome: 'answered' })
-}
-
-function noteFailure(state: State, failure: UpstreamFailure, item: string): void {
-  const { name, breaker, liveness, log, onCall } = state
-  const { kind, retryAfterMs } = failure
-  onCall({ upstream: name, outcome: kind })
-  if (kind === 'resting') return
-  liveness.noteFailure(name, failure)
-  if (!isMissingItem(failure))
-    log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
-  if (kind === 'rate_limited') breaker.rest(Math.min(Math.max(retryAfterMs ?? 0, pauseMsMin), pauseMsMax))
-  if (!countsForBreaker(failure)) breaker.succeeded()
-  else if (breaker.failed(isByOrder(failure) ? item : undefined))
-    log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
-}
-
 /** True if the order itself may be the cause. A connection that is refused has nothing to do with the order. */
 function isByOrder({ kind, message }: UpstreamFailure): boolean {
   return kind === 'bad_payload' || kind === 'timeout' || message.includes('HTTP 5')
 }
-
-const pauseMsMin = 5_000
-const pauseMsMax = 15 * 60_000
 
 /**
  * Asks whether an upstream works. Without a path for it, any answer shows that the upstream works, unless a proxy says

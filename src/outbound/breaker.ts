@@ -1,29 +1,13 @@
 import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { countsForBreaker, isMissingItem, type UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/**
- * Circuit breaker of one provider. It opens after several failures in a row, or for the pause that the provider
- * requested. Afterwards one request probes the provider, and all others are refused until it succeeds. They do not wait
- * for the probe, because the provider is probably still down.
- */
-export interface Breaker {
-  isOpen(): boolean
-  /** Records the start of a request. Call it for each request that `isOpen` allows. */
-  enter(): void
-  /**
-   * Records a success. Returns true if it closed the breaker. `item`: the item that was answered; absent if the
-   * provider lacks the item.
-   */
-  succeeded(item?: string): boolean
-  /**
-   * Records a failure. Returns true if it opened the breaker. `item`: only this item failed. The item counts once in a
-   * row of failures. It does not count if it was never answered while the provider answers others.
-   */
-  failed(item?: string): boolean
-  rest(durationMs: number): void
-}
+export type Outcomes = ReturnType<typeof createOutcomes>
+export type Breaker = ReturnType<typeof createBreaker>
 
 const failuresMax = 5
-export const breakerRestMs = 30_000
+const breakerRestMs = 30_000
 // For 5 minutes after an answer, only failures of items that were answered before count. Later, failures of all items
 // count.
 const answeringMs = 5 * 60_000
@@ -32,10 +16,11 @@ const answeredMax = 1_000
 const itemLengthMax = 500
 
 /**
- * Creates a breaker that opens after failures in a row. After the rest, the outcome of one request closes it or opens
- * it again.
+ * Creates the circuit breaker of one provider. It opens after several failures in a row, or for the pause that the
+ * provider requested. Afterwards one request probes the provider, and all others are refused until it succeeds. They do
+ * not wait for the probe, because the provider is probably still down.
  */
-export function createBreaker(clock: Clock): Breaker {
+export function createBreaker(clock: Clock) {
   let failuresInARow = 0
   const failedItems = new Set<string>()
   const answeredItems = new Set<string>()
@@ -57,10 +42,15 @@ export function createBreaker(clock: Clock): Breaker {
     failuresInARow < failuresMax && !answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs
   return {
     isOpen: () => isProbed || clock.monotonicMs() < restsUntilMs,
-    enter() {
+    /** Records the start of a request. Call it for each request that `isOpen` allows. */
+    enter(): void {
       isProbed = failuresInARow >= failuresMax
     },
-    succeeded(item) {
+    /**
+     * Records a success. Returns true if it closed the breaker. `item`: the item that was answered; absent if the
+     * provider lacks the item.
+     */
+    succeeded(item?: string): boolean {
       answeredAtMs = clock.monotonicMs()
       if (item !== undefined && item.length <= itemLengthMax) noteAnswered(item)
       const wasOpened = failuresInARow >= failuresMax
@@ -69,7 +59,11 @@ export function createBreaker(clock: Clock): Breaker {
       isProbed = false
       return wasOpened
     },
-    failed(item) {
+    /**
+     * Records a failure. Returns true if it opened the breaker. `item`: only this item failed. The item counts once in
+     * a row of failures. It does not count if it was never answered while the provider answers others.
+     */
+    failed(item?: string): boolean {
       isProbed = false
       if (item !== undefined && (failedItems.has(item) || isOwnFault(item))) return false
       if (item !== undefined && failedItems.size < failuresMax) failedItems.add(item)
@@ -79,5 +73,42 @@ export function createBreaker(clock: Clock): Breaker {
       return true
     },
     rest,
+  }
+}
+
+export interface OutcomeDeps {
+  readonly name: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
+  /** The shortest pause after the provider limits us. Default: 5 s. */
+  readonly pauseMinMs?: number | undefined
+}
+
+// Some providers request no pause, or one of 0 s, and would limit the next request too.
+const pauseMinMsDefault = 5_000
+const pauseMaxMs = 15 * 60_000
+
+/** Records the outcomes of requests to one provider in its breaker, the log and the metrics. */
+export function createOutcomes({ name, clock, log, onCall, pauseMinMs = pauseMinMsDefault }: OutcomeDeps) {
+  const breaker = createBreaker(clock)
+  return {
+    breaker,
+    noteSuccess(item: string): void {
+      if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
+      onCall({ upstream: name, outcome: 'answered' })
+    },
+    /** `item`: only this item failed. */
+    noteFailure(failure: UpstreamFailure, item: string | undefined): void {
+      const { kind, retryAfterMs = 0 } = failure
+      onCall({ upstream: name, outcome: kind })
+      if (kind === 'resting') return
+      if (kind === 'rate_limited' || retryAfterMs > 0)
+        breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
+      if (!isMissingItem(failure))
+        log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
+      if (!countsForBreaker(failure)) breaker.succeeded()
+      else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
+    },
   }
 }

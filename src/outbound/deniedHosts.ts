@@ -2,28 +2,25 @@ import { BlockList, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { readHostEntry } from '../machine/hostEntry.ts'
 
+export type DeniedHosts = ReturnType<typeof createDeniedHosts>
+
 /**
  * Hosts that callers cannot reach through this service, even at global addresses: this machine, and the operator's
- * list.
+ * list. A name in the list denies requests to that name. An address or a network denies every name that resolves to
+ * it.
  */
-export interface DeniedHosts {
-  hasName(hostname: string): boolean
-  /** Returns a test for denied addresses. The test includes the addresses that this machine has at the moment. */
-  addresses(): (address: string) => boolean
-}
-
-/** A name in the list denies requests to that name. An address or a network denies every name that resolves to it. */
 export function createDeniedHosts(
   entries: readonly string[],
   ownAddresses: () => readonly string[] = addressesOfThisMachine,
-): DeniedHosts {
+) {
   const read = entries.flatMap((entry) => readHostEntry(entry) ?? [])
   const names = new Set(read.flatMap((entry) => (entry.kind === 'name' ? [entry.name] : [])))
   const networks = new BlockList()
   for (const entry of read) if (entry.kind === 'network') networks.addSubnet(entry.address, entry.prefix, entry.family)
   return {
-    hasName: (hostname) => names.has(hostname.replace(/\.$/, '')),
-    addresses() {
+    hasName: (hostname: string) => names.has(hostname.replace(/\.$/, '')),
+    /** Returns a test for denied addresses. The test includes the addresses that this machine has at the moment. */
+    addresses(): (address: string) => boolean {
       const own = new BlockList()
       for (const address of ownAddresses()) own.addAddress(address, familyOf(address))
       return (address) => own.check(address, familyOf(address)) || networks.check(address, familyOf(address))

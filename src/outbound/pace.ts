@@ -5,15 +5,10 @@ export interface PaceLimit {
   readonly perSeconds: number
 }
 
-/** Sliding window: at most this many calls in any interval of this many seconds. */
-export interface Pace {
-  isFull(): boolean
-  /** Returns false if the window is full; the call is then not counted. */
-  take(): boolean
-}
+export type Pace = ReturnType<typeof createPace>
 
-/** Creates a sliding window over the latest calls. */
-export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): Pace {
+/** Creates a sliding window: at most this many calls in any interval of this many seconds. */
+export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
   // Times of the latest calls, oldest first. At most as many as the limit, which is some hundreds.
   const takenMs: number[] = []
   const isFull = () => {
@@ -22,7 +17,8 @@ export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): P
   }
   return {
     isFull,
-    take() {
+    /** Returns false if the window is full; the call is then not counted. */
+    take(): boolean {
       if (isFull()) return false
       if (takenMs.length >= requests) takenMs.shift()
       takenMs.push(clock.monotonicMs())

@@ -1,6 +1,4 @@
-import { describeError } from '@tollbook/core/fault'
-import type { Log } from '../machine/log.ts'
-import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
+import { createOutcomes, type OutcomeDeps, type Outcomes } from './breaker.ts'
 import {
   type UpstreamRequestDeps,
   type UpstreamRequestOptions,
@@ -14,7 +12,7 @@ import {
 } from './upstreamRequest.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { bounded } from './readBytes.ts'
-import { isMissingItem, countsForBreaker, UpstreamFailure } from '../product/upstreamFailure.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /**
  * Access to one provider. All protection of the provider from us, and of us from the provider, is here and not in
@@ -54,19 +52,10 @@ export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs'
   readonly triesMax?: number
 }
 
-export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'> {
-  readonly log: Log
-  readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
-}
+export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'>, Pick<OutcomeDeps, 'log' | 'onCall'> {}
 
-export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions {
-  /** The shortest pause after the provider limits us. Default: 5 s. */
-  readonly pauseMinMs?: number
-}
+export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions, Pick<OutcomeDeps, 'pauseMinMs'> {}
 
-const pauseMaxMs = 15 * 60 * 1000
-// Some providers request no pause, or one of 0 s, and would limit the next request too.
-const pauseMinMsDefault = 5_000
 // Try twice at most: a second try helps against one lost connection, and more tries make an outage worse.
 const triesMaxDefault = 2
 const retryPace = { requests: 6, perSeconds: 60 }
@@ -74,7 +63,7 @@ const retryPauseMs = 100
 
 interface State extends UpstreamDeps {
   readonly options: UpstreamOptions
-  readonly breaker: Breaker
+  readonly outcomes: Outcomes
   readonly pace: Pace | undefined
   readonly retries: Pace
 }
@@ -85,7 +74,7 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
   const state: State = {
     ...deps,
     options,
-    breaker: createBreaker(clock),
+    outcomes: createOutcomes({ ...deps, ...options }),
     pace: options.pace && createPace(clock, options.pace),
     retries: createPace(clock, retryPace),
   }
@@ -98,7 +87,7 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
   }
 }
 
-function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailure | undefined {
+function whyRefused({ options: { name }, outcomes: { breaker }, pace }: State): UpstreamFailure | undefined {
   if (breaker.isOpen()) return new UpstreamFailure('resting', `${name} has failed and is left alone for a while`)
   if (pace?.isFull() === true)
     return new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
@@ -109,7 +98,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
   enter(state)
   try {
     const answer = await askInTries(state, request, read)
-    noteSuccess(state, itemOf(request))
+    state.outcomes.noteSuccess(itemOf(request))
     return answer
   } catch (error) {
     throw noteFailure(state, request, error)
@@ -144,7 +133,7 @@ async function* stream<T, R>(
     stopTimer()
     // Abort the request: a reader that gives up on a silent body leaves a pending read.
     closed.abort()
-    if (failure === undefined) noteSuccess(state, itemOf(request))
+    if (failure === undefined) state.outcomes.noteSuccess(itemOf(request))
   }
 }
 
@@ -165,19 +154,12 @@ function enter(state: State): void {
     state.onCall({ upstream: state.options.name, outcome: refused.kind })
     throw refused
   }
-  state.breaker.enter()
-}
-
-function noteSuccess({ options: { name }, breaker, log, onCall }: State, item: string): void {
-  if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
-  onCall({ upstream: name, outcome: 'answered' })
+  state.outcomes.breaker.enter()
 }
 
 function noteFailure(state: State, request: UpstreamRequest, error: unknown): UpstreamFailure {
-  const { name } = state.options
-  const failure = asFailure(error, name)
-  state.onCall({ upstream: name, outcome: failure.kind })
-  learn(state, failure, failure.kind === 'bad_payload' ? itemOf(request) : undefined)
+  const failure = asFailure(error, state.options.name)
+  state.outcomes.noteFailure(failure, failure.kind === 'bad_payload' ? itemOf(request) : undefined)
   return failure
 }
 
@@ -189,20 +171,6 @@ function asFailure(error: unknown, name: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   // Report other errors of an adapter as an answer of an undocumented shape.
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
-}
-
-function learn(
-  { options: { name, pauseMinMs = pauseMinMsDefault }, breaker, log }: State,
-  failure: UpstreamFailure,
-  item: string | undefined,
-): void {
-  const { kind, retryAfterMs = 0 } = failure
-  if (kind === 'rate_limited' || retryAfterMs > 0)
-    breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
-  if (!isMissingItem(failure))
-    log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
-  if (!countsForBreaker(failure)) breaker.succeeded()
-  else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 
 async function askInTries<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {

@@ -117,7 +117,7 @@ function whyUnread(
 ): UpstreamFailure | undefined {
   const { name, readsFailures = false } = options
   if (status >= 500 && !readsFailures) {
-    const retryAfterMs = retryAfterMsOf(headers, clock)
+    const retryAfterMs = retryAfterMsOf(headers.get('retry-after'), clock)
     return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
   }
   // Refuse redirects: a provider has no reason to redirect us, and the target might be in our own network.
@@ -126,7 +126,7 @@ function whyUnread(
 }
 
 function rateLimited({ options: { name, pauseMs }, clock }: UpstreamRequestDeps, reply: Reply): UpstreamFailure {
-  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
+  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers.get('retry-after'), clock) ?? 0, pauseMs?.(reply) ?? 0)
   return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
 }
 

@@ -7,21 +7,7 @@ import { type Chromium, findChromiums } from './chromium.ts'
 import { createSlots, type Slots } from '../machine/slots.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
-/** Keeps one warm browser for many jobs. Replaces it after a number of jobs, or when it ends. */
-export interface BrowserPool {
-  /** Reason why no browser is available. Undefined when one is available. */
-  whyUnavailable(): string | undefined
-  /** Reason of the last failed start. Undefined after a successful start. */
-  problem(): string | undefined
-  /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
-  take(): Promise<BrowserLease>
-  /**
-   * Leases a separate browser to a job whose page may have ended the last one. Waits while `aloneMax` others are
-   * leased.
-   */
-  takeAlone(signal: AbortSignal): Promise<BrowserLease>
-  close(): Promise<void>
-}
+export type BrowserPool = ReturnType<typeof openBrowserPool>
 
 /** A browser that is leased to one job. Every job must give it back, also after a failure. */
 export interface BrowserLease {
@@ -69,8 +55,11 @@ interface OpenBrowser {
   ended: Promise<void> | undefined
 }
 
-/** Starts the browser in the background, so that the service does not wait for it. */
-export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
+/**
+ * Keeps one warm browser for many jobs, and replaces it after a number of jobs or when it ends. It starts in the
+ * background, so that the service does not wait for it.
+ */
+export function openBrowserPool(deps: BrowserPoolDeps) {
   const pool: BrowserPoolState = {
     ...deps,
     recipe: undefined,
@@ -83,10 +72,17 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
   }
   startInBackground(pool)
   return {
+    /** Reason why no browser is available. Undefined when one is available. */
     whyUnavailable: () => whyUnavailable(pool),
+    /** Reason of the last failed start. Undefined after a successful start. */
     problem: () => pool.failure?.reason,
+    /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
     take: async () => leaseOf(pool, await current(pool)),
-    takeAlone: (signal) => takeAlone(pool, signal),
+    /**
+     * Leases a separate browser to a job whose page may have ended the last one. Waits while `aloneMax` others are
+     * leased.
+     */
+    takeAlone: (signal: AbortSignal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }

@@ -2,11 +2,7 @@ import type { Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
 import { RenderFailure } from './renderer.ts'
 
-/** Addresses that the main frame has visited. */
-export interface NavigationWatch {
-  /** Throws if the page has become something that must not be sold. */
-  check(): void
-}
+export type NavigationWatch = ReturnType<typeof watchNavigation>
 
 export const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
@@ -17,7 +13,7 @@ const restlessMessage = `the page led elsewhere more than ${departuresMax} times
 const visitedMax = 500
 
 /** Records where the main frame goes, by redirect, script or refresh. */
-export function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
+export function watchNavigation(page: Page, proxy: EgressProxy) {
   const visited = new Set<string>()
   let last: string | undefined
   let isAnswered = true
@@ -37,7 +33,8 @@ export function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch
     if (!proxy.isFinished()) isAnswered = true
   })
   return {
-    check() {
+    /** Throws if the page has become something that must not be sold. */
+    check(): void {
       if (departures > departuresMax + 1) throw new RenderFailure('unreachable', restlessMessage, { endsPayment: true })
       // A page whose connections were cut may look loaded.
       if (proxy.isOverdrawn()) throw tooLarge()

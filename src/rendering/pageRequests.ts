@@ -1,11 +1,6 @@
 import type { HTTPRequest, Page } from 'puppeteer'
 
-/** The unfinished requests of a page. */
-export interface PageRequests {
-  pending(): readonly PendingRequest[]
-  /** Number of all tracked requests so far. */
-  startedCount(): number
-}
+export type PageRequests = ReturnType<typeof trackRequests>
 
 export interface PendingRequest {
   readonly url: string
@@ -19,10 +14,10 @@ const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'c
 const trackedMax = 2_000
 
 /**
- * Tracks the requests of a page. Ignores those that never end by design, such as event streams, because the page would
- * never become quiet.
+ * Tracks the unfinished requests of a page, and counts all. Ignores those that never end by design, such as event
+ * streams, because the page would never become quiet.
  */
-export function trackRequests(page: Page): PageRequests {
+export function trackRequests(page: Page) {
   const pending = new Map<HTTPRequest, PendingRequest>()
   let started = 0
   page.on('request', (request) => {

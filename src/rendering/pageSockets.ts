@@ -1,19 +1,15 @@
 import type { Page } from 'puppeteer'
 
-/** WebSockets and event streams of a page. While a socket has sent nothing, its content is missing. */
-export interface PageSockets {
-  /** Addresses of the sockets that are open or opening and have sent nothing yet. */
-  silent(): readonly string[]
-}
+export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 
 // Bound on the tracked sockets, because a page can open any number.
 const trackedMax = 200
 
 /**
- * Watches the sockets of a page. Call this before the page is loaded. Sockets of workers and of frames of other sites
- * are not seen.
+ * Watches the WebSockets and event streams of a page. While one has sent nothing, its content is missing. Call this
+ * before the page is loaded. Sockets of workers and of frames of other sites are not seen.
  */
-export async function watchSockets(page: Page): Promise<PageSockets> {
+export async function watchSockets(page: Page) {
   const silent = new Map<string, string>()
   const open = (id: string, url: string) => void (silent.size < trackedMax && silent.set(id, url))
   const forget = ({ requestId }: { readonly requestId: string }) => void silent.delete(requestId)
@@ -32,5 +28,8 @@ export async function watchSockets(page: Page): Promise<PageSockets> {
     if (frame === page.mainFrame()) silent.clear()
   })
   await session.send('Network.enable')
-  return { silent: () => [...silent.values()] }
+  return {
+    /** Addresses of the sockets that are open or opening and have sent nothing yet. */
+    silent: () => [...silent.values()],
+  }
 }

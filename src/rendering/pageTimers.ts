@@ -2,13 +2,7 @@ import type { Page } from 'puppeteer'
 import { randomToken } from '@tollbook/core/id'
 import type { PageWorld } from './pageWorld.ts'
 
-/** Timers that the scripts of a page have set. A page that shows its content after a pause looks quiet until then. */
-export interface PageTimers {
-  /** True if a timer that may bring content will run soon enough to wait for it. */
-  areDue(world: PageWorld): Promise<boolean>
-  /** True if any timer that may bring content is set. */
-  areSet(world: PageWorld): Promise<boolean>
-}
+export type PageTimers = Awaited<ReturnType<typeof watchTimers>>
 
 // Maximum delay of a timer that is waited for. A longer one would slow down every capture of the page.
 const dueMsMax = 2_000
@@ -17,16 +11,21 @@ const setMsMax = 5_000
 // Timers that are set later than this belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
-/** Tracks the timers of a page. Call this before the page is loaded. */
-export async function watchTimers(page: Page): Promise<PageTimers> {
+/**
+ * Tracks the timers of a page, which looks quiet until one of them shows its content. Call this before the page is
+ * loaded.
+ */
+export async function watchTimers(page: Page) {
   // Use an event, because each JavaScript world has its own `setTimeout`. The script in the page's own world answers
   // it.
   const question = `tollbook-${randomToken()}`
   const limits = `${dueMsMax}, ${setMsMax}, ${setAfterLoadMsMax}`
   await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${limits})`)
   return {
-    areDue: async (world) => (await world.run(askPage, `${question}-due`)) === true,
-    areSet: async (world) => (await world.run(askPage, `${question}-set`)) === true,
+    /** True if a timer that may bring content will run soon enough to wait for it. */
+    areDue: async (world: PageWorld) => (await world.run(askPage, `${question}-due`)) === true,
+    /** True if any timer that may bring content is set. */
+    areSet: async (world: PageWorld) => (await world.run(askPage, `${question}-set`)) === true,
   }
 }
 

@@ -1,23 +1,20 @@
 import type { CDPSession, Page } from 'puppeteer'
 import type { Json } from '@tollbook/core/canonicalJson'
 
+export type PageWorld = Awaited<ReturnType<typeof openPageWorld>>
+
 /**
  * Runs our scripts in the page's document, in an isolated JavaScript world. The page cannot see or replace the
  * functions that they use.
  */
-export interface PageWorld {
-  /**
-   * Runs the function, given as source text, and returns its value. Undefined if the document went away or the function
-   * threw.
-   */
-  run(functionSource: string, ...values: readonly Json[]): Promise<unknown>
-}
-
-/** Opens the isolated world of a page. Arguments of `run` are passed as JSON. */
-export async function openPageWorld(page: Page): Promise<PageWorld> {
+export async function openPageWorld(page: Page) {
   const session = await page.createCDPSession()
   return {
-    async run(functionSource, ...values) {
+    /**
+     * Runs the function, given as source text, and returns its value. Values are passed as JSON. Undefined if the
+     * document went away or the function threw.
+     */
+    async run(functionSource: string, ...values: readonly Json[]): Promise<unknown> {
       const expression = `(${functionSource})(${values.map((value) => JSON.stringify(value)).join(', ')})`
       try {
         return await evaluate(session, expression)

@@ -1,9 +1,3 @@
-/** Decides when a page gives up its place in the browser to another job. */
-export interface PlaceWatch {
-  /** Call this every `placeTickMs`. */
-  tick(): void
-}
-
 export interface PlaceWatchDeps {
   readonly bytesMoved: () => number
   readonly onStall: () => void
@@ -15,10 +9,12 @@ const idleTicks = 4
 // Five seconds, twice what an ordinary page takes. This bounds pages whose server sends a byte at a time.
 const placeTicksMax = 20
 
-export function createPlaceWatch({ bytesMoved, onStall }: PlaceWatchDeps): PlaceWatch {
+/** Decides when a page gives up its place in the browser to another job. */
+export function createPlaceWatch({ bytesMoved, onStall }: PlaceWatchDeps) {
   let [moved, idle, all] = [0, 0, 0]
   return {
-    tick() {
+    /** Call this every `placeTickMs`. */
+    tick(): void {
       all++
       idle = bytesMoved() === moved ? idle + 1 : 0
       moved = bytesMoved()

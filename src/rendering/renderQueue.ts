@@ -1,37 +1,15 @@
 import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
-import { type BrowserUser, createRenderRecord, type RenderRecord, type Standing } from './renderRecord.ts'
+import { type BrowserUser, createRenderRecord, type RenderRecord } from './renderRecord.ts'
 
-/** Places for simultaneous jobs, with a bounded, fair queue in front (decision 0008). */
-export interface RenderQueue {
-  waitingCount(): number
-  /**
-   * Number of jobs ahead of a job of this payer with a new site. Without a payer: ahead of a payer without recent
-   * purchases.
-   */
-  aheadCount(payer?: string): number
-  /** Waits for a turn. `full` or `aborted`: the job gets none. */
-  enter(job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'>
-}
+export type RenderQueue = ReturnType<typeof createRenderQueue>
 
 export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
 /** The place of a running job. It can pass to another job. */
-export interface RenderTurn {
-  readonly standing: Standing
-  /**
-   * Gives the place to another job, because the page receives nothing or has had the place for long. The page continues
-   * without a place.
-   */
-  stall(): void
-  /** Aborted when too many pages continue without a place and this one has the lowest rank. */
-  readonly hurry: AbortSignal
-  /** Records that the browser ended with all its pages. */
-  loseBrowser(): void
-  leave(outcome: TurnOutcome): void
-}
+export type RenderTurn = ReturnType<typeof turnOf>
 
 /**
  * Outcome of a job. `failed`: the page caused the failure, so its whole time counts as wasted · `interrupted`: the
@@ -70,18 +48,23 @@ const runningWeightMs = 70_000
 const stalledOfCustomerMsMax = 5_000
 
 /**
- * Creates the queue. The next job is the one whose payer and site use the browser least. Among equals, the first to
- * arrive is next.
+ * Creates places for simultaneous jobs, with a bounded, fair queue in front (decision 0008). The next job is the one
+ * whose payer and site use the browser least. Among equals, the first to arrive is next.
  */
-export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
+export function createRenderQueue(deps: RenderQueueDeps) {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
     waitingCount: () => state.waiting.length,
+    /**
+     * Number of jobs ahead of a job of this payer with a new site. Without a payer: ahead of a payer without recent
+     * purchases.
+     */
     aheadCount: (payer = newcomer) => {
       const use = useOf(state, { payer, site: payer })
       return state.waiting.filter((job) => useOf(state, job) <= use).length
     },
-    enter: (job) => enter(state, job),
+    /** Waits for a turn. `full` or `aborted`: the job gets none. */
+    enter: (job: QueuedJob) => enter(state, job),
   }
 }
 
@@ -124,19 +107,25 @@ function admit(state: QueueState): void {
   }
 }
 
-function turnOf(state: QueueState, running: Running): RenderTurn {
+function turnOf(state: QueueState, running: Running) {
   const { record, clock } = state
   return {
     standing: record.userStanding(running),
+    /** Aborted when too many pages continue without a place and this one has the lowest rank. */
     hurry: running.hurry.signal,
-    stall() {
+    /**
+     * Gives the place to another job, because the page receives nothing or has had the place for long. The page
+     * continues without a place.
+     */
+    stall(): void {
       if (running.stalledAtMs !== undefined || !state.running.has(running)) return
       running.stalledAtMs = clock.monotonicMs()
       hurryLast(state)
       admit(state)
     },
+    /** Records that the browser ended with all its pages. */
     loseBrowser: () => record.addLoss(running),
-    leave(outcome) {
+    leave(outcome: TurnOutcome): void {
       assert(state.running.delete(running), 'a job that leaves had a turn')
       const nowMs = clock.monotonicMs()
       const stalledMs = nowMs - (running.stalledAtMs ?? nowMs)

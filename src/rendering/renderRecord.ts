@@ -1,16 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 
-/** Recent use of the browsers by payers and sites. It decides which page is next and in which browser it runs. */
-export interface RenderRecord {
-  /** Milliseconds of use that are recorded for the payer and the site, without their running jobs. */
-  useOf(user: BrowserUser): number
-  userStanding(user: BrowserUser): Standing
-  addWaste(user: BrowserUser, ms: number): void
-  addCustomer(payer: string): void
-  /** Records that a browser ended while it had a page of this user. */
-  addLoss(user: BrowserUser): void
-}
+export type RenderRecord = ReturnType<typeof createRenderRecord>
 
 /** The two parties whose past behaviour decides the turn of a job. */
 export interface BrowserUser {
@@ -38,27 +29,32 @@ const hourMs = 60 * 60 * 1000
 // next loss.
 const lossesMax = 1
 
-/** Creates a record in the memory of this process. Entries are kept for one hour at most. */
-export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>): RenderRecord {
+/**
+ * Records the recent use of the browsers by payers and sites, for one hour at most. It decides which page is next and
+ * in which browser it runs.
+ */
+export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>) {
   const bounds = { perf: { now: () => clock.monotonicMs() }, ttlResolution: 0, max: rememberedMax }
   const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: wasteRememberedMs })
   const customers = new LRUCache<string, true>({ ...bounds, ttl: hourMs })
   const losses = new LRUCache<string, number>({ ...bounds, ttl: hourMs })
   const isSuspect = (key: string): boolean => (losses.get(key) ?? 0) > lossesMax
   return {
-    useOf(user) {
+    /** Milliseconds of use that are recorded for the payer and the site, without their running jobs. */
+    useOf(user: BrowserUser): number {
       const wasted = keysOf(user).reduce((sum, key) => sum + (wastedMs.get(key) ?? 0), 0)
       return wasted + (customers.has(user.payer) ? 0 : strangerMs)
     },
-    userStanding({ payer, site }) {
+    userStanding({ payer, site }: BrowserUser): Standing {
       if (isSuspect(payerKey(payer))) return 'suspect'
       // Ignore the losses of the site for a customer, because any payer may request the page of any site.
       if (customers.has(payer)) return 'customer'
       return isSuspect(siteKey(site)) ? 'suspect' : 'stranger'
     },
-    addWaste: (user, ms) => addTo(wastedMs, user, ms),
-    addCustomer: (payer) => void customers.set(payer, true),
-    addLoss: (user) => addTo(losses, user, 1),
+    addWaste: (user: BrowserUser, ms: number) => addTo(wastedMs, user, ms),
+    addCustomer: (payer: string) => void customers.set(payer, true),
+    /** Records that a browser ended while it had a page of this user. */
+    addLoss: (user: BrowserUser) => addTo(losses, user, 1),
   }
 }
 

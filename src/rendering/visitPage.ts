@@ -14,14 +14,7 @@ import type { RenderTask } from './renderTask.ts'
 import { settlePage } from './settlePage.ts'
 
 /** A page that is ready for the capture. */
-export interface Visit {
-  readonly httpStatus: number | undefined
-  readonly missing: readonly MissingContent[]
-  readonly missingGlyphs: number
-  readonly world: PageWorld
-  /** Throws if the page has become something that must not be sold. */
-  check(): void
-}
+export type Visit = Awaited<ReturnType<typeof arriveAndSettle>>
 
 export interface VisitDeps {
   readonly proxy: EgressProxy
@@ -51,7 +44,7 @@ interface WatchedVisit extends VisitDeps {
   readonly watch: NavigationWatch
 }
 
-async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit): Promise<Visit> {
+async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit) {
   const { proxy, watch } = deps
   const requests = trackRequests(page)
   const [timers, sockets] = await Promise.all([watchTimers(page), watchSockets(page)])
@@ -69,16 +62,12 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   watch.check()
   // End all requests first, because printing waits for fonts and pictures without a bound.
   if (task.isPrinted) proxy.finish()
-  return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, world, check: watch.check }
-}
-
-interface Loading {
-  missing(): readonly MissingContent[]
-  forget(): void
+  const missing = [...loading.missing(), ...unsettled]
+  return { httpStatus, missing, missingGlyphs, world, check: () => watch.check() }
 }
 
 /** Ends the pending requests after the load time or when hurried, and records them as missing. */
-function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps): Loading {
+function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps) {
   let missing: readonly MissingContent[] = []
   const late = AbortSignal.any([AbortSignal.timeout(loadTimeoutMs), hurry])
   const finish = (): void => {

@@ -14,35 +14,8 @@ export interface AdmissionRequest {
 }
 
 /** A place among the requests in progress. */
-export interface Slot {
-  /** Records that the payment of this request is claimed. */
-  prove(): void
-  /** Records the first claim of the payment. Its client address earns work in proportion to the price. */
-  earn(priceMicroUsd: bigint): void
-  leave(): void
-}
-
-/**
- * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A claimed payment leaves
- * its share at once and is never refused. It earns its client address work that strangers cannot use up.
- */
-export interface Admission {
-  /** Takes a slot. Undefined if the share of the request's group is full. */
-  enter(request: AdmissionRequest): Slot | undefined
-  /** True if `enter` would refuse the request. Called before any other work for the request. */
-  refuses(request: AdmissionRequest): boolean
-  /** True if a new connection of this address should stay unread. */
-  turnsAway(address: string): boolean
-  /**
-   * Seconds for which an address should send nothing. Positive for an address that has not paid and exceeds its share
-   * of the work while payers are served. Otherwise 0.
-   */
-  restSeconds(address: string): number
-  /** True if a health check of this address passes without a slot. */
-  passesProbe(address: string): boolean
-  inFlight(): number
-  close(): void
-}
+export type Slot = NonNullable<ReturnType<Admission['enter']>>
+export type Admission = ReturnType<typeof createAdmission>
 
 /** A group of requests with its own maximum: strangers by purpose, known payers, and verified payments. */
 type Group = Purpose | 'payer' | 'proven'
@@ -70,8 +43,12 @@ export interface AdmissionOptions {
   readonly load?: FollowedLoad | undefined
 }
 
-/** Creates the admission of this instance. It decides from memory and shares nothing with other instances. */
-export function createAdmission(options: AdmissionOptions): Admission {
+/**
+ * Limits the requests in progress of this instance. Each purpose has a share of a limit that follows the load. A
+ * claimed payment leaves its share at once and is never refused. It earns its client address work that strangers cannot
+ * use up.
+ */
+export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
   const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
   const earned = createEarnedWork(now)
@@ -94,46 +71,48 @@ export function createAdmission(options: AdmissionOptions): Admission {
     allowances.adapt(servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
-  }, loadWindowMs)
-  window.unref()
+  }, loadWindowMs).unref()
   return {
-    refuses(request) {
+    /** True if `enter` would refuse the request. Called before any other work for the request. */
+    refuses(request: AdmissionRequest): boolean {
       load.arrived()
       const group = groupOf(request)
       if (spendsTooMuch(request)) return true
-      // A read ends before the next one begins, so the requests in progress do not limit reads. While payers are
-      // served, count the reads of a window too.
+      // Few reads are in progress at once, so count those of a window too while payers are served.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },
-    enter(request) {
+    /** Takes a slot. Undefined if the share of the request's group is full. */
+    enter(request: AdmissionRequest) {
       let group = groupOf(request)
       if (isFull(group)) return undefined
       const startedAtMs = now()
       inProgress[group]++
       if (group === 'payer') load.sawPayer()
       return {
-        prove() {
+        /** Records that the payment of this request is claimed. */
+        prove(): void {
           inProgress[group]--
           group = 'proven'
           inProgress[group]++
           load.sawPayer()
         },
-        earn: (priceMicroUsd) => reward(request.address, priceMicroUsd),
-        leave() {
+        /** Records the first claim of the payment. Its client address earns work in proportion to the price. */
+        earn: (priceMicroUsd: bigint) => reward(request.address, priceMicroUsd),
+        leave(): void {
           if (request.purpose === 'quote') load.quoted(now() - startedAtMs)
           inProgress[group]--
         },
       }
     },
     ...judgements,
-    passesProbe(address) {
+    passesProbe(address: string): boolean {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
       return count <= probesPerSecondMax
     },
     inFlight: () => Object.values(inProgress).reduce((sum, each) => sum + each, 0),
-    close() {
+    close(): void {
       clearInterval(window)
       load.close()
     },
@@ -147,7 +126,9 @@ function judgeAddresses(earned: EarnedWork, allowances: Allowances) {
       allowances.forgive(address)
       earned.add(address, priceMicroUsd)
     },
+    /** True if a new connection of this address should stay unread. */
     turnsAway: (address: string) => !earned.has(address) && allowances.turnsAway(address),
+    /** Seconds for which the address should send nothing. 0 unless it exceeds its allowance and has not paid. */
     restSeconds: (address: string) => (earned.has(address) ? 0 : allowances.restSeconds(address)),
     spendsTooMuch({ purpose, address }: AdmissionRequest): boolean {
       if (earned.has(address)) {

@@ -2,28 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-/** Work that each client address may cause while the instance is busy and serves callers who have paid. */
-export interface Allowances {
-  /**
-   * Counts work of an address, in units of about 0.2 ms of a processor. On a busy instance allowances shrink as this
-   * work grows. They do not shrink while payers alone keep the instance busy, because refusing newcomers would gain
-   * nothing.
-   */
-  spend(address: string, units: number): void
-  /** Clears the counted work of an address that has paid. */
-  forgive(address: string): void
-  /** True if the address has caused more work than its allowance. */
-  isSpent(address: string): boolean
-  /**
-   * Seconds for which such an address should send nothing: the time for which it has been refused so far, within
-   * bounds. Otherwise 0.
-   */
-  restSeconds(address: string): number
-  /** Like `isSpent`, but lets a few requests pass, so that a NAT neighbor of an attacker still gets through. */
-  turnsAway(address: string): boolean
-  /** Adapts allowances to the load of one window. They grow while the instance is calm. */
-  adapt(isBusy: boolean): void
-}
+export type Allowances = ReturnType<typeof createAllowances>
 
 // A newcomer's quote costs 5 units and its proof 8. An address can use 8 at a time.
 const unitsPerSecondMin = 4
@@ -54,32 +33,32 @@ interface SpentAllowance {
   refusedSinceMs?: number | undefined
 }
 
-/** Buckets that count the work of an address, each with its size: its own bucket and the one of its network. */
+/** Returns the bucket of the address and the one of its network. */
 function bucketsOf(address: string): readonly (readonly [key: string, size: number])[] {
   const network = networkKey(address)
   const own = [address, 1] as const
   return network === undefined ? [own] : [own, [network, clientsPerNetwork] as const]
 }
 
+function leak(spent: SpentAllowance, perSecond: number, nowMs: number): SpentAllowance {
+  spent.units = Math.max(0, spent.units - ((nowMs - spent.atMs) / msPerSecond) * perSecond * spent.size)
+  spent.atMs = nowMs
+  return spent
+}
+
 /**
- * Creates leaky buckets: one for each address, and one of 16 times the size for each IPv6 network of 48 bits. The size
- * follows the load.
+ * Work that each client address may cause while the instance is busy and serves callers who have paid. It has a leaky
+ * bucket for each address, and one of 16 times the size for each IPv6 network of 48 bits. The size follows the load.
  */
-export function createAllowances(now: () => number): Allowances {
+export function createAllowances(now: () => number) {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
   let perSecond = unitsPerSecondMax
   let ofWindow = 0
   let wasBusy = false
   const passes: SpentAllowance = { units: 0, atMs: now(), size: 1 }
-  const leak = (spent: SpentAllowance, rate: number): SpentAllowance => {
-    const atMs = now()
-    spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate * spent.size)
-    spent.atMs = atMs
-    return spent
-  }
   const isOver = (spent: SpentAllowance | undefined): boolean => {
     if (spent === undefined || perSecond >= unitsPerSecondMax) return false
-    if (leak(spent, perSecond).units >= perSecond * burstSeconds * spent.size) return true
+    if (leak(spent, perSecond, now()).units >= perSecond * burstSeconds * spent.size) return true
     spent.refusedSinceMs = undefined
     return false
   }
@@ -90,8 +69,14 @@ export function createAllowances(now: () => number): Allowances {
       .find(isOver)
   const isSpent = (address: string): boolean => findSpent(address) !== undefined
   return {
+    /** True if the address has caused more work than its allowance. */
     isSpent,
-    spend(address, units) {
+    /**
+     * Counts work of an address, in units of about 0.2 ms of a processor. On a busy instance allowances shrink as this
+     * work grows. They do not shrink while payers alone keep the instance busy, because refusing newcomers would gain
+     * nothing.
+     */
+    spend(address: string, units: number): void {
       ofWindow += units
       // Shrink allowances here, because this work can delay the start of the next window.
       if (wasBusy && ofWindow >= unitsPerWindowMin) {
@@ -102,28 +87,32 @@ export function createAllowances(now: () => number): Allowances {
       for (const [key, size] of bucketsOf(address)) {
         const spent: SpentAllowance = byAddress.get(key) ?? { units: 0, atMs: now(), size }
         const unitsMax = perSecond * (burstSeconds + debtSecondsMax) * size
-        spent.units = Math.min(leak(spent, perSecond).units + units, unitsMax)
+        spent.units = Math.min(leak(spent, perSecond, now()).units + units, unitsMax)
         byAddress.set(key, spent)
       }
     },
-    restSeconds(address) {
+    /** Seconds for which the address should send nothing: as long as it has been refused so far, within bounds. */
+    restSeconds(address: string): number {
       const spent = findSpent(address)
       if (spent === undefined) return 0
       const refusedSeconds = (now() - (spent.refusedSinceMs ??= now())) / msPerSecond
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
-    forgive(address) {
+    /** Clears the counted work of an address that has paid. */
+    forgive(address: string): void {
       const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
       if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
       byAddress.delete(address)
     },
-    turnsAway(address) {
+    /** Like `isSpent`, but lets a few requests pass, so that a NAT neighbor of an attacker still gets through. */
+    turnsAway(address: string): boolean {
       if (!isSpent(address)) return false
-      if (leak(passes, passesPerSecond).units > 0) return true
+      if (leak(passes, passesPerSecond, now()).units > 0) return true
       passes.units++
       return false
     },
-    adapt(isBusy) {
+    /** Adapts allowances to the load of one window. They grow while the instance is calm. */
+    adapt(isBusy: boolean): void {
       wasBusy = isBusy
       ofWindow = 0
       if (!isBusy) perSecond = Math.min(unitsPerSecondMax, perSecond * increase)

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import Koa, { type Context } from 'koa'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
@@ -7,7 +7,6 @@ import { type AdmitDeps, admissionRequestOf, reportAddressState } from './admitR
 import { restSteps } from './allowances.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
-import { loggedHeaders } from './loggedHeaders.ts'
 import { type MessageProtocol, messageRoute } from './messageRoute.ts'
 import type { Metrics } from './metrics.ts'
 import { pathOf } from './requestHead.ts'
@@ -125,4 +124,23 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
     status: context.status,
     durationMs: Math.round(durationMs),
   })
+}
+
+const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie', 'idempotency-key']
+const charactersMax = 200
+
+/**
+ * Returns the headers of a request for the log, without credentials. Each rail names its own credentials, so a new rail
+ * needs no change here.
+ */
+function loggedHeaders(
+  headers: IncomingHttpHeaders,
+  rails: AppDeps['sales']['rails'],
+): Readonly<Record<string, string>> {
+  const secret = new Set([...alwaysSecret, ...rails.flatMap(({ secretHeaders }) => secretHeaders)])
+  const shown = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    secret.has(name) ? '[secret]' : String(value).slice(0, charactersMax),
+  ])
+  return Object.fromEntries(shown)
 }

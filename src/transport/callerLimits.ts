@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { createClientLimit } from './networkLimit.ts'
-import { createRateLimit, type RateLimit, type RateStanding, type SharedCounts, sharedCountsOf } from './rateLimit.ts'
+import { createRateLimit, type RateLimit, type RateStanding, sharedCountsOf } from './rateLimit.ts'
 
 /** Limits per caller. 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitConfig {
@@ -22,27 +22,9 @@ export interface CallerLimitDeps {
   readonly onLimited: (limit: string) => void
 }
 
-/** Limits of one client address or wallet, counted over all instances. */
-export interface CallerLimits extends SharedCounts {
-  /** Counts a request of a client address. The request may continue unless the pass has `refused`. */
-  enter(address: string): Pass
-}
-
 /** The limits that apply to one request. */
-export interface Pass {
-  readonly refused: Refusal | undefined
-  /** Called before a quote is stored. The payer is unverified: a stranger can name any wallet. */
-  limitQuotes(payer: string | undefined): Refusal | undefined
-  /** Called before a lookup on the chain for a proof that the ledger does not contain. Repeated calls count once. */
-  limitLookups(): Refusal | undefined
-  /** Called at the first claim of the payment. Takes back all counts of this purchase. */
-  onPaid(payer: string): void
-  /**
-   * RateLimit and RateLimit-Policy headers (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this
-   * request.
-   */
-  headers(): Readonly<Record<string, string>>
-}
+export type Pass = ReturnType<typeof enter>
+export type CallerLimits = ReturnType<typeof createCallerLimits>
 
 const minuteMs = 60_000
 // Quotes that each client address can still get for a wallet after strangers have used up the wallet's limit.
@@ -54,8 +36,8 @@ const quotesBeyondMax = 10
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** Creates the limits. A limit with maximum 0 is off. */
-export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps): CallerLimits {
+/** Limits of client addresses and wallets, counted over all instances. A limit with maximum 0 is off. */
+export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps) {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
   const clientLimit = (name: string, max: number, windowMs: number) =>
@@ -72,14 +54,15 @@ export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitD
   }
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
-    enter: (address) => enter(limits, deps.onLimited, address),
+    /** Counts a request of a client address. The request may continue unless the pass has `refused`. */
+    enter: (address: string) => enter(limits, deps.onLimited, address),
     ...sharedCountsOf(shared),
   }
 }
 
 type Limits = Readonly<Record<'requests' | 'quotes' | 'open' | 'beyond' | 'wallets' | 'beside' | 'proofs', RateLimit>>
 
-function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address: string): Pass {
+function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address: string) {
   const taken: Taken[] = []
   const take = (limit: RateLimit, client: string): RateStanding => {
     const standing = limit.take(client)
@@ -106,20 +89,23 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     refused: requested.isAllowed
       ? undefined
       : refuseBeyond(limits.requests, requested, 'too many requests from this client address'),
-    limitQuotes(payer) {
+    /** Called before a quote is stored. The payer is unverified: a stranger can name any wallet. */
+    limitQuotes(payer: string | undefined): Refusal | undefined {
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
       // Skip the wallet limits, because a quote without a payer is not stored.
       return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
-    limitLookups() {
+    /** Called before a lookup on the chain for a proof that the ledger does not contain. Repeated calls count once. */
+    limitLookups(): Refusal | undefined {
       looked ??= take(limits.proofs, address)
       if (looked.isAllowed) return undefined
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
       return refuseBeyond(limits.proofs, looked, what)
     },
-    onPaid(payer) {
+    /** Called at the first claim of the payment. Takes back all counts of this purchase. */
+    onPaid(payer: string): void {
       for (const { limit, client } of taken) limit.giveBack(client)
       // Also take back the counts of the paid quote and the request that created it.
       limits.requests.giveBack(address)
@@ -139,6 +125,7 @@ interface Taken {
   readonly standing: RateStanding
 }
 
+/** Headers of the limits that counted this request (draft-ietf-httpapi-ratelimit-headers). */
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
   if (taken.length === 0) return {}
   const policies = taken.map(

@@ -1,26 +1,16 @@
-import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts'
-import { type CallerLimits, type CallerLimitConfig, createCallerLimits } from './callerLimits.ts'
+import { type AdmissionOptions, createAdmission } from './admission.ts'
+import { type CallerLimitConfig, createCallerLimits } from './callerLimits.ts'
 import { addressList } from './clientAddress.ts'
-import type { ConnectionLimits } from './connections.ts'
 import type { Metrics } from './metrics.ts'
 import type { LookupCounts } from './lookupCounts.ts'
 import { sharedCountsOf } from './rateLimit.ts'
 import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
-import { createUploads, type Uploads } from './uploads.ts'
+import { createUploads } from './uploads.ts'
 
-/** Limits on requests, and the rights of client addresses. */
-export interface Callers {
-  readonly admission: Admission
-  readonly uploads: Uploads
-  readonly connectionLimits: ConnectionLimits
-  readonly limits: CallerLimits
-  /** Number of the operator's proxies in front of the service. Further addresses of `X-Forwarded-For` are ignored. */
-  readonly trustedProxyHops: number
-  readonly mayReadMetrics: (address: string) => boolean
-  close(): Promise<void>
-}
+export type Callers = ReturnType<typeof openCallers>
 
 export interface CallerConfig {
+  /** Number of the operator's proxies in front of the service. Further addresses of `X-Forwarded-For` are ignored. */
   readonly trustedProxyHops: number
   readonly limits: CallerLimitConfig
   readonly metricsSubnets: readonly string[]
@@ -38,7 +28,8 @@ export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<Adm
   readonly lookups: LookupCounts
 }
 
-export function openCallers(config: CallerConfig, deps: CallerDeps): Callers {
+/** Opens the limits on requests, with the rights of client addresses. */
+export function openCallers(config: CallerConfig, deps: CallerDeps) {
   const { clock, log, ledger, metrics, lookups, load } = deps
   const { trustedProxyHops, metricsSubnets, connectionsMax } = config
   const mayReadMetrics = addressList(metricsSubnets)
@@ -59,7 +50,7 @@ export function openCallers(config: CallerConfig, deps: CallerDeps): Callers {
     limits,
     trustedProxyHops,
     mayReadMetrics,
-    async close() {
+    async close(): Promise<void> {
       await sharing.stop()
       admission.close()
     },

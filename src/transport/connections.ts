@@ -1,16 +1,8 @@
 import type { Socket } from 'node:net'
+import type { Admission } from './admission.ts'
 import { limitKey, plainAddress } from './clientAddress.ts'
 
-/** Limits the open connections per client address and in total. */
-export interface Connections {
-  /** Counts a new connection. False if nothing of the connection should be read. */
-  take(socket: Socket): boolean
-  /** Marks a connection with a request in progress, so that it is not closed to make room. */
-  hold(socket: Socket): void
-  /** Marks the connection as idle when its request ends. */
-  release(socket: Socket): void
-  readonly count: () => number
-}
+export type Connections = ReturnType<typeof createConnections>
 
 /** Maximum numbers of open connections, in total and per client address. */
 export interface ConnectionLimits {
@@ -27,21 +19,11 @@ function refuse(socket: Socket): false {
   return false
 }
 
-/** Judges client addresses by the load that they cause. */
-export interface Judge {
-  /** True if new connections stay unread and are closed later, which costs a quarter of serving them. */
-  turnsAway(address: string): boolean
-  /**
-   * Seconds until an unread connection is closed. They keep a client that reconnects at once from causing an accept per
-   * request.
-   */
-  restSeconds(address: string): number
-}
-
+/** Limits the open connections per client address and in total. */
 export function createConnections(
   { connectionsMax, connectionsPerAddressMax }: ConnectionLimits,
-  { turnsAway, restSeconds }: Judge,
-): Connections {
+  { turnsAway, restSeconds }: Pick<Admission, 'turnsAway' | 'restSeconds'>,
+) {
   const byAddress = new Map<string, number>()
   const idle = new Set<Socket>()
   let open = 0
@@ -75,15 +57,19 @@ export function createConnections(
     return false
   }
   return {
+    /** Counts a new connection. False if nothing of the connection should be read. */
     take,
-    hold: (socket) => void idle.delete(socket),
-    release(socket) {
+    /** Marks a connection with a request in progress, so that it is not closed to make room. */
+    hold: (socket: Socket) => void idle.delete(socket),
+    /** Marks the connection as idle when its request ends. */
+    release(socket: Socket): void {
       if (!socket.destroyed) idle.add(socket)
     },
     count: () => open,
   }
 }
 
+/** Closes an unread connection later, so that a client that reconnects at once does not cause an accept per request. */
 function park(socket: Socket, parkedMs: number): void {
   // Node's HTTP server adds no error listener to this socket.
   socket.on('error', () => undefined)

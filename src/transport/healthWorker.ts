@@ -3,9 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { newId } from '@tollbook/core/id'
-import type { Answer } from '../paywall/answer.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { addressList, plainAddress } from './clientAddress.ts'
-import { livenessAnswer, metricsAnswer, readinessAnswer, type ReportedAnswer } from './healthAnswers.ts'
 import type { HealthMessage, HealthThreadData, HealthThreadMessage } from './healthListener.ts'
 import { listen } from './server.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
@@ -67,6 +66,38 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   })
   response.end(request.method === 'HEAD' ? undefined : body)
   request.resume()
+}
+
+/** An answer of the service to a health check, with its age. */
+interface ReportedAnswer {
+  readonly answer: Answer
+  readonly ageMs: number
+}
+
+/** Answers whether the process runs and its event loop has turned within the time. */
+function livenessAnswer(silentMs: number, stuckAfterMs: number): Answer {
+  if (silentMs <= stuckAfterMs) return jsonAnswer(200, '{"status":"alive"}')
+  return jsonAnswer(503, JSON.stringify({ status: 'stuck', silentMs: Math.round(silentMs) }))
+}
+
+/**
+ * Answers with the last readiness that the service reported. If the service is stuck, it serves no caller, so the
+ * answer is then not ready.
+ */
+function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs: number): Answer {
+  if (ageMs <= stuckAfterMs) return answer
+  return jsonAnswer(503, JSON.stringify({ status: 'not ready', failing: ['event_loop'] }))
+}
+
+/** Answers with the newest metrics and their age. While the event loop is busy, these are metrics of an earlier scrape. */
+function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
+  const age = [
+    '# HELP tollbook_metrics_age_seconds Time since the service collected these metrics',
+    '# TYPE tollbook_metrics_age_seconds gauge',
+    `tollbook_metrics_age_seconds ${ageMs / 1_000}`,
+    '',
+  ]
+  return { ...answer, body: `${answer.body.replace(/\n*$/, '\n')}${age.join('\n')}` }
 }
 
 const listener = await listen(serve, { host, port, variables: 'HEALTH_HOST, HEALTH_PORT' })

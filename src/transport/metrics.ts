@@ -1,28 +1,7 @@
-import { type MoneyMetrics, moneyMetrics } from './moneyMetrics.ts'
+import { moneyMetrics } from './moneyMetrics.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series. */
-export interface Metrics extends MoneyMetrics {
-  readonly registry: Registry
-  onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
-  onFlush(flush: { readonly items: number; readonly durationMs: number }): void
-  onRpcCall(call: { readonly method: string; readonly ok: boolean }): void
-  onNode(node: {
-    readonly name: string
-    readonly slot: number
-    readonly lagSlots: number
-    readonly problem: string | undefined
-  }): void
-  onLifecycleStep(step: string, count?: number): void
-  onUpstreamCall(call: { readonly upstream: string; readonly outcome: string }): void
-  onLimited(limit: string): void
-  onQuoteStorage(quotes: { readonly bytes: number; readonly oldestDays: number; readonly retentionDays: number }): void
-  onSignerBudget(day: { readonly lamports: bigint; readonly leftLamports: bigint }): void
-  onBurnDebt(debt: { readonly owedBaseUnits: bigint; readonly oldestSeconds: number }): void
-  onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
-  /** Exports the checks of /api/health with their state at the time of the scrape. */
-  showChecks(checks: readonly ShownCheck[]): void
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 interface ShownCheck {
   readonly name: string
@@ -31,7 +10,8 @@ interface ShownCheck {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-export function createMetrics(): Metrics {
+/** All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series. */
+export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -40,14 +20,13 @@ export function createMetrics(): Metrics {
     ...trafficMetrics(registers),
     ...stateMetrics(registers),
     ...moneyMetrics(registers),
-    showChecks: (checks) => showChecks(registers, checks),
+    /** Exports the checks of /api/health with their state at the time of the scrape. */
+    showChecks: (checks: readonly ShownCheck[]) => showChecks(registers, checks),
   }
 }
 
-type Traffic = 'onRequest' | 'onFlush' | 'onRpcCall' | 'onUpstreamCall' | 'onLimited' | 'onLifecycleStep'
-
 /** Registers counters and durations. */
-function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
+function trafficMetrics(registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
   const seconds = (name: string, help: string, labelNames: string[] = []) =>
@@ -69,25 +48,27 @@ function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
   const limited = counter('tollbook_rate_limited_total', 'Requests refused with 429', ['limit'])
   const steps = counter('tollbook_payment_steps_total', 'Steps of payments after their answers', ['step'])
   return {
-    onRequest({ route, status, durationMs }) {
+    onRequest({ route, status, durationMs }: Readonly<{ route: string; status: number; durationMs: number }>): void {
       requests.inc({ route, status })
       durations.observe({ route }, durationMs / 1000)
     },
-    onFlush({ items, durationMs }) {
+    onFlush({ items, durationMs }: Readonly<{ items: number; durationMs: number }>): void {
       flushes.observe(durationMs / 1000)
       batchItems.observe(items)
     },
-    onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
-    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
-    onLimited: (limit) => limited.inc({ limit }),
-    onLifecycleStep: (step, count = 1) => steps.inc({ step }, count),
+    onRpcCall: ({ method, ok }: Readonly<{ method: string; ok: boolean }>) => rpcCalls.inc({ method, ok: String(ok) }),
+    onUpstreamCall: ({ upstream, outcome }: Readonly<{ upstream: string; outcome: string }>) =>
+      upstreamCalls.inc({ upstream, outcome }),
+    onLimited: (limit: string) => limited.inc({ limit }),
+    onLifecycleStep: (step: string, count = 1) => steps.inc({ step }, count),
   }
 }
 
-type State = 'onNode' | 'onQuoteStorage' | 'onSignerBudget' | 'onBurnDebt' | 'onSeal'
+type NodeState = Readonly<{ name: string; slot: number; lagSlots: number; problem: string | undefined }>
+type QuoteStorage = Readonly<{ bytes: number; oldestDays: number; retentionDays: number }>
 
 /** Registers gauges of nodes, by position in SOLANA_RPC_URLS, and of the background jobs' results. */
-function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
+function stateMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
   const inRotation = gauge('tollbook_rpc_node_in_rotation', '1 while the node may say that a payment is absent', [
@@ -105,25 +86,25 @@ function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
   const unsealed = gauge('tollbook_ledger_unsealed_events', 'Events that no checkpoint covers yet')
   const damaged = gauge('tollbook_ledger_damaged', '1 when the ledger is not what was recorded and signed')
   return {
-    onNode({ name: node, slot, lagSlots, problem }) {
+    onNode({ name: node, slot, lagSlots, problem }: NodeState): void {
       inRotation.set({ node }, problem === undefined ? 1 : 0)
       slots.set({ node }, slot)
       lags.set({ node }, lagSlots)
     },
-    onQuoteStorage({ bytes, oldestDays, retentionDays }) {
+    onQuoteStorage({ bytes, oldestDays, retentionDays }: QuoteStorage): void {
       quotesSize.set(bytes)
       quotesOldest.set(oldestDays)
       quotesRetention.set(retentionDays)
     },
-    onSignerBudget({ lamports, leftLamports }) {
+    onSignerBudget({ lamports, leftLamports }: Readonly<{ lamports: bigint; leftLamports: bigint }>): void {
       signerDay.set(Number(lamports))
       signerLeft.set(Number(leftLamports))
     },
-    onBurnDebt({ owedBaseUnits, oldestSeconds }) {
+    onBurnDebt({ owedBaseUnits, oldestSeconds }: Readonly<{ owedBaseUnits: bigint; oldestSeconds: number }>): void {
       burnOwed.set(Number(owedBaseUnits))
       burnOldest.set(oldestSeconds)
     },
-    onSeal(seal) {
+    onSeal(seal: Readonly<{ unsealedEvents: number; damaged: boolean }>): void {
       unsealed.set(seal.unsealedEvents)
       damaged.set(seal.damaged ? 1 : 0)
     },

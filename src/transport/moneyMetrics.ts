@@ -1,10 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Totals of the ledger for Prometheus. Gauges round amounts above 2^53, and the reports are exact. */
-export interface MoneyMetrics {
-  onMoney(money: MetricMoney): void
-}
-
 interface MetricMoney {
   readonly mint: string
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
@@ -22,10 +17,10 @@ interface MetricMoney {
 }
 
 /**
- * Registers gauges of money by mint, in its base units unless the name contains `usd`. A double is exact up to 2^53
- * base units.
+ * Registers gauges of money by mint, in its base units unless the name contains `usd`. Gauges round amounts above 2^53,
+ * and the reports are exact.
  */
-export function moneyMetrics(registers: Registry[]): MoneyMetrics {
+export function moneyMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames: ['mint', ...labelNames], registers })
   const balances = gauge('tollbook_account_base_units', 'Balance of an account; debits are positive', ['account'])
@@ -38,7 +33,7 @@ export function moneyMetrics(registers: Registry[]): MoneyMetrics {
   const late = gauge('tollbook_late_entries', 'Entries recorded after the close of their month')
   const readAt = gauge('tollbook_money_read_timestamp_seconds', 'Time of the newest money metrics')
   return {
-    onMoney(money) {
+    onMoney(money: MetricMoney): void {
       const { mint } = money
       for (const { account, baseUnits } of money.accounts) balances.set({ mint, account }, Number(baseUnits))
       for (const { endpoint, allocatedBaseUnits, allocatedMicroUsd } of money.endpoints) {

@@ -12,42 +12,35 @@ export interface VisitDeps extends AdmitDeps {
   readonly log: Log
 }
 
-/** One request for a product: its place among the requests in progress, its limits, and its line in the log. */
-export interface PaidVisit {
-  /** The part of the paywall's request that does not depend on the wire format. */
-  readonly facts: Pick<PaidRequest, 'requestId' | 'limitQuotes' | 'limitLookups' | 'onClaimed'>
-  /** Takes a slot once the request has fully arrived. False if the instance is overloaded. */
-  enter(): boolean
-  /** Logs a paid answer after it was sent. */
-  served(endpoint: string, dispatch: Dispatch | undefined): void
-  leave(): void
-}
+export type PaidVisit = ReturnType<typeof openVisit>
 
-export function openVisit(
-  deps: VisitDeps,
-  { context, pass }: { readonly context: Context; readonly pass: Pass },
-): PaidVisit {
+/** Opens one request for a product: its place among the requests in progress, its limits, and its line in the log. */
+export function openVisit(deps: VisitDeps, { context, pass }: { readonly context: Context; readonly pass: Pass }) {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = String(context.state['requestId'])
   let slot: Slot | undefined
-  return {
-    facts: {
-      requestId,
-      limitQuotes: pass.limitQuotes,
-      limitLookups: pass.limitLookups,
-      onClaimed({ payer, priceMicroUsd, isFirst }) {
-        slot?.prove()
-        if (!isFirst) return
-        pass.onPaid(payer)
-        slot?.earn(priceMicroUsd)
-        reportAddressState(deps, context.res, 'paid')
-      },
+  const facts: Pick<PaidRequest, 'requestId' | 'limitQuotes' | 'limitLookups' | 'onClaimed'> = {
+    requestId,
+    limitQuotes: pass.limitQuotes,
+    limitLookups: pass.limitLookups,
+    onClaimed({ payer, priceMicroUsd, isFirst }) {
+      slot?.prove()
+      if (!isFirst) return
+      pass.onPaid(payer)
+      slot?.earn(priceMicroUsd)
+      reportAddressState(deps, context.res, 'paid')
     },
-    enter() {
+  }
+  return {
+    /** The part of the paywall's request that does not depend on the wire format. */
+    facts,
+    /** Takes a slot once the request has fully arrived. False if the instance is overloaded. */
+    enter(): boolean {
       slot = takeSlot(deps, context)
       return slot !== undefined
     },
-    served(endpoint, dispatch) {
+    /** Logs a paid answer after it was sent. */
+    served(endpoint: string, dispatch: Dispatch | undefined): void {
       if (dispatch === undefined) return
       const { wallet, reference, position, isReplay } = dispatch
       const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)

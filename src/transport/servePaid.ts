@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
+import { Bug } from '@tollbook/core/assert'
 import { fillTemplate } from '@tollbook/core/pathTemplate'
 import { sha256 } from '@tollbook/core/digest'
 import type { Endpoint } from '../product/endpoint.ts'
+import type { CheckedOrder } from '../product/product.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import { readSegments } from '../product/productPath.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
@@ -11,7 +14,6 @@ import { admissionRequestOf, limitAddressOf, takePass } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { openVisit, type VisitDeps } from './paidVisit.ts'
-import { hasBody, hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
 import { headerOf, pathOf, prefersHtml } from './requestHead.ts'
@@ -147,4 +149,28 @@ function readBodyOf(deps: PaidDeps, { method, bodyBytesMax, rawBody }: Endpoint,
 
 function railRequest(context: Context, mount: string | undefined): RailRequest {
   return { mount, header: (name) => headerOf(context.req, name) }
+}
+
+function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/** True if the request has no query and no body. Indexers request a price in this form. */
+function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
+  return request.url?.includes('?') !== true && !hasBody(request)
+}
+
+/**
+ * Creates an order without parameters that has a price and cannot be bought. A request with any input is checked as
+ * usual, so that a typing error costs no money.
+ */
+function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
+  return {
+    parameters: null,
+    endpoint: path,
+    whyUnavailable,
+    whyUndeliverable: whyUnavailable,
+    whyNoData: () => undefined,
+    deliver: () => Promise.reject(new Bug('a request without a proof is not delivered')),
+  }
 }

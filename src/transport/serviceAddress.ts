@@ -1,43 +1,36 @@
-/** Base URL of the service, for callers. */
-export interface ServiceAddress {
-  /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
-  url(): string
-  /** Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own address. */
-  linkBase(): string
-  /** Base URL in the answer to a request: PUBLIC_URL, or the host of the request. */
-  urlFor(host: string): string
-}
-
 export interface ServiceAddressConfig {
   /** PUBLIC_URL. Undefined if it is not set. */
   readonly publicUrl: string | undefined
   readonly host: string
 }
 
-export interface ListeningAddress extends ServiceAddress {
-  /** Called before the service listens. */
-  configure(config: ServiceAddressConfig): void
-  /** Called when the port is known. */
-  listensOn(port: number): void
-}
+export type ListeningAddress = ReturnType<typeof createServiceAddress>
+export type ServiceAddress = Pick<ListeningAddress, 'url' | 'linkBase' | 'urlFor'>
 
 /** Creates the service address: `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
-export function createServiceAddress(): ListeningAddress {
+export function createServiceAddress() {
   let publicUrl: string | undefined
   let host = ''
   let url = ''
   return {
-    configure(config) {
+    /** Called before the service listens. */
+    configure(config: ServiceAddressConfig): void {
       publicUrl = config.publicUrl
       host = config.host
       url = publicUrl ?? ''
     },
-    listensOn(port) {
+    listensOn(port: number): void {
       url = publicUrl ?? `http://${hostToFetch(host)}:${port}`
     },
+    /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
     url: () => url,
+    /**
+     * Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own
+     * address.
+     */
     linkBase: () => publicUrl ?? '',
-    urlFor: (requested) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
+    /** Base URL in the answer to a request: PUBLIC_URL, or the host of the request. */
+    urlFor: (requested: string) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
   }
 }
 

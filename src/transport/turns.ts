@@ -47,19 +47,12 @@ export interface TurnDeps {
   readonly rests: boolean
 }
 
-export interface ConnectionTurns {
-  onConnection(socket: Socket): void
-  onRequest(request: IncomingMessage, response: ServerResponse): void
-  /** Stops parsing the connection, and calls `refuseRest` once every received request is answered. */
-  whenAnswered(socket: Socket, refuseRest: () => void): void
-}
-
 /**
  * Answers the requests of a connection one after the other. It parses the next request when the operating system has
  * taken the answer to the one before. A client that pipelines or does not read holds one answer, and its other requests
  * wait in its own buffers.
  */
-export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns {
+export function createTurns({ serve, unread, rests }: TurnDeps) {
   const turnsOf = new WeakMap<Socket, Turns>()
 
   const start = (turns: Turns, exchange: Exchange): void => {
@@ -101,17 +94,18 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
   }
 
   return {
-    onConnection(socket) {
+    onConnection(socket: Socket): void {
       const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0, refuseRest: undefined }
       turnsOf.set(socket, turns)
       parseInPieces(socket, turns)
     },
-    onRequest(request, response) {
+    onRequest(request: IncomingMessage, response: ServerResponse): void {
       const turns = assertPresent(turnsOf.get(request.socket), 'a request comes on a connection')
       if (turns.current === undefined) start(turns, { request, response })
       else turns.waiting.push({ request, response })
     },
-    whenAnswered(socket, refuseRest) {
+    /** Stops parsing the connection, and calls `refuseRest` once every received request is answered. */
+    whenAnswered(socket: Socket, refuseRest: () => void): void {
       const turns = assertPresent(turnsOf.get(socket), 'an error of the parser comes on a connection')
       if (turns.current?.request.complete !== true) return refuseRest()
       turns.refuseRest = refuseRest

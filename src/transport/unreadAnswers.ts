@@ -1,11 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Limits the memory of answers that clients do not read. */
-export interface UnreadAnswers {
-  /** Follows a written answer until the operating system has taken it. */
-  follow(response: ServerResponse): void
-}
+export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>
 
 export interface UnreadLimits {
   /** Time without progress after which a connection is closed. */
@@ -14,8 +10,8 @@ export interface UnreadLimits {
   readonly bytesMax: number
 }
 
-/** Follows the bytes that clients have not read, so that slow readers cannot fill the memory. */
-export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadAnswers {
+/** Limits the memory of answers that clients do not read. */
+export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits) {
   const unread = new Map<Socket, number>()
   let total = 0
   const forget = (socket: Socket) => {
@@ -23,7 +19,8 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadA
     unread.delete(socket)
   }
   return {
-    follow(response) {
+    /** Follows a written answer until the operating system has taken it. */
+    follow(response: ServerResponse): void {
       const { socket } = response.req
       // Node closes a connection at its timeout, and sets its own timeout again after the answer has been read.
       socket.setTimeout(idleMs)

@@ -1,18 +1,5 @@
-/** Limits the memory that request bodies hold, per client address and in total. */
-export interface Uploads {
-  /** Starts an upload. `giveUp` is called if this upload must make room for newer ones. */
-  begin(address: string, giveUp: () => void): Upload
-  heldBytes(): number
-}
-
-export interface Upload {
-  /** Counts received bytes. False if the address holds too many, or if all uploads together do and none is older. */
-  hold(bytes: number): boolean
-  /** Marks the body as complete. `giveUp` is not called afterwards. */
-  arrived(): void
-  /** Frees the bytes. */
-  end(): void
-}
+export type Uploads = ReturnType<typeof createUploads>
+export type Upload = ReturnType<Uploads['begin']>
 
 export interface UploadLimits {
   readonly bytesMax: number
@@ -25,8 +12,11 @@ interface OpenUpload {
   bytes: number
 }
 
-/** Counts received bytes and not declared lengths, because a client can declare any length at no cost. */
-export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): Uploads {
+/**
+ * Limits the memory that request bodies hold, per client address and in total. Counts received bytes and not declared
+ * lengths, because a client can declare any length at no cost.
+ */
+export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   const byAddress = new Map<string, number>()
   // Uploads in order of arrival. A normal upload takes a moment, so the oldest one is the slowest.
   const arriving = new Set<OpenUpload>()
@@ -45,11 +35,13 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): U
   }
   return {
     heldBytes: () => total,
-    begin(address, giveUp) {
+    /** Starts an upload. `giveUp` is called if this upload must make room for newer ones. */
+    begin(address: string, giveUp: () => void) {
       const upload: OpenUpload = { address, giveUp, bytes: 0 }
       arriving.add(upload)
       return {
-        hold(bytes) {
+        /** Counts received bytes. False if the address holds too many, or if all uploads together do and none is older. */
+        hold(bytes: number): boolean {
           if (add(upload, bytes) > bytesPerAddressMax) return false
           for (const oldest of arriving) {
             if (total <= bytesMax || oldest === upload) break
@@ -58,7 +50,9 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): U
           }
           return total <= bytesMax
         },
+        /** Marks the body as complete. `giveUp` is not called afterwards. */
         arrived: () => void arriving.delete(upload),
+        /** Frees the bytes. */
         end: () => end(upload),
       }
     },

@@ -4,18 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
 import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
 
-/** Stores results that are too large for an answer, for a limited time and under names that cannot be guessed. */
-export interface ArtifactStore {
-  /** Reason why no result can be stored. Undefined while results can be stored. */
-  whyUnavailable(): string | undefined
-  keep(contentType: ArtifactType, bytes: Uint8Array): Promise<ArtifactHandle>
-  /** Undefined for an unknown name, and for an expired one. */
-  find(name: string): Promise<FoundArtifact | undefined>
-  /** Removes expired files. */
-  sweep(): Promise<void>
-  /** After a failed write, writes a test file of the same size. Does nothing otherwise. */
-  recover(): Promise<void>
-}
+export type ArtifactStore = ReturnType<typeof createArtifactStore>
 
 /** `expiresAt` is ISO 8601 in UTC. */
 export interface ArtifactHandle {
@@ -69,10 +58,11 @@ export const artifactBytesMax = 32 * 1024 * 1024
 const reserveBytes = 8 * artifactBytesMax
 
 /**
- * A sweep removes expired files. `keep` throws a `Fault` if the storage fails. From then on nothing is sold until
- * `recover` finds that the storage works again. So no caller pays for a result that cannot be stored.
+ * Stores results that are too large for an answer, for a limited time and under names that cannot be guessed. `keep`
+ * throws a `Fault` if the storage fails. From then on nothing is sold until `recover` finds that the storage works
+ * again. So no caller pays for a result that cannot be stored.
  */
-export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
+export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
   // Size of the largest result that could not be stored. An almost full disk still takes small files, so the test uses
   // this size.
@@ -80,11 +70,12 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   // Each sweep counts the bytes. Between sweeps this is an estimate, because other instances store files too.
   let totalBytes = 0
   return {
-    whyUnavailable() {
+    /** Reason why no result can be stored. Undefined while results can be stored. */
+    whyUnavailable(): string | undefined {
       if (totalBytes > totalBytesMax) return 'the storage of results is full until some of them expire'
       return failedBytes === undefined ? undefined : 'results cannot be stored at the moment'
     },
-    async keep(contentType, bytes) {
+    async keep(contentType: ArtifactType, bytes: Uint8Array): Promise<ArtifactHandle> {
       if (bytes.length > artifactBytesMax)
         throw new Fault(`a result of ${bytes.length} bytes is too large to keep`, { retryable: false })
       const expiresAtMs = clock.nowMs() + ttlMs
@@ -101,13 +92,15 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       }
       return { name, expiresAt: isoTime(expiresAtMs) }
     },
-    async find(name) {
+    /** Undefined for an unknown name, and for an expired one. */
+    async find(name: string): Promise<FoundArtifact | undefined> {
       const read = readArtifactName(name)
       if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
       const found = await storage.get(name)
       return found === undefined ? undefined : { ...read, ...found }
     },
-    async sweep() {
+    /** Removes expired files. */
+    async sweep(): Promise<void> {
       let countedBytes = 0
       for await (const { name, bytes } of storage.list()) {
         const read = readArtifactName(name)
@@ -118,7 +111,8 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       }
       totalBytes = countedBytes
     },
-    async recover() {
+    /** After a failed write, writes a test file of the same size. Does nothing otherwise. */
+    async recover(): Promise<void> {
       if (failedBytes === undefined) return
       const bytes = new Uint8Array(failedBytes)
       const expiresAtMs = clock.nowMs()

@@ -175,7 +175,7 @@ function refusesLimitName({ status, text }: Reply): boolean {
 function statusFailure({ options: { label }, clock }: ChatServerState, { status, headers }: Reply): UpstreamFailure {
   const said = `${label} answered HTTP ${status}`
   if (status === 429) {
-    const retryAfterMs = Math.max(retryAfterMsOf(headers, clock) ?? pauseMs, pauseMinMs)
+    const retryAfterMs = Math.max(retryAfterMsOf(headers.get('retry-after'), clock) ?? pauseMs, pauseMinMs)
     return new UpstreamFailure('rate_limited', said, { retryAfterMs })
   }
   if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: refusedRestMs })
