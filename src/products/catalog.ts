@@ -42,13 +42,15 @@ const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
     load: async () => fromProviders((await import('./stock/stock.ts')).stock),
     loadSearch: async () => (await import('./stock/searchTickers.ts')).tickerSearch,
   },
-  news: { load: async () => openedWith('news', (await import('./news/news.ts')).news) },
+  news: { load: async () => openedWith((await import('./news/news.ts')).news, ({ news }) => news()) },
   qrcode: { load: async () => fromProviders((await import('./qrcode/qrcode.ts')).qrcode) },
-  screenshot: { load: async () => openedWith('pages', (await import('./page/screenshot.ts')).screenshot) },
-  pdf: { load: async () => openedWith('pages', (await import('./page/pdf.ts')).pdf) },
-  chat: { load: async () => openedWith('chat', (await import('./chat/aiChat.ts')).aiChat) },
+  screenshot: {
+    load: async () => openedWith((await import('./page/screenshot.ts')).screenshot, ({ pages }) => pages()),
+  },
+  pdf: { load: async () => openedWith((await import('./page/pdf.ts')).pdf, ({ pages }) => pages()) },
+  chat: { load: async () => openedWith((await import('./chat/aiChat.ts')).aiChat, ({ chat }) => chat()) },
   'chat-completions': {
-    load: async () => openedWith('chat', (await import('./chat/chatCompletions.ts')).chatCompletions),
+    load: async () => openedWith((await import('./chat/chatCompletions.ts')).chatCompletions, ({ chat }) => chat()),
   },
 }
 
@@ -64,22 +66,14 @@ export function loadSearches(names: readonly BuiltinName[]): Promise<readonly Fr
 
 /** A product that needs no part but the providers, or none. */
 export function fromProviders(product: ProductDefinition<ProviderDeps>): BuiltinProduct {
-  return { ...product, open: ({ data }) => product.open(data) }
+  return openedWith(product, ({ data }) => data)
 }
 
-type PartNeeds = { readonly pages: RenderDeps; readonly news: NewsDeps; readonly chat: ChatDeps }
-
-function openedWith<Part extends keyof PartNeeds>(
-  part: Part,
-  product: ProductDefinition<PartNeeds[Part]>,
+function openedWith<Needs>(
+  product: ProductDefinition<Needs>,
+  partOf: (parts: Parts) => Promise<Needs> | Needs,
 ): BuiltinProduct {
-  return {
-    ...product,
-    async open(parts) {
-      const openPart: { readonly [P in keyof PartNeeds]: () => Promise<PartNeeds[P]> } = parts
-      return product.open(await openPart[part]())
-    },
-  }
+  return { ...product, open: async (parts) => product.open(await partOf(parts)) }
 }
 
 /** The products that this process sells, and a method that closes all of them. */

@@ -1,4 +1,3 @@
-import { plainName } from '../../../product/plainName.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
 import { instantOf } from '../../../sourcing/instant.ts'
@@ -114,6 +113,16 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
       ...(others.length === 0 ? {} : { alternatives: others.slice(0, alternativesMax) }),
     },
   }
+}
+
+const nameCharactersMax = 64
+
+/** Returns the provider's name of a coin if it is short printable text without markup; otherwise an empty text. */
+function plainName(text: string): string {
+  const said = text.normalize('NFKC').trim()
+  const isPlain =
+    said.length <= nameCharactersMax && /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(said) && !/[<>]/.test(said)
+  return isPlain && said.isWellFormed() ? said : ''
 }
 
 /** Figures sold on request. A figure is absent if the provider does not report it. */

@@ -1,8 +1,6 @@
 import { foldWords } from './foldWords.ts'
 import { cleanUrl, urlKeyOf } from './articleUrl.ts'
 import { instantOf } from '../../../sourcing/instant.ts'
-import { imageOf } from './articleImage.ts'
-import { languageOf } from './articleLanguage.ts'
 import { cleanDescription, cleanTitle } from './cleanTitle.ts'
 import { storyKeyOf } from './storyWords.ts'
 
@@ -75,6 +73,22 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
 /** Returns the first description with text that does not repeat the title. */
 function descriptionOf(descriptions: readonly (string | undefined)[], title: string): string | undefined {
   return descriptions.map((text) => cleanDescription(text ?? '')).find((text) => text !== '' && text !== title)
+}
+
+/**
+ * Returns the address of a picture, which is passed on and never fetched. Undefined unless it is an `https` address of
+ * a public host: readers load it, so it must not point into their own network or reveal them on the way.
+ */
+function imageOf(candidates: readonly (string | undefined)[]): string | undefined {
+  return candidates
+    .map((given) => (given !== undefined && /^\s*https:/i.test(given) ? cleanUrl(given) : undefined))
+    .find((image) => image !== undefined)
+}
+
+/** Returns the language of a tag such as `en-GB`: the first part in lower case. Undefined if it is not a tag. */
+function languageOf(tag: string | undefined): string | undefined {
+  const [, language] = /^\s*([a-z]{2,3})(?:[-_][a-z0-9]{1,8}){0,4}\s*$/i.exec(tag?.slice(0, 40) ?? '') ?? []
+  return language?.toLowerCase()
 }
 
 /** The host of an article's address, without `www.`. The address must be valid. */

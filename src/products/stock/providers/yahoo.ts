@@ -3,7 +3,6 @@ import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { isAsked } from '../../../sourcing/providerTerms.ts'
-import { browserAgent } from '../../../sourcing/browserAgent.ts'
 import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { parseJson, refuseAccess, refuseStatus } from '../../../outbound/upstreamReply.ts'
@@ -12,6 +11,8 @@ import { type MarketState, stockObservation, type StockPrice, type StockQuery } 
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
 import { readYahooDays, yahooDays } from './yahooHistory.ts'
 
+// Yahoo answers other agents with an error, as of 2026. Other providers get our own name and the operator's contact.
+const browserAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36'
 // Yahoo does not publish its limit, and throttles addresses of data centres early.
 const pacePublic = { requests: 20, perSeconds: 60 }
 
