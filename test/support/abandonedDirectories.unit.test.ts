@@ -9,12 +9,12 @@ test('only an old directory of a test run that no process uses is removed', asyn
   const folder = await makeScratchDirectory()
   const names = ['tollbook-test-abandoned', 'tollbook-test-inhabited', 'tollbook-test-recent', 'somebody-elses']
   for (const name of names) await mkdir(`${folder}/${name}`)
-  const claim = await claimDirectory(`${folder}/tollbook-test-inhabited/postgres`)
+  const claim = claimDirectory(`${folder}/tollbook-test-inhabited/postgres`)
   const twoHoursAgo = systemClock.nowMs() / 1_000 - 7_200
   for (const name of names.filter((name) => name !== 'tollbook-test-recent')) {
     await utimes(`${folder}/${name}`, twoHoursAgo, twoHoursAgo)
   }
   await removeAbandonedDirectories(folder)
   expect(await readdir(folder)).toEqual(['somebody-elses', 'tollbook-test-inhabited', 'tollbook-test-recent'])
-  await claim.release()
+  claim.release()
 })

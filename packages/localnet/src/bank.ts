@@ -2,25 +2,22 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Clock } from '@tollbook/core/clock'
 import { randomBytesOf } from '@tollbook/core/id'
-import { AccountHistory } from './accountHistory.ts'
 import { type ResolvedTransaction, resolveTransaction } from './accountKeys.ts'
 import { type LookupFailure, loadAddresses } from './addressLookupTable.ts'
 import { type BankState, bankStateAt } from './bankState.ts'
 import { byteKey } from './byteKey.ts'
-import { type ChainStore, type OpenedChain, openMemoryStore } from './chainStore.ts'
+import type { ChainDatabase, Genesis } from './chainDatabase.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
 import { namesStoredNonce } from './durableNonce.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import { type Faucet, createFaucet } from './faucet.ts'
 import type { History } from './history.ts'
 import type { PlacedAccount } from './givenAccount.ts'
-import type { Genesis } from './journalEntry.ts'
-import { Slots, slotsUntil } from './slots.ts'
+import { Slots } from './slots.ts'
 import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
 import { type Balances, chargedLamports, collectBalances } from './tokenBalances.ts'
-import { TokenAccountIndex } from './tokenAccountIndex.ts'
 import type { TransactionError } from './transactionError.ts'
-import { type TransactionRecord, encodeRecord } from './transactionRecord.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
 
 /** The bank calls a listener after a change. The listener may read the bank but must not change it. */
 export interface BankListener {
@@ -44,7 +41,7 @@ export interface ForkPoint {
 }
 
 export interface BankDeps {
-  readonly opened: OpenedChain
+  readonly database: ChainDatabase
   readonly clock: Clock
   /** Origin of the bank from which this one branches. */
   readonly origin?: BankOrigin
@@ -53,10 +50,9 @@ export interface BankDeps {
   readonly blockhashSlots?: number
 }
 
-/** Start of a branch: the engine's state, older states of accounts and the times of the preceding slots. */
+/** Start of a branch: the engine's state and the times of the preceding slots. */
 interface BankOrigin {
   readonly snapshot: Uint8Array
-  readonly older: AccountHistory
   readonly slotTimes: ReadonlyMap<number, number>
 }
 
@@ -66,7 +62,7 @@ export interface SimulateOptions {
   readonly verifySignatures: boolean
 }
 
-/** Maximum lag of a node. The bank keeps states of accounts for this many slots, plus those until finality. */
+/** Maximum lag of a node. */
 export const lagSlotsMax = 512
 
 /** Two days of slots. Few local chains reach their second epoch. */
@@ -74,44 +70,35 @@ const mainnetSlotsPerEpoch = 432_000
 
 /**
  * The chain itself: a sequence of slots on one engine, with all landed transactions. It does not depend on JSON or
- * sockets. The engine has only the newest state; the history of accounts has the older ones.
+ * sockets. The engine has only the newest state; the database has the older ones.
  */
 export class Bank {
   readonly genesis: Genesis
   readonly slots: Slots
   readonly history: History
-  readonly tokenAccounts = new TokenAccountIndex()
   readonly slotsPerEpoch: number
   #svm: Svm
-  readonly #store: ChainStore
+  readonly #database: ChainDatabase
   readonly #clock: Clock
   readonly #faucet: Faucet
   readonly #listeners = new Set<BankListener>()
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
-  readonly #older: AccountHistory
-  /** Slots whose states stay readable at any age, because a frozen node shows them. */
-  readonly #pins = new Set<{ readonly slot: number }>()
   /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
 
-  constructor({ opened: { store, restored }, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch, ...more }: BankDeps) {
+  constructor({ database, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch, blockhashSlots }: BankDeps) {
     this.slotsPerEpoch = slotsPerEpoch
-    this.genesis = restored.genesis
-    this.slots = new Slots(restored.slot, restored.branches, more.blockhashSlots)
-    this.history = restored.history
-    this.#store = store
+    this.genesis = database.genesis
+    this.slots = new Slots(database.firstSlot, database.branches(), blockhashSlots)
+    this.history = database.history
+    this.#database = database
     this.#clock = clock
-    this.#faucet = createFaucet(restored.genesis.hash)
-    this.#older = origin?.older ?? new AccountHistory()
+    this.#faucet = createFaucet(database.genesis.hash)
     for (const [slot, seconds] of origin?.slotTimes ?? []) this.#slotTimes.set(slot, seconds)
     this.#svm = createSvm(this.#epochs(), origin?.snapshot)
-    if (origin === undefined) this.#svm.setAccount(this.#faucet.account)
-    for (const { address, elf } of restored.programs) this.#svm.addProgram(address, elf)
-    for (const account of executableLast(restored.accounts)) this.#svm.setAccount(account)
-    this.tokenAccounts.rebuild(this.#svm)
+    if (origin === undefined) this.#restore()
     this.#noteSlot()
-    this.#store.slotReached(this.slots.current)
   }
 
   /** Calls the listener until the returned function is called. */
@@ -122,14 +109,7 @@ export class Bank {
 
   /** All accounts at the end of the slot. */
   stateAt(slot: number): BankState {
-    return bankStateAt({ slot, engine: this.#engine(), older: this.#older, tokenAccounts: this.tokenAccounts })
-  }
-
-  /** Keeps the states of the slot until the returned function is called. */
-  pin(slot: number): () => void {
-    const pin = { slot }
-    this.#pins.add(pin)
-    return () => void this.#pins.delete(pin)
+    return bankStateAt({ slot, engine: this.#engine(), states: this.#database.accounts })
   }
 
   rentExemptLamports(dataLength: number): bigint {
@@ -138,7 +118,7 @@ export class Bank {
 
   /** Start of the slot in seconds since 1970. Undefined for an old slot without a transaction. */
   blockTimeSeconds(slot: number): number | undefined {
-    return this.#slotTimes.get(slot) ?? this.history.inSlot(slot)[0]?.record().blockTimeSeconds
+    return this.#slotTimes.get(slot) ?? this.history.timeOfSlotSeconds(slot)
   }
 
   /** Loads the addresses of a v0 transaction from its lookup tables as of the slot. */
@@ -191,31 +171,30 @@ export class Bank {
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
-    this.#store.assertWritable()
+    this.#database.assertWritable()
     const engine = this.#engine()
     engine.verifySignatures(verifySignatures)
-    const states = transaction.keys.map(({ address, writable }) => (writable ? this.#newest(address) : undefined))
     const before = collectBalances(transaction, engine)
     const outcome = engine.execute(transaction.wire)
     const after = collectBalances(transaction, engine)
     const feeLamports = chargedLamports(before, after)
-    if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after }, states)
+    if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after })
     return outcome.error
   }
 
   airdrop(to: Uint8Array, lamports: bigint): Uint8Array {
     const blockhash = this.slots.blockhashOf(this.slots.current)
-    const request = { to, lamports, blockhash, serial: this.history.length }
+    const request = { to, lamports, blockhash, serial: this.#database.position }
     const transaction = resolveTransaction(this.#faucet.airdrop(request), { writable: [], readonly: [] })
     this.execute(transaction, false)
     return assertPresent(transaction.signatures[0], 'the faucet signs')
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    // Load the program into the engine first, because the engine refuses bytes that are not a program. The journal must
-    // only contain entries that replay.
+    // Load the program into the engine first, because the engine refuses bytes that are not a program. The
+    // database must only contain programs that load again.
     this.#engine().addProgram(address, elf)
-    this.#store.append({ kind: 'program', address, elf })
+    this.#database.addProgram({ address, elf })
   }
 
   /** Creates an account without a transaction, if no account has its address. */
@@ -225,80 +204,62 @@ export class Bank {
     const lamports = engine.rentExemptLamports(data.length)
     const account = { address, state: { lamports, owner, data, executable: false } }
     engine.setAccount(account)
-    this.#older.note({ slot: this.slots.current, address, before: undefined, after: account.state })
-    this.#store.append({ kind: 'account', account })
-    this.tokenAccounts.update(account)
+    this.#database.place(account, this.slots.current)
   }
 
   advanceSlots(count: number): void {
     // Write to disk before notifying any listener, so that no client sees a slot that a restart would undo.
-    this.#store.slotReached(this.slots.current + count)
+    this.#database.slotReached(this.slots.current + count)
     for (let step = 0; step < count; step++) {
       this.slots.advance()
       this.#noteSlot()
-      this.#forgetOldStates()
       for (const listener of this.#listeners) listener.slotReached()
     }
   }
 
   markFork(): ForkPoint {
     const point = { slot: this.slots.current }
-    const state = { snapshot: this.#engine().snapshot(), historyLength: this.history.length }
-    this.#forks.set(point, { ...state, journalPosition: this.#store.position() })
+    this.#forks.set(point, { snapshot: this.#engine().snapshot(), position: this.#database.position })
     return point
   }
 
   dropFork(point: ForkPoint): void {
     const fork = assertPresent(this.#forks.get(point), 'the fork point is one of this chain and was not dropped itself')
     const salt = randomBytesOf(32)
-    this.#store.dropFrom(fork.journalPosition)
-    this.#store.append({ kind: 'branch', branch: { fromSlot: point.slot + 1, salt } })
-    this.#store.slotReached(point.slot)
+    this.#database.dropFrom(fork.position, { slot: point.slot, salt })
     this.#forgetForksAfter(point)
-    this.history.truncate(fork.historyLength)
     this.slots.branchAt(point.slot, salt)
     if (!this.#slotTimes.has(point.slot)) this.#noteSlot()
     this.#svm = createSvm(this.#epochs(), fork.snapshot)
     this.#engineSlot = 0
-    this.#older.truncate(point.slot, (address) => this.#svm.account(address))
-    this.tokenAccounts.rebuild(this.#svm)
   }
 
   /** Returns an independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
   branch(): Bank {
-    const { current, branches, blockhashSlots } = this.slots
-    const { store } = openMemoryStore(this.genesis)
-    const past = { slot: current, history: this.history.copy(), programs: [], accounts: [] }
-    const branch = { fromSlot: current + 1, salt: randomBytesOf(32) }
-    const restored = { genesis: this.genesis, branches: [...branches, branch], ...past }
-    const origin = {
-      snapshot: this.#engine().snapshot(),
-      older: this.#older.copy(),
-      slotTimes: new Map(this.#slotTimes),
-    }
-    const { slotsPerEpoch } = this
-    return new Bank({ opened: { store, restored }, clock: this.#clock, origin, slotsPerEpoch, blockhashSlots })
+    const { current, blockhashSlots } = this.slots
+    const database = this.#database.branch({ slot: current, salt: randomBytesOf(32) })
+    const origin = { snapshot: this.#engine().snapshot(), slotTimes: this.#slotTimes }
+    return new Bank({ database, clock: this.#clock, origin, slotsPerEpoch: this.slotsPerEpoch, blockhashSlots })
   }
 
-  /** Records a landed transaction. `before` has the states of its writable accounts, by their index among the keys. */
-  #keep(
-    executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>,
-    before: readonly (AccountState | undefined)[],
-  ): void {
+  /** Gives a new engine the accounts and programs of the chain. */
+  #restore(): void {
+    const { accounts } = this.#database
+    const { account } = this.#faucet
+    if (accounts.changedSlot(account.address) === undefined) this.#database.place(account, 0)
+    for (const { address, elf } of this.#database.programs()) this.#svm.addProgram(address, elf)
+    for (const each of executableLast(accounts.all())) this.#svm.setAccount(each)
+  }
+
+  /** Records a landed transaction, with the new states of its writable accounts. */
+  #keep(executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>): void {
     const slot = this.slots.current
     const blockTimeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
     const record = { slot, blockTimeSeconds, ...executed }
-    const changed: AccountAt[] = []
-    for (const [index, { address, writable }] of executed.transaction.keys.entries()) {
-      if (!writable) continue
-      const after = this.#svm.account(address)
-      changed.push({ address, state: after })
-      this.#older.note({ slot, address, before: before[index], after })
-    }
-    const bytes = encodeRecord(record)
-    this.#store.append({ kind: 'landed', record: bytes, changed })
-    this.history.append(record, bytes)
-    for (const account of changed) this.tokenAccounts.update(account)
+    const changed = executed.transaction.keys
+      .filter(({ writable }) => writable)
+      .map(({ address }) => ({ address, state: this.#svm.account(address) }))
+    this.#database.land(record, changed)
     for (const listener of this.#listeners) listener.landed?.()
   }
 
@@ -313,11 +274,6 @@ export class Bank {
     return this.#svm
   }
 
-  #newest(address: Uint8Array): AccountState | undefined {
-    const known = this.#older.newest(address)
-    return known === undefined ? this.#svm.account(address) : known.state
-  }
-
   /**
    * Runs with the transaction's accounts and the Clock as of the slot. Besides them the runtime reads only programs,
    * which do not change, and SlotHashes, which stay the newest.
@@ -325,11 +281,10 @@ export class Bank {
   #inSlot<T>({ slot, transaction }: { slot: number; transaction: ResolvedTransaction }, run: (engine: Svm) => T): T {
     const engine = this.#engine()
     if (slot === this.slots.current) return run(engine)
-    const older = transaction.keys.flatMap(({ address }) => {
-      const known = this.#older.at(address, slot)
-      return known === undefined || known === this.#older.newest(address) ? [] : [{ address, state: known.state }]
-    })
-    const newest = older.map(({ address }) => ({ address, state: this.#newest(address) }))
+    const { accounts } = this.#database
+    const changed = transaction.keys.filter(({ address }) => (accounts.changedSlot(address) ?? 0) > slot)
+    const older = changed.map(({ address }) => ({ address, state: accounts.at(address, slot) }))
+    const newest = changed.map(({ address }) => ({ address, state: engine.account(address) }))
     for (const account of older) engine.setAccount(account)
     engine.setClock({ slot, timeSeconds: this.blockTimeSeconds(slot) ?? this.genesis.createdAtSeconds })
     try {
@@ -339,12 +294,6 @@ export class Bank {
       const current = this.slots.current
       engine.setClock({ slot: current, timeSeconds: assertPresent(this.#slotTimes.get(current), 'it has a time') })
     }
-  }
-
-  #forgetOldStates(): void {
-    const oldest = this.slots.current - lagSlotsMax - slotsUntil.finalized
-    const pinned = [...this.#pins].map(({ slot }) => slot - slotsUntil.finalized)
-    this.#older.prune(Math.min(oldest, ...pinned))
   }
 
   /**
@@ -375,8 +324,7 @@ export class Bank {
 
 interface ForkState {
   readonly snapshot: Uint8Array
-  readonly historyLength: number
-  readonly journalPosition: number
+  readonly position: number
 }
 
 /**

@@ -1,56 +1,31 @@
-/** The bytes violate their format. In a request this becomes a refusal; in our own files it becomes a fault. */
+/** The bytes violate their format. */
 export class MalformedBytes extends Error {
   override readonly name = 'MalformedBytes'
 }
 
-/** Reads little-endian fields in order. Every read checks the length first, so a short input never reads as zeros. */
+/** Reads fields in order. Every read checks the length first, so a short input never reads as zeros. */
 export class ByteReader {
   readonly #bytes: Uint8Array
-  readonly #view: DataView
   #position = 0
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   get position(): number {
     return this.#position
   }
 
-  get remaining(): number {
-    return this.#bytes.length - this.#position
-  }
-
   u8(): number {
-    return this.#view.getUint8(this.#advance(1))
-  }
-
-  u16(): number {
-    return this.#view.getUint16(this.#advance(2), true)
-  }
-
-  u32(): number {
-    return this.#view.getUint32(this.#advance(4), true)
-  }
-
-  u64(): bigint {
-    return this.#view.getBigUint64(this.#advance(8), true)
+    return this.take(1)[0] ?? 0
   }
 
   /** Returns a view, not a copy. */
   take(length: number): Uint8Array {
-    const start = this.#advance(length)
+    const start = this.#position
+    if (start + length > this.#bytes.length) throw new MalformedBytes(`ends at byte ${this.#bytes.length}, too early`)
+    this.#position += length
     return this.#bytes.subarray(start, start + length)
-  }
-
-  /** Reads bytes with their length in front as a u32. */
-  sized(): Uint8Array {
-    return this.take(this.u32())
-  }
-
-  text(): string {
-    return Buffer.from(this.sized()).toString('utf8')
   }
 
   list<T>(length: number, readOne: (reader: this) => T): T[] {
@@ -72,13 +47,6 @@ export class ByteReader {
       if ((byte & 0x80) === 0) return checkedU16(value)
     }
     throw new MalformedBytes('a length takes more than three bytes')
-  }
-
-  #advance(length: number): number {
-    if (length > this.remaining) throw new MalformedBytes(`ends at byte ${this.#bytes.length}, too early`)
-    const start = this.#position
-    this.#position += length
-    return start
   }
 }
 

@@ -6,7 +6,7 @@ import type { LookupFailure } from './addressLookupTable.ts'
 import { Bank, type SimulationReport } from './bank.ts'
 import type { BankState } from './bankState.ts'
 import { byteKey } from './byteKey.ts'
-import { openMemoryStore } from './chainStore.ts'
+import { ChainDatabase } from './chainDatabase.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import type { HistoryEntry } from './history.ts'
@@ -26,7 +26,6 @@ export interface ChainNodeDeps {
 interface Departure {
   readonly frozenSlot: number | undefined
   readonly forkSlot: number | undefined
-  readonly unpin: () => void
 }
 
 /**
@@ -39,7 +38,7 @@ export class ChainNode {
   #behaviour: NodeBehaviour = {}
   #own: Bank | undefined
   readonly #claimed = new Map<string, HistoryEntry>()
-  #departure: Departure = { frozenSlot: undefined, forkSlot: undefined, unpin: () => undefined }
+  #departure: Departure = { frozenSlot: undefined, forkSlot: undefined }
 
   constructor(deps: ChainNodeDeps) {
     this.#deps = deps
@@ -60,15 +59,13 @@ export class ChainNode {
     const was = this.#behaviour
     this.#behaviour = behaviour
     if (behaviour.claimSends !== true) this.#claimed.clear()
-    this.#departure.unpin()
     if (behaviour.fork !== was.fork || behaviour.otherGenesis !== was.otherGenesis) this.#own = this.#openOwnBank()
     const { current } = this.bank.slots
     // Freeze at the previous slot, because the current one is still being filled.
     const slotsBack = Math.max(1, behaviour.lag ?? 0)
     const frozenSlot = behaviour.freeze === true ? (this.#departure.frozenSlot ?? current - slotsBack) : undefined
     const forkSlot = behaviour.fork === true ? (this.#departure.forkSlot ?? current) : undefined
-    const unpin = frozenSlot === undefined ? () => undefined : this.bank.pin(frozenSlot)
-    this.#departure = { frozenSlot, forkSlot, unpin }
+    this.#departure = { frozenSlot, forkSlot }
   }
 
   /** The newest slot with this commitment on this node. */
@@ -162,7 +159,7 @@ export class ChainNode {
       after,
       feeLamports: chargedLamports(before, after),
     }
-    this.#claimed.set(byteKey(signature), { signature, slot, error: outcome.error, record: () => record })
+    this.#claimed.set(byteKey(signature), { position: 0, signature, slot, error: outcome.error, record: () => record })
   }
 
   #openOwnBank(): Bank | undefined {
@@ -171,9 +168,8 @@ export class ChainNode {
     if (fork === true) return main.branch()
     if (otherGenesis !== true) return undefined
     const genesis = { hash: randomBytesOf(32), createdAtSeconds: main.genesis.createdAtSeconds }
-    const { store, restored } = openMemoryStore(genesis)
     // Start near the slot of the main chain, so that only the genesis and the content differ.
-    return new Bank({ opened: { store, restored: { ...restored, slot: main.slots.current } }, clock })
+    return new Bank({ database: ChainDatabase.inMemory(genesis, main.slots.current), clock })
   }
 }
 

@@ -6,7 +6,7 @@ import { randomBytesOf } from '@tollbook/core/id'
 import type { GivenAccount } from './givenAccount.ts'
 import { type Log, silentLog } from './log.ts'
 import { Bank, type ForkPoint } from './bank.ts'
-import { type OpenedChain, openChainStore, openMemoryStore } from './chainStore.ts'
+import { ChainDatabase } from './chainDatabase.ts'
 import { type NodeBehaviour, nodeBehaviour } from './nodeBehaviour.ts'
 import { type NodeServer, startNodeServer } from './nodeServer.ts'
 import type { RequestFailure } from './requestWatch.ts'
@@ -74,18 +74,16 @@ export type { ForkPoint, NodeBehaviour, RequestFailure }
 /** Continues the chain of `stateDirectory`, or begins a new one. Without a directory the chain is in memory. */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { log = silentLog, clock = systemClock } = options
-  const opened = await openChain(options.stateDirectory, clock)
+  const { stateDirectory } = options
+  const genesis = { hash: randomBytesOf(32), createdAtSeconds: Math.floor(clock.nowMs() / 1_000) }
+  const database =
+    stateDirectory === undefined ? ChainDatabase.inMemory(genesis) : await ChainDatabase.open(stateDirectory, genesis)
   try {
-    return await serve({ ...options, log, clock }, opened)
+    return await serve({ ...options, log, clock }, database)
   } catch (error) {
-    await opened.store.close()
+    database.close()
     throw error
   }
-}
-
-async function openChain(stateDirectory: string | undefined, clock: Clock): Promise<OpenedChain> {
-  const genesis = { hash: randomBytesOf(32), createdAtSeconds: Math.floor(clock.nowMs() / 1_000) }
-  return stateDirectory === undefined ? openMemoryStore(genesis) : openChainStore(stateDirectory, genesis)
 }
 
 interface Served extends LocalChainOptions {
@@ -93,10 +91,10 @@ interface Served extends LocalChainOptions {
   readonly clock: Clock
 }
 
-async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> {
+async function serve(options: Served, database: ChainDatabase): Promise<LocalChain> {
   const { log, clock, slotMs = defaultSlotMs, slotsPerEpoch, blockhashSlots } = options
   const bank = new Bank({
-    opened,
+    database,
     clock,
     ...(slotsPerEpoch === undefined ? {} : { slotsPerEpoch }),
     ...(blockhashSlots === undefined ? {} : { blockhashSlots }),
@@ -107,7 +105,7 @@ async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> 
   const close = async (): Promise<void> => {
     await timer?.stop()
     await Promise.all(servers.map((server) => server.close()))
-    await opened.store.close()
+    database.close()
   }
   const nodes = servers.map(localNode)
   const first = assertPresent(nodes[0], 'a chain has a node')

@@ -46,14 +46,14 @@ export class NodeHistory {
   }
 
   /** Lists transactions newest first. */
-  *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry & { readonly position: number }> {
+  *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry> {
     for (const entry of this.#deps.bank.history.mentioning(address)) {
-      if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield { ...entry, ...this.#doctored(entry) }
+      if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield this.#doctored(entry)
     }
   }
 
   positionOf(signature: Uint8Array): number | undefined {
-    return this.#deps.bank.history.positionOf(signature)
+    return this.#deps.bank.history.find(signature)?.position
   }
 
   /** Number of transactions up to the node's slot. */

@@ -1,7 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
-import { ByteWriter } from './byteWriter.ts'
 
 /** Weakest commitment first. */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const
@@ -134,6 +133,8 @@ export class Slots {
   #draw(slot: number): string {
     const branch = this.#branches.findLast(({ fromSlot }) => fromSlot <= slot)
     assert(branch !== undefined, 'the first branch starts before all slots')
-    return encodeBase58(sha256(new ByteWriter().raw(branch.salt).u64(BigInt(slot)).finish()))
+    const slotBytes = Buffer.alloc(8)
+    slotBytes.writeBigUInt64LE(BigInt(slot))
+    return encodeBase58(sha256(Buffer.concat([branch.salt, slotBytes])))
   }
 }

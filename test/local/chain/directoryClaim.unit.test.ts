@@ -1,52 +1,46 @@
-import { spawnSync } from 'node:child_process'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { claimDirectory } from '@tollbook/localnet/directoryClaim'
-import { findProcess } from '@tollbook/localnet/processTable'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
-import { makeZombie } from '../postgres/zombie.ts'
 
 const scratch = await makeScratchDirectory()
+const module = new URL('../../../packages/localnet/src/directoryClaim.ts', import.meta.url).href
 
-test('of twenty claims at the same instant at most one is granted, and none of the refused stays in the way', async () => {
-  const claims = await Promise.allSettled(Array.from({ length: 20 }, () => claimDirectory(`${scratch}/wanted`)))
-  const granted = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []))
-  expect(granted.length).toBeLessThanOrEqual(1)
-  await Promise.all(granted.map((claim) => claim.release()))
-  const later = await claimDirectory(`${scratch}/wanted`)
-  await later.release()
-  expect(await readdir(scratch)).toEqual([])
+test('a directory is claimed once, names its holder, and is free after the release', () => {
+  const claim = claimDirectory(`${scratch}/wanted`)
+  expect(() => claimDirectory(`${scratch}/wanted`)).toThrow(`in use by process ${process.pid}: stop that one first`)
+  claim.release()
+  claimDirectory(`${scratch}/wanted`).release()
 })
 
-test('the claim of a process that has ended is cleared away', async () => {
-  const { pid } = spawnSync('/bin/true')
-  expect(await findProcess(pid)).toBeUndefined()
-  await writeFile(`${scratch}/wanted.owner-${pid}-123456-token`, '')
-  const claim = await claimDirectory(`${scratch}/wanted`)
-  expect(await readdir(scratch)).toHaveLength(1)
-  await claim.release()
+test('of many processes at the same instant one is granted the claim, and a kill frees it', async () => {
+  const script = `
+    import { claimDirectory } from ${JSON.stringify(module)}
+    try { globalThis.claim = claimDirectory(${JSON.stringify(`${scratch}/raced`)}) } catch { process.exit(3) }
+    console.log('granted')
+    setInterval(() => undefined, 1_000)
+  `
+  const rivals = Array.from({ length: 6 }, () =>
+    spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  const outcomes = await Promise.all(
+    rivals.map((rival) =>
+      Promise.race([once(rival, 'exit').then(([code]) => code), once(rival.stdout, 'data').then(() => 'granted')]),
+    ),
+  )
+
+  expect(outcomes.filter((outcome) => outcome === 'granted')).toHaveLength(1)
+  expect(outcomes.filter((outcome) => outcome === 3)).toHaveLength(5)
+  const holder = rivals[outcomes.indexOf('granted')]
+  expect(() => claimDirectory(`${scratch}/raced`)).toThrow(`in use by process ${holder?.pid}`)
+  holder?.kill('SIGKILL')
+  await once(holder ?? process, 'exit')
+  claimDirectory(`${scratch}/raced`).release()
 })
 
-test('a claim whose pid has come round to another process is cleared away', async () => {
-  await writeFile(`${scratch}/wanted.owner-${process.pid}-1-token`, '')
-  const claim = await claimDirectory(`${scratch}/wanted`)
-  expect(await readdir(scratch)).toHaveLength(1)
-  await claim.release()
-})
-
-test('the claim of a zombie is cleared away, although the process table still contains its pid and start mark', async () => {
-  const pid = await makeZombie()
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const startMark = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
-  await writeFile(`${scratch}/wanted.owner-${pid}-${startMark}-token`, '')
-  const claim = await claimDirectory(`${scratch}/wanted`)
-  expect(await readdir(scratch)).toHaveLength(1)
-  await claim.release()
-})
-
-test('a neighbour whose name only begins alike is not a rival', async () => {
-  const neighbour = await claimDirectory(`${scratch}/wanted2`)
-  const claim = await claimDirectory(`${scratch}/wanted`)
-  await claim.release()
-  await neighbour.release()
+test('a neighbour whose name only begins alike is not a rival', () => {
+  const neighbour = claimDirectory(`${scratch}/wanted2`)
+  claimDirectory(`${scratch}/wanted`).release()
+  neighbour.release()
 })

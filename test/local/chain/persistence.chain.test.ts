@@ -1,8 +1,9 @@
-import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TOKEN_2022_PROGRAM_ID, transferChecked } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { ChainDatabase } from '@tollbook/localnet/chainDatabase'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { connectTo, fund, openChain, makeStateDirectory } from './testChain.ts'
 import { confirmed, createPurse, decimals } from './tokenPurse.ts'
@@ -83,43 +84,65 @@ test('a dropped fork stays dropped after a restart', async () => {
   expect(status.value).toBeNull()
 })
 
-test('an entry that was cut off in the middle of its write is dropped, and all before it is kept', async () => {
+test('a write that was cut off is dropped, and all before it is kept', async () => {
   const { stateDirectory, address, close } = await chainWithTwoAirdrops()
+  const killed = `${stateDirectory}-killed`
+  await cp(stateDirectory, killed, { recursive: true })
   await close()
-  const journal = join(stateDirectory, 'journal')
-  const { length } = await readFile(journal)
-  await truncate(journal, length - 7)
+  const log = join(killed, 'chain.sqlite-wal')
+  const { size } = await stat(log)
+  expect((await stat(join(killed, 'chain.sqlite'))).mode & 0o777).toBe(0o600)
+  // The last write is the slot after the second airdrop, and the one before it the airdrop.
+  await truncate(log, size - 5_000)
 
-  const target = await openChain({ stateDirectory })
+  const target = await openChain({ stateDirectory: killed })
   expect(await target.connection.getBalance(address)).toBe(10_000_000_000)
   await fund(target, address)
 
   expect(await target.connection.getSignaturesForAddress(address)).toHaveLength(2)
 })
 
-test('a lost slot file costs only the empty slots', async () => {
-  const { stateDirectory, address, close } = await chainWithTwoAirdrops()
-  await close()
-  await writeFile(join(stateDirectory, 'slot'), 'nonsense')
-
-  const { connection } = await openChain({ stateDirectory })
-
-  expect(await connection.getBalance(address)).toBe(20_000_000_000)
-})
-
-test('a journal with a flipped bit is refused with a word of what to do, and is not touched', async () => {
+test('a damaged file is refused with instructions, and is not touched', async () => {
   const { stateDirectory, close } = await chainWithTwoAirdrops()
   await close()
-  const journal = join(stateDirectory, 'journal')
-  const bytes = await readFile(journal)
-  bytes.writeUInt8(bytes.readUInt8(200) ^ 1, 200)
-  await writeFile(journal, bytes)
+  const file = join(stateDirectory, 'chain.sqlite')
+  const bytes = await readFile(file)
+  bytes.fill(7, 0, 200)
+  await writeFile(file, bytes)
 
   await expect(startLocalChain({ slotMs: 0, stateDirectory })).rejects.toThrow(
-    /is damaged at byte \d+: move its directory/,
+    'cannot be read: move the directory away to begin a new chain',
   )
 
-  expect(await readFile(journal)).toEqual(bytes)
+  expect(await readFile(file)).toEqual(bytes)
+})
+
+test('the state of the previous release is refused with instructions', async () => {
+  const stateDirectory = await makeStateDirectory()
+  await mkdir(stateDirectory)
+  await writeFile(join(stateDirectory, 'journal'), 'entries')
+
+  await expect(startLocalChain({ slotMs: 0, stateDirectory })).rejects.toThrow('was written by Tollbook 0.2: move')
+})
+
+test('after a failed write nothing more is written, and each attempt says why', async () => {
+  const database = ChainDatabase.inMemory({ hash: Buffer.alloc(32), createdAtSeconds: 0 })
+  database.close()
+
+  expect(() => database.addProgram({ address: Buffer.alloc(32), elf: Buffer.alloc(1) })).toThrow('cannot be written')
+  expect(() => database.assertWritable()).toThrow('free some space and start again')
+})
+
+test('a node on a fork shows the whole past of a restarted chain', async () => {
+  const { stateDirectory, address, close } = await chainWithTwoAirdrops()
+  await close()
+
+  const { chain, connection } = await openChain({ stateDirectory, nodes: [{}, { fork: true }] })
+  chain.advanceSlots(1)
+
+  const forked = connectTo(chain.nodes[1] ?? chain)
+  expect(await forked.getSignaturesForAddress(address)).toEqual(await connection.getSignaturesForAddress(address))
+  expect(await forked.getBalance(address)).toBe(20_000_000_000)
 })
 
 test('a directory in use is refused to a second chain and free again afterwards', async () => {

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { resolveTransaction } from '@tollbook/localnet/accountKeys'
 import { parseChainTransaction } from '@tollbook/localnet/chainTransaction'
-import { decodeJournalEntry, encodeJournalEntry } from '@tollbook/localnet/journalEntry'
 import type { TransactionError } from '@tollbook/localnet/transactionError'
 import { type TransactionRecord, decodeRecord, encodeRecord } from '@tollbook/localnet/transactionRecord'
 
@@ -58,26 +57,6 @@ test('a record is the same after it was stored', () => {
   fc.assert(
     fc.property(record, (each) => {
       expect(decodeRecord(encodeRecord(each))).toEqual(each)
-    }),
-  )
-})
-
-test('a journal entry is the same after it was stored', () => {
-  const state = fc.record({ lamports: u64, owner: address, executable: fc.boolean(), data: bytes })
-  const changed = fc.array(fc.record({ address, state: fc.option(state, { nil: undefined }) }))
-  const entry = fc.oneof(
-    fc.record({ kind: fc.constant('landed' as const), record: bytes, changed }),
-    fc.record({ kind: fc.constant('program' as const), address, elf: bytes }),
-    fc.record({ kind: fc.constant('branch' as const), branch: fc.record({ fromSlot: fc.nat(), salt: bytes }) }),
-    fc.record({
-      kind: fc.constant('genesis' as const),
-      genesis: fc.record({ hash: address, createdAtSeconds: fc.nat() }),
-    }),
-  )
-
-  fc.assert(
-    fc.property(entry, (each) => {
-      expect(decodeJournalEntry(encodeJournalEntry(each))).toEqual(each)
     }),
   )
 })

@@ -70,7 +70,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, onLost } = options
   const binaries = await linkBinaries(options.packageDirectory ?? findPackage())
   const dataDirectory = await resolveDataDirectory(options.dataDirectory)
-  const claim = await claimDirectory(dataDirectory)
+  const claim = claimDirectory(dataDirectory)
   opened.defer(() => claim.release())
   await endEarlierPostmaster(dataDirectory, log)
   const account = await findAccount(binaries, dataDirectory)
