@@ -3,7 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { openRenderer } from '../../src/rendering/openRenderer.ts'
 import { openRenderWorker } from '../../src/rendering/openRenderWorker.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { poll } from '@tollbook/sandbox/postgres/poll'
+import { poll } from '../support/poll.ts'
 
 /*
  * A process that renders one document and prints the result as JSON, for `noexecTemporary.process.test.ts`.

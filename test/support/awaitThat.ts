@@ -1,4 +1,4 @@
-import { poll } from '@tollbook/sandbox/postgres/poll'
+import { poll } from './poll.ts'
 import { assert } from '@tollbook/core/assert'
 
 /**

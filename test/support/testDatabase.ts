@@ -1,4 +1,4 @@
-import { poll } from '@tollbook/sandbox/postgres/poll'
+import { poll } from './poll.ts'
 import { withAdminSession } from './adminSession.ts'
 import { type DatabaseTemplate, databaseUrl, newDatabaseName, roleUrl } from './databaseTemplate.ts'
 

@@ -11,12 +11,7 @@ import {
 } from 'litesvm/dist/internal.js'
 import { assertPresent } from '@tollbook/core/assert'
 import type { CompiledInstruction } from './chainTransaction.ts'
-import {
-  type InstructionError,
-  type TransactionError,
-  instructionErrorTexts,
-  transactionErrorTexts,
-} from './transactionError.ts'
+import type { TransactionError } from './transactionError.ts'
 
 export interface InnerInstruction extends CompiledInstruction {
   /** 1 is the top level, so an inner instruction has at least 2. */
@@ -48,7 +43,7 @@ export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadat
   const metadata = failed ? result.meta() : result
   const returned = metadata.returnData()
   return {
-    error: failed ? transactionErrorOf(result.err()) : null,
+    error: failed ? transactionErrorOf(result) : null,
     logs: metadata.logs(),
     innerInstructions: innerInstructionsOf(metadata.innerInstructions()),
     unitsConsumed: metadata.computeUnitsConsumed(),
@@ -74,10 +69,15 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
-/** litesvm has a class for each error with fields and a number for all others. */
-function transactionErrorOf(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
+/** litesvm has a class for each error with fields. All others are numbers, whose names are only in its text. */
+function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError {
+  const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {
-    return { InstructionError: [error.index, instructionErrorOf(error.err())] }
+    const inner = error.err()
+    if (inner instanceof InstructionErrorCustom) return { InstructionError: [error.index, { Custom: inner.code }] }
+    if (inner instanceof InstructionErrorBorshIo)
+      return { InstructionError: [error.index, { BorshIoError: inner.msg }] }
+    return { InstructionError: [error.index, nameIn(failed, /\berr: InstructionError\(\d+, (\w+)\)/)] }
   }
   if (error instanceof TransactionErrorDuplicateInstruction) return { DuplicateInstruction: error.index }
   if (error instanceof TransactionErrorInsufficientFundsForRent) {
@@ -86,15 +86,10 @@ function transactionErrorOf(error: ReturnType<FailedTransactionMetadata['err']>)
   if (error instanceof TransactionErrorProgramExecutionTemporarilyRestricted) {
     return { ProgramExecutionTemporarilyRestricted: { account_index: error.accountIndex } }
   }
-  return assertPresent(transactionErrorNames[error], `litesvm's transaction error ${error} has a name`)
+  return nameIn(failed, /\berr: (\w+)/)
 }
 
-function instructionErrorOf(error: ReturnType<TransactionErrorInstructionError['err']>): InstructionError {
-  if (error instanceof InstructionErrorCustom) return { Custom: error.code }
-  if (error instanceof InstructionErrorBorshIo) return { BorshIoError: error.msg }
-  return assertPresent(instructionErrorNames[error], `litesvm's instruction error ${error} has a name`)
+/** The text is `FailedTransactionMetadata { err: NAME, meta: … }`. Its error precedes all that a program can write. */
+function nameIn(failed: FailedTransactionMetadata, pattern: RegExp): string {
+  return assertPresent(pattern.exec(failed.toString())?.[1], "litesvm's error has a name")
 }
-
-/** litesvm returns errors without fields as numbers, which are indexes into this list. */
-const transactionErrorNames: readonly string[] = [...transactionErrorTexts.keys()]
-const instructionErrorNames: readonly string[] = [...instructionErrorTexts.keys()]

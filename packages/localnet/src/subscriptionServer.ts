@@ -11,7 +11,6 @@ import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
 import { commitmentOf, contextConfig, parseParams, signatureParam } from './rpcMethod.ts'
 import { errorBody, frameShape } from './rpcService.ts'
 import type { Commitment } from './slots.ts'
-import { errorJson } from './transactionMeta.ts'
 
 export interface SubscriptionServerDeps {
   readonly bank: Bank
@@ -125,7 +124,7 @@ class Connection {
       const entry = history.find(signature)
       if (entry === undefined || entry.slot > slots.at(commitment)) continue
       this.#awaited.delete(number)
-      const result = { context: { slot: entry.slot }, value: { err: errorJson(entry.error) } }
+      const result = { context: { slot: entry.slot }, value: { err: entry.error } }
       this.#send({ jsonrpc: '2.0', method: 'signatureNotification', params: { result, subscription: number } })
     }
   }

@@ -14,7 +14,7 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
   const { outcome, before, after, transaction } = record
   const parsed = encoding === 'jsonParsed'
   return {
-    err: errorJson(outcome.error),
+    err: outcome.error,
     status: statusJson(outcome.error),
     fee: Number(record.feeLamports),
     preBalances: before.lamports.map(Number),
@@ -30,11 +30,6 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
     ...(outcome.returnData === undefined ? {} : { returnData: returnDataJson(outcome.returnData) }),
     computeUnitsConsumed: Number(outcome.unitsConsumed),
   }
-}
-
-/** A `TransactionError` already is JSON. This function only converts the type. */
-export function errorJson(error: TransactionError | null): Json {
-  return error
 }
 
 /** The older encoding of an error, which nodes still send in addition to `err`. */

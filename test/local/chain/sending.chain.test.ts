@@ -1,4 +1,4 @@
-import { Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
+import { Keypair, SendTransactionError, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { advanceOf, openNonce, signWithNonce } from '../../chain/durableNonce.ts'
@@ -25,6 +25,27 @@ test('a transfer beyond the balance fails in preflight with the error and the lo
     data: { err: { InstructionError: [0, { Custom: 1 }] }, unitsConsumed: 150, accounts: null, returnData: null },
   })
   expect(await target.connection.getSignatureStatus(signatureOf(transaction))).toMatchObject({ value: null })
+})
+
+test('an error without a number has its name, and words for people', async () => {
+  const target = await openChain()
+  const payer = await fundedKeypair(target)
+  const latest = await target.connection.getLatestBlockhash('processed')
+  const unreadable = new TransactionInstruction({
+    programId: SystemProgram.programId,
+    keys: [],
+    data: Buffer.from([99, 0, 0, 0]),
+  })
+  const transaction = new Transaction({ feePayer: payer.publicKey, ...latest }).add(unreadable)
+  transaction.sign(payer)
+
+  const wire = transaction.serialize().toString('base64')
+  const { error } = await call(target.chain, 'sendTransaction', wire, { encoding: 'base64' })
+
+  expect(error).toMatchObject({
+    message: 'Transaction simulation failed: Error processing Instruction 0: invalid instruction data',
+    data: { err: { InstructionError: [0, 'InvalidInstructionData'] } },
+  })
 })
 
 test('with skipPreflight the same transfer lands, pays its fee and is recorded with its error', async () => {

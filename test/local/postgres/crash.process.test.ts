@@ -5,7 +5,7 @@ import { findAccount, spawnAs } from '@tollbook/sandbox/postgres/account'
 import { findPackage, linkBinaries } from '@tollbook/sandbox/postgres/binaries'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { choosePort } from '@tollbook/sandbox/postgres/freePort'
-import { findProcess } from '@tollbook/localnet/processTable'
+import { findCommandLine } from '@tollbook/sandbox/postgres/processTable'
 import { silentLog } from '../../../src/machine/log.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { startPostgresCluster } from '../../support/postgresCluster.ts'
@@ -57,7 +57,7 @@ test('an orphan whose watchdog died too is stopped by the next start, which keep
   expect(await queryColumn(owner.adminUrl, 'select 1')).toEqual(['1'])
 
   const postgres = await start()
-  expect(await findProcess(owner.postmasterPid)).toBeUndefined()
+  expect(await findCommandLine(owner.postmasterPid)).toBeUndefined()
   expect(await queryColumn(postgres.adminUrl, 'select id from orphaned')).toEqual(['8'])
   await postgres.stop()
 })
@@ -66,7 +66,7 @@ test('a directory in use by another live process is refused, and that one is not
   const owner = await startOwner({ dataDirectory })
   await expect(start()).rejects.toThrow(`in use by process ${owner.pid}`)
   expect(await queryColumn(owner.adminUrl, 'select 1')).toEqual(['1'])
-  expect((await findProcess(owner.postmasterPid))?.pid).toBe(owner.postmasterPid)
+  expect(await findCommandLine(owner.postmasterPid)).toContain(dataDirectory)
   owner.kill('SIGTERM')
   await owner.ended
 })
@@ -78,7 +78,7 @@ test('Ctrl-C reaches the owner and not Postgres, so that the owner can drain', a
   expect(await queryColumn(owner.adminUrl, 'select 1')).toEqual(['1'])
   owner.kill('SIGTERM')
   await owner.ended
-  expect(await findProcess(owner.postmasterPid)).toBeUndefined()
+  expect(await findCommandLine(owner.postmasterPid)).toBeUndefined()
 })
 
 test('a stale postmaster.pid whose number now belongs to another live process does not hinder a start', async () => {

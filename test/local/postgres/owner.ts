@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { findProcess } from '@tollbook/localnet/processTable'
+import { findCommandLine } from '@tollbook/sandbox/postgres/processTable'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
@@ -52,7 +52,7 @@ export async function startOwner(options: OwnerOptions): Promise<Owner> {
 
 /** Returns when no such process runs any more. */
 export async function awaitEndOf(pid: number): Promise<void> {
-  await awaitThat(`process ${pid} has ended`, async () => (await findProcess(pid)) === undefined)
+  await awaitThat(`process ${pid} has ended`, async () => (await findCommandLine(pid)) === undefined)
 }
 
 export async function childrenOf(pid: number): Promise<readonly number[]> {

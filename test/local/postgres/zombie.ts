@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { Writable } from 'node:stream'
-import { findProcess } from '@tollbook/localnet/processTable'
+import { findCommandLine } from '@tollbook/sandbox/postgres/processTable'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
@@ -13,8 +13,8 @@ export async function makeZombie(): Promise<number> {
   afterFile(() => void parent.kill('SIGKILL'))
   const pid = Number(await new Promise((resolve) => parent.stdout?.once('data', resolve)))
   await awaitThat('the shell has become sleep', async () => {
-    const found = await findProcess(assertPresent(parent.pid, 'the shell runs'))
-    return found?.commandLine.startsWith('sleep') === true
+    const commandLine = await findCommandLine(assertPresent(parent.pid, 'the shell runs'))
+    return commandLine?.startsWith('sleep') === true
   })
   const [, , , pipe] = parent.stdio
   if (pipe instanceof Writable) pipe.end()

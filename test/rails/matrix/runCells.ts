@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
-import { poll } from '@tollbook/sandbox/postgres/poll'
+import { poll } from '../../support/poll.ts'
 import { type Cell, type Change, changes, nameOf, type State } from './cells.ts'
 import { type Customer, openCustomer } from './customers.ts'
 import type { Facts, Scene } from './scene.ts'

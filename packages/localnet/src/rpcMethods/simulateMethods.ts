@@ -19,13 +19,7 @@ import {
 import type { Commitment } from '../slots.ts'
 import type { TransactionError } from '../transactionError.ts'
 import { chargedLamports } from '../tokenBalances.ts'
-import {
-  errorJson,
-  innerInstructionsJson,
-  loadedAddressesJson,
-  returnDataJson,
-  tokenBalanceJson,
-} from '../transactionMeta.ts'
+import { innerInstructionsJson, loadedAddressesJson, returnDataJson, tokenBalanceJson } from '../transactionMeta.ts'
 import { readWireParam, wireEncodings } from '../wireParam.ts'
 import { resolveOrRefuse, signatureFailure } from './sendMethods.ts'
 
@@ -80,7 +74,7 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
   // Nodes always parse inner instructions in simulations. No parameter sets their encoding.
   const inner = { keys: transaction.keys, parsed: true }
   return {
-    err: errorJson(outcome.error),
+    err: outcome.error,
     logs: outcome.logs,
     unitsConsumed: Number(outcome.unitsConsumed),
     returnData: outcome.returnData === undefined ? null : returnDataJson(outcome.returnData),
@@ -114,7 +108,7 @@ function accountsJson(before: BankState, report: SimulationReport, config: Simul
 /** The answer for a transaction that may not be executed: only its error is set. */
 function refused(error: TransactionError): SimulationJson {
   return {
-    err: errorJson(error),
+    err: error,
     logs: [],
     accounts: null,
     unitsConsumed: 0,

@@ -18,7 +18,7 @@ import {
   signatureParam,
   slotParam,
 } from '../rpcMethod.ts'
-import { errorJson, statusJson, transactionMetaJson } from '../transactionMeta.ts'
+import { statusJson, transactionMetaJson } from '../transactionMeta.ts'
 import { transactionEncodings, transactionJson } from '../transactionJson.ts'
 
 /** Limits of a real node. */
@@ -103,7 +103,7 @@ function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: b
     slot: entry.slot,
     // Counts slots until finality, then null.
     confirmations: confirmationStatus === 'finalized' ? null : node.slotAt('processed') - entry.slot,
-    err: errorJson(entry.error),
+    err: entry.error,
     status: statusJson(entry.error),
     confirmationStatus,
   }
@@ -143,7 +143,7 @@ function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
   return {
     signature: encodeBase58(entry.signature),
     slot: entry.slot,
-    err: errorJson(entry.error),
+    err: entry.error,
     memo: memosOf(record.transaction),
     blockTime: record.blockTimeSeconds,
     confirmationStatus: node.commitmentOf(entry.slot),

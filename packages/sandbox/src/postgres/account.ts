@@ -1,7 +1,7 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, type SpawnOptions, execFile, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { Fault, describeError } from '@tollbook/core/fault'
 
 /** The account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
@@ -55,7 +55,6 @@ export async function findAccount(binaries: string, dataDirectory: string): Prom
   )
 }
 
-const outputCharactersMax = 4_000
 const tryTimeoutMs = 10_000
 
 interface Command {
@@ -64,39 +63,28 @@ interface Command {
   readonly timeoutMs: number
 }
 
-/**
- * Runs a short program to its end. Returns undefined on success, otherwise the reason, from the program's output if it
- * has any.
- */
+/** Runs a short program to its end. Returns undefined on success, otherwise the reason, with the program's errors. */
 export async function runAs(account: Account, { program, words, timeoutMs }: Command): Promise<string | undefined> {
-  try {
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
-    const child = spawnAs(account, [program, ...words], { stdio: ['ignore', 'ignore', 'pipe'], ...limits })
-    let output = ''
-    child.stderr
-      ?.setEncoding('utf8')
-      .on('data', (chunk: string) => (output = (output + chunk).slice(-outputCharactersMax)))
-    const [code, signal] = await once(child, 'close')
-    return code === 0 ? undefined : output.trim() || `ended with ${signal ?? `exit code ${code}`}`
-  } catch (error) {
-    // Node throws EPERM at once if root in a container has lost the right to change its uid.
-    return describeError(error)
-  }
+  const [file = '', ...args] = [...account.prefix, program, ...words]
+  const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
+  // Node also throws if root in a container has lost the right to change its uid (EPERM).
+  return run(file, args, { ...startOptions(account), ...limits }).then(() => undefined, describeError)
+}
+
+const run = promisify(execFile)
+
+/** Starts in `/`, because the account may be unable to enter our working directory. */
+function startOptions({ uid, gid, prefix }: Account): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+  return { ...(prefix.length === 0 ? { uid, gid } : {}), cwd: '/', env: environment }
 }
 
 /**
  * Starts a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres would shut down
  * immediately, before our own requests have drained.
  */
-export function spawnAs(
-  { uid, gid, prefix }: Account,
-  command: readonly string[],
-  options: SpawnOptions,
-): ChildProcess {
-  const [program = '', ...words] = [...prefix, ...command]
-  const identity = prefix.length === 0 ? { uid, gid } : {}
-  // Start in `/`, because the account may be unable to enter our working directory.
-  return spawn(program, words, { ...identity, cwd: '/', env: environment, detached: true, ...options })
+export function spawnAs(account: Account, command: readonly string[], options: SpawnOptions): ChildProcess {
+  const [program = '', ...words] = [...account.prefix, ...command]
+  return spawn(program, words, { ...startOptions(account), detached: true, ...options })
 }
 
 /** Do not pass on our environment: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */

@@ -5,8 +5,8 @@ import { randomToken } from '@tollbook/core/id'
 import { type Account, runAs } from './account.ts'
 
 /*
- * Files next to the data directory, each prefixed with its name: `.password` (of the superuser, mode 0600), `.owner-…`
- * (its user), `.initialising-…` (while initdb runs).
+ * Files next to the data directory, each prefixed with its name: `.password` (of the superuser, mode 0600), `.lock`
+ * (held by its user), `.initialising-…` (while initdb runs).
  */
 
 /**

@@ -2,11 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '@tollbook/localnet/log'
-import { findProcess } from '@tollbook/localnet/processTable'
 import { type Account, spawnAs } from './account.ts'
-import { poll } from './poll.ts'
+import { findCommandLine } from './processTable.ts'
 
 /** One running server process. */
 export interface Postmaster {
@@ -33,27 +34,19 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const command = [`${binaries}/bin/postgres`, '-D', dataDirectory, '-c', clusterMark, ...settings]
   const child = spawnAs(account, command, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let end: string | undefined
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`))
     child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`))
   })
-  const { lastLines, ready, closed } = forwardLog(child, log)
   const { pid } = child
   if (pid === undefined) throw new Fault(`Postgres ${await ended}`, { retryable: false })
   const watchdog = startWatchdog(account, pid)
-  void ended.then((how) => {
-    end = how
-    watchdog.kill('SIGKILL')
-  })
-  const stop = () => shutDown({ pid, hasEnded: () => end !== undefined, log })
-  const isReady = await poll({
-    probe: () => (ready() || end !== undefined ? ready() : undefined),
-    timeoutMs: startTimeoutMs,
-  })
-  if (isReady === true) return { pid, ended, stop }
-  if (isReady === undefined) await stop()
-  await poll({ probe: () => closed() || undefined, timeoutMs: lastWordsTimeoutMs })
+  void ended.then(() => watchdog.kill('SIGKILL'))
+  const stop = () => shutDown({ pid, ended, log })
+  const { lastLines, ready, closed } = forwardLog(child, log)
+  if ((await firstWithin(startTimeoutMs, [ready, ended])) === 'ready') return { pid, ended, stop }
+  await stop()
+  await firstWithin(lastWordsTimeoutMs, [closed])
   const said = lastLines.join(' / ')
   throw new Fault(`Postgres ${await ended} before it was ready: ${said}`, { retryable: transientObstacle.test(said) })
 }
@@ -71,19 +64,18 @@ const transientObstacle = /pre-existing shared memory block|could not bind|Addre
 /** Forwards the log of Postgres to ours. One line of it reports that connections are accepted. */
 function forwardLog(child: ChildProcess, log: Log) {
   const lastLines: string[] = []
-  let isReady = false
-  let isClosed = false
-  child.once('close', () => (isClosed = true))
-  if (child.stderr !== null) {
-    createInterface({ input: child.stderr }).on('line', (line) => {
-      isReady ||= /^LOG: +database system is ready to accept/.test(line)
-      lastLines.push(line)
-      if (lastLines.length > lastLinesMax) lastLines.shift()
-      const level = /^(FATAL|PANIC):/.test(line) ? 'warn' : 'debug'
-      log[level]({ event: 'embedded_postgres_said', line })
-    })
-  }
-  return { lastLines, ready: () => isReady, closed: () => isClosed }
+  const { promise: ready, resolve } = Promise.withResolvers<'ready'>()
+  // The log ends with the last process of Postgres.
+  const closed = new Promise<'closed'>((close) => child.once('close', () => close('closed')))
+  const input = assertPresent(child.stderr, 'stderr is a pipe')
+  createInterface({ input }).on('line', (line) => {
+    if (/^LOG: +database system is ready to accept/.test(line)) resolve('ready')
+    lastLines.push(line)
+    if (lastLines.length > lastLinesMax) lastLines.shift()
+    const level = /^(FATAL|PANIC):/.test(line) ? 'warn' : 'debug'
+    log[level]({ event: 'embedded_postgres_said', line })
+  })
+  return { lastLines, ready, closed }
 }
 
 const lastLinesMax = 12
@@ -105,39 +97,61 @@ function startWatchdog(account: Account, pid: number): ChildProcess {
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid')
   const [pidText = ''] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-  const found = await findProcess(Math.abs(Number(pidText)))
-  const runsHere = found?.workingDirectory === dataDirectory || found?.commandLine.includes(` ${dataDirectory} `)
-  if (found === undefined || runsHere !== true) {
+  const pid = Math.abs(Number(pidText))
+  const commandLine = await findCommandLine(pid)
+  if (commandLine?.includes(` ${dataDirectory} `) !== true) {
     // Remove the file, because Postgres would not start if the pid now belongs to a zombie or a new process. Another
     // guard remains: surviving backends hold a shared memory segment whose key is the directory's inode.
     await rm(file, { force: true })
     return
   }
-  const { pid, startMark } = found
-  if (!found.commandLine.includes(clusterMark)) {
+  if (!commandLine.includes(clusterMark)) {
     throw new Fault(`a Postgres that Tollbook did not start (process ${pid}) runs in ${dataDirectory}: stop it first`, {
       retryable: false,
     })
   }
   log.warn({ event: 'embedded_postgres_orphan_found', postmasterPid: pid, dataDirectory })
-  await shutDown({ pid, hasEnded: async () => (await findProcess(pid))?.startMark !== startMark, log })
+  await shutDown({ pid, ended: endOf(pid, commandLine), log })
 }
+
+/** Resolves when the process, which is not our child, has ended. */
+async function endOf(pid: number, commandLine: string): Promise<string> {
+  for (let poll = 1; poll <= pollsMax && (await findCommandLine(pid)) === commandLine; poll++) {
+    await systemClock.sleep(pollEveryMs)
+  }
+  return 'ended'
+}
+
+const pollEveryMs = 5
+/** One minute, longer than all steps of a shutdown. */
+const pollsMax = 12_000
 
 interface ShutDownOptions {
   readonly pid: number
-  readonly hasEnded: () => boolean | Promise<boolean>
+  readonly ended: Promise<string>
   readonly log: Log
 }
 
 /** Ends a postmaster with increasingly strong signals. All three preserve committed data. */
-async function shutDown({ pid, hasEnded, log }: ShutDownOptions): Promise<void> {
+async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
+  if ((await firstWithin(0, [ended])) !== undefined) return
   for (const { signal, waitMs } of shutDownSteps) {
-    if (await hasEnded()) return
     sendSignal(pid, signal)
-    if (await poll({ probe: async () => (await hasEnded()) || undefined, timeoutMs: waitMs })) return
+    if ((await firstWithin(waitMs, [ended])) !== undefined) return
     log.warn({ event: 'embedded_postgres_slow_shutdown', postmasterPid: pid, signal, waitMs })
   }
   throw new Fault(`Postgres (process ${pid}) does not end, not even by SIGKILL`, { retryable: false })
+}
+
+/** The first outcome. Undefined if there is none within the time. */
+async function firstWithin<T>(timeoutMs: number, outcomes: readonly Promise<T>[]): Promise<T | undefined> {
+  const settled = new AbortController()
+  const late = systemClock.sleep(timeoutMs, settled.signal).then(() => undefined)
+  try {
+    return await Promise.race([...outcomes, late])
+  } finally {
+    settled.abort()
+  }
 }
 
 /** Sends a signal. Ignores ESRCH, because the process may end between the check and the signal. */

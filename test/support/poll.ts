@@ -17,5 +17,5 @@ export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   return answer
 }
 
-/** A warm start takes 40 to 100 ms, so a longer interval would delay every start. */
+/** Short, because hundreds of tests wait in this way. */
 const pollEveryMs = 5
