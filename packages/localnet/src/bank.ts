@@ -12,7 +12,6 @@ import { namesStoredNonce } from './durableNonce.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import { type Faucet, createFaucet } from './faucet.ts'
 import type { History } from './history.ts'
-import type { PlacedAccount } from './givenAccount.ts'
 import { Slots } from './slots.ts'
 import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
 import { type Balances, chargedLamports, collectBalances } from './tokenBalances.ts'
@@ -198,7 +197,7 @@ export class Bank {
   }
 
   /** Creates an account without a transaction, if no account has its address. */
-  placeAccount({ address, owner, data }: PlacedAccount): void {
+  placeAccount(address: Uint8Array, { owner, data }: Pick<AccountState, 'owner' | 'data'>): void {
     const engine = this.#engine()
     if (engine.account(address) !== undefined) return
     const lamports = engine.rentExemptLamports(data.length)

@@ -5,10 +5,3 @@ export interface GivenAccount {
   readonly owner: string
   readonly data: Uint8Array
 }
-
-/** An account that exists without a transaction. */
-export interface PlacedAccount {
-  readonly address: Uint8Array
-  readonly owner: Uint8Array
-  readonly data: Uint8Array
-}

@@ -169,7 +169,7 @@ function handles(bank: Bank) {
 }
 
 function placeAccount(bank: Bank, { address, owner, data }: GivenAccount): void {
-  bank.placeAccount({ address: readAddress(address), owner: readAddress(owner), data })
+  bank.placeAccount(readAddress(address), { owner: readAddress(owner), data })
 }
 
 function readAddress(text: string): Uint8Array {

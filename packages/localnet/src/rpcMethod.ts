@@ -36,11 +36,7 @@ export function configParam<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...contextShape, ...shape }).nullish()
 }
 
-// Old clients still send the names from before Solana 1.5.5.
-export const commitmentParam = z
-  .enum([...commitments, 'recent', 'single', 'singleGossip', 'root', 'max'])
-  .nullish()
-  .transform(modernCommitment)
+export const commitmentParam = z.enum(commitments).nullish()
 
 const contextShape = {
   commitment: commitmentParam,
@@ -51,7 +47,7 @@ export const contextConfig = configParam({})
 
 /** Fields that every configuration may contain. */
 export interface Context {
-  readonly commitment?: Commitment | undefined
+  readonly commitment?: Commitment | null | undefined
   readonly minContextSlot?: number | null | undefined
 }
 
@@ -104,18 +100,3 @@ function base58Param(byteLength: number, what: string) {
     return z.NEVER
   })
 }
-
-function modernCommitment(name: keyof typeof modernNames | null | undefined): Commitment | undefined {
-  return name === null || name === undefined ? undefined : modernNames[name]
-}
-
-const modernNames = {
-  processed: 'processed',
-  confirmed: 'confirmed',
-  finalized: 'finalized',
-  recent: 'processed',
-  single: 'confirmed',
-  singleGossip: 'confirmed',
-  root: 'finalized',
-  max: 'finalized',
-} as const

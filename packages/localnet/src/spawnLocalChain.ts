@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
-import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { GivenAccount } from './givenAccount.ts'
 import type { Log } from './log.ts'
@@ -20,7 +19,6 @@ export interface SpawnLocalChainOptions {
   readonly nodes?: readonly NodeBehaviour[]
   readonly accounts?: readonly GivenAccount[]
   readonly log: Log
-  readonly clock?: Clock
   /** Called if the process ends without a request to stop. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
@@ -41,7 +39,7 @@ export interface SpawnedLocalChain {
  * whenever this process ends, because it detects the closed channel of messages.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
-  const { log, clock = systemClock, onUnexpectedExit, ...chainOptions } = options
+  const { log, onUnexpectedExit, ...chainOptions } = options
   const child = fork(entryFile, {
     execArgv: [],
     serialization: 'advanced',
@@ -56,7 +54,7 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   const exited = whenGone(child)
   // Ignore a failure: the process has ended, and `exited` reports that better.
   child.send(chainOptions, () => undefined)
-  const ready = await waitUntilReady({ child, exited, lastWords, clock })
+  const ready = await waitUntilReady({ child, exited, lastWords })
   let stopping = false
   void exited.then((how) => {
     if (stopping) return
@@ -65,7 +63,7 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   })
   const stop = async (): Promise<void> => {
     stopping = true
-    await stopChild({ child, exited, clock })
+    await stopChild(child, exited)
   }
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
 }
@@ -107,41 +105,34 @@ interface Waiting {
   readonly child: ChildProcess
   readonly exited: Promise<string>
   readonly lastWords: readonly string[]
-  readonly clock: Clock
 }
 
-/** Returns the first message, or throws the reason for its absence. No timer or listener remains in any case. */
-async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyMessage>> {
+/** Returns the first message, or kills the process and throws the reason for its absence. */
+async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.output<typeof readyMessage>> {
   const done = new AbortController()
-  const spoken = once(child, 'message', { signal: done.signal }).then(
-    ([message]: unknown[]) => message,
-    () => exited,
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(readyTimeoutMs)])
+  const spoken = once(child, 'message', { signal }).then(
+    ([message]: unknown[]) => readyMessage.parse(message),
+    () => (signal.aborted ? `was not ready after ${readyTimeoutMs} ms` : exited),
   )
-  const late = clock.sleep(readyTimeoutMs, done.signal).then(() => `was not ready after ${readyTimeoutMs} ms`)
   try {
-    const first = await Promise.race([spoken, late, exited])
-    if (typeof first === 'string') throw exitFault(first, lastWords)
-    return readyMessage.parse(first)
+    const first = await Promise.race([spoken, exited])
+    if (typeof first !== 'string') return first
+    throw exitFault(first, lastWords)
   } catch (error) {
     child.kill('SIGKILL')
     throw error
   } finally {
-    late.catch(() => undefined)
     done.abort()
   }
 }
 
 /** Sends SIGTERM first, then SIGKILL. Even a kill loses no acknowledged data, because it is on disk. */
-async function stopChild({ child, exited, clock }: Omit<Waiting, 'lastWords'>): Promise<void> {
+async function stopChild(child: ChildProcess, exited: Promise<string>): Promise<void> {
   child.kill('SIGTERM')
-  const gone = new AbortController()
-  const late = clock.sleep(stopTimeoutMs, gone.signal).then(
-    () => child.kill('SIGKILL'),
-    () => undefined,
-  )
+  const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
   await exited
-  gone.abort()
-  await late
+  clearTimeout(late)
 }
 
 function exitFault(how: string, lastWords: readonly string[]): Fault {

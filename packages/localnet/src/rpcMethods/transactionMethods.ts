@@ -25,16 +25,10 @@ import { transactionEncodings, transactionJson } from '../transactionJson.ts'
 const statusesMax = 256
 const signaturesMax = 1_000
 
-/** Older clients send only an encoding instead of a configuration. */
-const transactionConfig = z
-  .enum(transactionEncodings)
-  .transform((encoding) => ({ encoding, commitment: undefined, maxSupportedTransactionVersion: undefined }))
-  .or(
-    configParam({
-      encoding: z.enum(transactionEncodings).nullish(),
-      maxSupportedTransactionVersion: slotParam.nullish(),
-    }),
-  )
+const transactionConfig = configParam({
+  encoding: z.enum(transactionEncodings).nullish(),
+  maxSupportedTransactionVersion: slotParam.nullish(),
+})
 
 const statusesConfig = configParam({ searchTransactionHistory: z.boolean().nullish() })
 
