@@ -189,9 +189,7 @@ test('the command says that the node does not answer before it waits for it the 
     findLedger: () => Promise.resolve({ databaseUrl: service.database.serviceUrl }),
     clock: {
       ...systemClock,
-      // With a signal it is the wait for a slow answer, and these come at once.
-      sleep: (_durationMs, signal) => {
-        if (signal !== undefined) return new Promise(() => undefined)
+      sleep: () => {
         writtenAtSleeps.push(written.join(''))
         return Promise.resolve()
       },
@@ -202,35 +200,4 @@ test('the command says that the node does not answer before it waits for it the 
   expect(writtenAtSleeps[0]).toBe(said)
   expect(writtenAtSleeps.at(-1)).toBe(said)
   expect([code, written.at(-1)]).toEqual([1, expect.stringContaining('did not answer getTransaction usably')])
-})
-
-test('the command names a node that hangs and the question it hangs on, while it waits', async () => {
-  const written: string[] = []
-  let say: () => void = () => undefined
-  const said = new Promise<void>((resolve) => void (say = resolve))
-  const { rpcUrl } = service.chain
-  const code = await runAuditCommand(
-    ['--chain', rpcUrl, '--payment-wallet', paymentWallet, '--recorded-within', '60'],
-    {
-      stdout: { write: () => undefined },
-      stderr: {
-        write: (text) => {
-          written.push(text)
-          say()
-        },
-      },
-      interrupted: new AbortController().signal,
-      findLedger: () => Promise.resolve({ databaseUrl: service.database.serviceUrl }),
-      // The node answers only after the command has said that it waits.
-      fetch: async (...call) => {
-        await said
-        return fetch(...call)
-      },
-      clock: { ...systemClock, sleep: () => Promise.resolve() },
-    },
-  )
-  expect(written).toEqual([
-    `the Solana node ${new URL(rpcUrl).host} has not answered getTransaction for 5 s; each question is asked up to 8 times, for 30 s each\n`,
-  ])
-  expect(code).toBe(0)
 })

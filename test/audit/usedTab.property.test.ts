@@ -24,11 +24,7 @@ test('the audit computes the amount that the service charges, and no charge is m
           minimumMicroUsd: prices.minimum,
         }
         const charged = chargeWithin(hold, { price, split: defaultSplit }, usage)
-        const texts = Object.entries({ ...prices, tokenPriceAttoUsd }).map(([name, value]) => [name, `${value}`])
-        const wanted = chargeOfUse(
-          JSON.stringify({ ...Object.fromEntries(texts), decimals, split: defaultSplit }),
-          usage,
-        )
+        const wanted = chargeOfUse({ ...prices, tokenPriceAttoUsd, decimals, split: [...defaultSplit] }, usage)
         expect(charged.requiredBaseUnits).toBe(wanted < heldBaseUnits ? wanted : heldBaseUnits)
         const parts = charged.shares.reduce((sum, { baseUnits }) => sum + baseUnits, charged.burnBaseUnits)
         expect(parts).toBe(charged.requiredBaseUnits)

@@ -8,16 +8,17 @@ export interface AccountClass {
   /** The whole name if `isExact`, otherwise the start of the name. */
   readonly prefix: string
   readonly isExact: boolean
-  readonly floorBaseUnits: bigint | undefined
-  readonly ceilingBaseUnits: bigint | undefined
+  /** Limits of the balance in base units, as text. */
+  readonly floor: string | null
+  readonly ceiling: string | null
   /** True if debits less credits are also summed by hour. */
   readonly isHourly: boolean
   /** The wallets to which payouts may pay this debt. Undefined if payouts do not pay it. */
   readonly payableTo?: 'its wallet' | 'any wallet'
 }
 
-const debt = { floorBaseUnits: undefined, ceilingBaseUnits: 0n, isHourly: false }
-const unlimited = { floorBaseUnits: undefined, ceilingBaseUnits: undefined, isHourly: false }
+const debt = { floor: null, ceiling: '0', isHourly: false }
+const unlimited = { floor: null, ceiling: null, isHourly: false }
 
 export const accountClasses: readonly AccountClass[] = [
   { class: 'wallet', prefix: 'Assets:PaymentWallet', isExact: true, ...unlimited },
@@ -34,8 +35,8 @@ export const accountClasses: readonly AccountClass[] = [
   // Callers' burns are summed by hour in this account, not in the account of each endpoint.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
-  { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floorBaseUnits: 0n },
-  { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floorBaseUnits: 0n },
+  { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floor: '0' },
+  { class: 'exposed', prefix: 'Memo:Exposed', isExact: true, ...unlimited, floor: '0' },
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 

@@ -5,7 +5,7 @@ import { auditExport } from './auditExport.ts'
 import { type AuditReport, reportOf } from './auditReport.ts'
 import { AuditRun } from './auditRun.ts'
 import { ChainAudit, type ChainAuditOptions } from './chainAudit.ts'
-import { createChainNode, type NodeTrouble } from './chainNode.ts'
+import { createChainNode } from './chainNode.ts'
 import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import {
   type CheckpointDeps,
@@ -15,7 +15,7 @@ import {
   type GivenCheckpoint,
   storedCheckpoints,
 } from './checkpoints.ts'
-import { type DatabaseSource, lastPositionOf, openDatabaseSource } from './databaseSource.ts'
+import { lastPositionOf, openDatabaseSource } from './databaseSource.ts'
 import { type ExportSource, openExport } from './exportSource.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
 import { AuditState } from './auditState.ts'
@@ -40,8 +40,8 @@ export interface AuditOptions {
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** Called when the node is slow, or when its answer is unusable and the request will be repeated. */
-  readonly onNodeTrouble?: (trouble: NodeTrouble) => void
+  /** Called with the method when an answer of the node is unusable and the request will be repeated. */
+  readonly onNodeTrouble?: (method: string) => void
 }
 
 export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'recordedWithinMs'> {
@@ -57,50 +57,38 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const resumedAfter = replay.position === 0 ? undefined : replay.position
   replay.snapshots = new Map((options.snapshots ?? []).map((known) => [known.sha256, known]))
   const { source } = options
+  const ended = () => Math.round(options.clock.monotonicMs() - startedAtMs)
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
-    const parts = await prepare(options, { replay, database })
-    const tables = await auditDatabase(database, { ...parts, replay })
-    const durationMs = since(options, startedAtMs)
-    return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs, ...tables })
+    const ofDatabase = { claims: [], stored: storedCheckpoints(database), lastPosition: await lastPositionOf(database) }
+    const parts = openParts(options, replay, ofDatabase)
+    const tables = await auditDatabase(database, parts)
+    return reportOf({ ...parts, ...tables, resumedAfter, source: 'database', durationMs: ended() })
   }
   await using file = await openExport(source.path)
-  const parts = await prepare(options, { replay, file })
-  await auditExport(file, { ...parts, replay })
-  const durationMs = since(options, startedAtMs)
-  return reportOf({
-    ...parts,
-    replay,
-    resumedAfter,
-    source: 'export',
-    durationMs,
-    areKeysRead: false,
-    functionsCompared: undefined,
-    reportsUpto: undefined,
+  const parts = openParts(options, replay, {
+    claims: claimsOfExport(file),
+    stored: undefined,
+    lastPosition: file.head.treeSize,
   })
+  await auditExport(file, parts)
+  const noTables = { areKeysRead: false, functionsCompared: undefined, reportsUpto: undefined }
+  return reportOf({ ...parts, ...noTables, resumedAfter, source: 'export', durationMs: ended() })
 }
 
-interface Source {
-  readonly replay: Replay
-  readonly database?: DatabaseSource
-  readonly file?: ExportSource
+interface SourceFacts extends Pick<CheckpointDeps, 'claims' | 'stored'> {
+  readonly lastPosition: number
 }
 
 /** Creates the parts of an audit for one source. */
-async function prepare(options: AuditOptions, { replay, database, file }: Source) {
-  const { clock, resumeFile, signal, onProgress } = options
-  const stored = options.transactions ? new StoredTransactions(replay.findings, replay.state) : undefined
+function openParts(options: AuditOptions, replay: Replay, { claims, stored: storedClaims, lastPosition }: SourceFacts) {
+  const { clock, resumeFile, signal, onProgress, verifierKeys: given } = options
+  const { findings, periods, state, tree } = replay
+  const stored = options.transactions ? new StoredTransactions(findings, state) : undefined
   const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, options, replay)
-  const storedClaims = database === undefined ? undefined : storedCheckpoints(database)
-  const deps: CheckpointDeps = {
-    findings: replay.findings,
-    given: options.verifierKeys,
-    periods: replay.periods,
-    claims: [...options.ownCheckpoints.map(claimOf), ...(file === undefined ? [] : claimsOfExport(file))],
-    ...(storedClaims === undefined ? {} : { stored: storedClaims }),
-  }
-  const checkpoints = new Checkpoints(deps, replay.tree.size)
-  const lastPosition = database === undefined ? (file?.head.treeSize ?? 0) : await lastPositionOf(database)
+  const ownClaims = options.ownCheckpoints.map(claimOf)
+  const deps = { findings, given, periods, claims: [...ownClaims, ...claims], stored: storedClaims }
+  const checkpoints = new Checkpoints(deps, tree.size)
   const run = new AuditRun({
     replay,
     checkpoints,
@@ -109,9 +97,9 @@ async function prepare(options: AuditOptions, { replay, database, file }: Source
     isResumable: resumeFile !== undefined,
     clock,
     signal,
-    onProgress: onProgress === undefined ? undefined : (position) => onProgress(position, lastPosition),
+    onProgress: (position) => onProgress?.(position, lastPosition),
   })
-  return { run, stored, chain, checkpoints }
+  return { replay, run, stored, chain, checkpoints }
 }
 
 function openChainAudit(
@@ -136,8 +124,4 @@ function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const note = readCheckpoint(head.checkpoint)
   const claim = { size: note?.size ?? head.treeSize, root: note?.root ?? root, note: head.checkpoint }
   return [stated, { ...claim, source: 'the checkpoint of the export' }]
-}
-
-function since({ clock }: AuditOptions, startedAtMs: number): number {
-  return Math.round(clock.monotonicMs() - startedAtMs)
 }

@@ -5,11 +5,10 @@ import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
 import { readHolderSnapshot } from './holderSnapshot.ts'
-import { attemptsMax, type NodeTrouble, slowMs, timeoutMs } from './chainNode.ts'
+import { attemptsMax } from './chainNode.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
 import { auditHelp, type AuditArguments, readArguments, UsageError } from './commandArguments.ts'
-import { openProgressLine, type ProgressLine } from './progressLine.ts'
 
 export interface CommandStream {
   write(text: string): unknown
@@ -56,7 +55,14 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
       onProgress: (position: number, last: number) => progress.update(position, last),
     }
     const question = await readQuestion(read, deps)
-    const onNodeTrouble = reportNode(question.chain?.rpcUrl, { progress, stderr: deps.stderr })
+    let isTroubleReported = false
+    // A node that does not answer is queried for minutes, and the audit must not seem to hang.
+    const onNodeTrouble = (method: string): void => {
+      if (isTroubleReported) return
+      isTroubleReported = true
+      progress.end()
+      deps.stderr.write(`${troubleText(question.chain?.rpcUrl ?? '', method)}\n`)
+    }
     const { resumeFile, transactions } = read
     const report = await audit({ ...question, ...common, onNodeTrouble, resumeFile, transactions })
     progress.end()
@@ -71,32 +77,34 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
   }
 }
 
-interface Terminal {
-  readonly progress: ProgressLine
-  readonly stderr: CommandStream
+interface ProgressLine {
+  update(position: number, last: number): void
+  end(): void
 }
 
-/**
- * Reports trouble with the node, each kind once. A node that does not answer is queried for minutes, and the audit must
- * not seem to hang.
- */
-function reportNode(rpcUrl: string | undefined, { progress, stderr }: Terminal): (trouble: NodeTrouble) => void {
-  // Show only the host, because the path of the URL may contain a key.
-  const node = `the Solana node ${rpcUrl === undefined ? '' : new URL(rpcUrl).host}`
-  const seconds = (durationMs: number) => `${durationMs / 1000} s`
-  const textOf: Record<NodeTrouble['kind'], (method: string) => string> = {
-    slow: (method) =>
-      `${node} has not answered ${method} for ${seconds(slowMs)}; each question is asked up to ${attemptsMax} times, for ${seconds(timeoutMs)} each`,
-    unusable: (method) =>
-      `${node} does not answer ${method} usably; it is asked up to ${attemptsMax} times, with pauses of a minute in all`,
+/** Opens a line on a terminal that each update overwrites. Writes nothing if stderr is not a terminal. */
+function openProgressLine(stream: CommandStream): ProgressLine {
+  if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
+  let shown = ''
+  return {
+    update(position, last) {
+      const percent = last === 0 ? 100 : Math.floor((100 * position) / last)
+      const line = `${percent}% | ${position}/${last} events`
+      if (line === shown) return
+      shown = line
+      stream.write(`\r\x1b[K${line}`)
+    },
+    end() {
+      if (shown !== '') stream.write('\r\x1b[K')
+      shown = ''
+    },
   }
-  const reported = new Set<NodeTrouble['kind']>()
-  return ({ kind, method }) => {
-    if (reported.has(kind)) return
-    reported.add(kind)
-    progress.end()
-    stderr.write(`${textOf[kind](method)}\n`)
-  }
+}
+
+/** Names only the host of the node, because the path of its URL may contain a key. */
+function troubleText(rpcUrl: string, method: string): string {
+  const { host } = new URL(rpcUrl)
+  return `the Solana node ${host} does not answer ${method} usably; it is asked up to ${attemptsMax} times, with pauses of a minute in all`
 }
 
 /** Undefined for a defect of the program. Its error is thrown again, because the stack is useful. */

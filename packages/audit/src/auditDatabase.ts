@@ -4,10 +4,11 @@ import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { eventsQuery, readEventBlock } from './databaseEvents.ts'
 import type { DatabaseSource } from './databaseSource.ts'
+import type { Findings } from './findings.ts'
+import { compareFunctions } from './installedFunctions.ts'
 import { matchAccounts, matchTallies, readAccounts } from './matchAccounts.ts'
 import { matchDeclaration } from './matchDeclaration.ts'
 import { matchQuotes } from './matchQuotes.ts'
-import { matchFunctions } from './matchFunctions.ts'
 import { matchHead, matchKeys, matchSettings } from './matchSettings.ts'
 import { matchStreams } from './matchStreams.ts'
 import { matchTables } from './matchTables.ts'
@@ -44,7 +45,7 @@ export async function auditDatabase(
   const derived = await deriveReports(source)
   const accounts = await readAccounts(replay.state, source)
   for await (const block of source.copy(eventsQuery(replay.position))) {
-    await run.prepare(block.count)
+    await run.prepare(block.length)
     readEventBlock(block, accounts, (event) => run.apply(event))
     await replay.tiles.compare(source, false)
     await run.rest()
@@ -69,6 +70,17 @@ export async function auditDatabase(
   await matchHead(replay, source)
   await chain?.finishLive()
   return { areKeysRead, functionsCompared, reportsUpto }
+}
+
+/** Returns the number of compared functions. Undefined for a database of another release. */
+async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<number | undefined> {
+  const comparison = await compareFunctions((query) => source.rows(query))
+  if (!comparison.isOfRelease) return undefined
+  for (const { name, problem } of comparison.differences) {
+    const message = `the function ${problem}: what it has written since then may agree with its events and be wrong`
+    findings.add('function_differs', { position: undefined, subject: name, message })
+  }
+  return comparison.compared
 }
 
 /**

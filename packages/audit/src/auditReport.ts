@@ -132,26 +132,30 @@ function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   }
 }
 
+/** The text in a list, or no text. */
+function only(isSaid: boolean, text: string): readonly string[] {
+  return isSaid ? [text] : []
+}
+
 function integrityBasis({ replay, checkpoints, source, resumedAfter, functionsCompared }: Audited): Basis {
-  const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
-  const declaration = 'the kinds, steps and classes that the database enforces'
-  const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
+  const { compared, signaturesVerified: verified, signaturesUnverified: unverified } = checkpoints.figures
+  const isDatabase = source === 'database'
+  const isOtherRelease = isDatabase && functionsCompared === undefined
+  const functions = `${functionsCompared} functions of the database, which are those of this release`
   return {
     checked: [
-      hashes,
-      ...(source === 'database' ? [declaration] : []),
-      ...(functionsCompared === undefined
-        ? []
-        : [`${functionsCompared} functions of the database, which are those of this release`]),
-      ...(replay.tiles.compared > 0 ? [`${replay.tiles.compared} stored tiles`] : []),
-      ...(compared > 0 ? [`${compared} checkpoints compared, the signatures of ${signaturesVerified} verified`] : []),
+      `${replay.tree.size} bodies read and hashed again, and their tree`,
+      ...only(isDatabase, 'the kinds, steps and classes that the database enforces'),
+      ...only(functionsCompared !== undefined, functions),
+      ...only(replay.tiles.compared > 0, `${replay.tiles.compared} stored tiles`),
+      ...only(compared > 0, `${compared} checkpoints compared, the signatures of ${verified} verified`),
     ],
     notChecked: [
-      ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
-      ...(compared > 0 ? [] : [uncompared(resumedAfter)]),
-      ...(source === 'database' && functionsCompared === undefined ? [otherFunctions] : []),
+      ...only(unverified > 0, `the signatures of ${unverified} checkpoints: no --verifier-key`),
+      ...only(compared === 0, uncompared(resumedAfter)),
+      ...only(isOtherRelease, otherFunctions),
     ],
-    notReCheckable: source === 'database' && functionsCompared === undefined ? 1 : 0,
+    notReCheckable: isOtherRelease ? 1 : 0,
     insufficient: compared === 0 && resumedAfter === undefined,
   }
 }
@@ -165,81 +169,69 @@ function uncompared(resumedAfter: number | undefined): string {
 }
 
 function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
-  const lifecycles = `the lifecycles, prices and splits of ${replay.streams.payments()} payments, and double entry derived from them`
   const tables = 'postings, accounts with their limits, and hourly tallies'
   const reports = 'the tables of the finance reports'
+  const isDatabase = source === 'database'
+  const areReportsRead = isDatabase && reportsUpto !== undefined
   const { derived, underived } = holderFigures(replay.state)
-  const plans = derived === 0 ? [] : [`the lines of ${derived} payouts to holders, derived from their snapshots`]
   const unjudged = replay.findings.unjudgedCount()
-  const unknown = unjudged === 0 ? [] : [`the streams of ${unjudged} kinds that this auditor does not know`]
-  const unseen = underived === 0 ? [] : [`the lines of ${underived} payouts to holders: no --snapshot has their digest`]
-  if (source === 'database') {
-    return {
-      checked: [
-        lifecycles,
-        ...plans,
-        `${tables} as they are stored`,
-        ...(reportsUpto === undefined ? [] : [`${reports}, which have reached position ${reportsUpto}`]),
-      ],
-      notChecked: [
-        ...unseen,
-        ...unknown,
-        ...(reportsUpto === undefined
-          ? [`${reports}: the role may not read them, or a body they are derived from is damaged`]
-          : []),
-      ],
-      notReCheckable: underived + unjudged,
-    }
-  }
-  const stored = `${tables}, and ${reports}, as they are stored`
   return {
-    checked: [lifecycles, ...plans],
-    notChecked: [...unseen, ...unknown, `${stored}: an export has events only`],
+    checked: [
+      `the lifecycles, prices and splits of ${replay.streams.payments()} payments, and double entry derived from them`,
+      ...only(derived > 0, `the lines of ${derived} payouts to holders, derived from their snapshots`),
+      ...only(isDatabase, `${tables} as they are stored`),
+      ...only(areReportsRead, `${reports}, which have reached position ${reportsUpto}`),
+    ],
+    notChecked: [
+      ...only(underived > 0, `the lines of ${underived} payouts to holders: no --snapshot has their digest`),
+      ...only(unjudged > 0, `the streams of ${unjudged} kinds that this auditor does not know`),
+      ...only(!isDatabase, `${tables}, and ${reports}, as they are stored: an export has events only`),
+      ...only(
+        isDatabase && !areReportsRead,
+        `${reports}: the role may not read them, or a body they are derived from is damaged`,
+      ),
+    ],
     notReCheckable: underived + unjudged,
   }
 }
 
 function completenessBasis({ replay, source, chain, areKeysRead }: Audited): Basis {
-  const positions = `positions 1 to ${replay.position} and the versions of every stream`
   const registry = 'the streams that make a payment single-use, settings, paid quotes and the head'
-  const presentable = chain?.figures.presentable ?? 0
+  const isDatabase = source === 'database'
+  const { lookedFor = 0, presentable = 0 } = chain?.figures ?? {}
+  const young = `${presentable} transfers on chain that may still be presented: too young for the ledger to have them`
   return {
     checked: [
-      positions,
-      ...(source === 'database' ? [registry] : []),
-      ...(areKeysRead ? ['the keys of burn rounds'] : []),
-      ...(chain === undefined ? [] : [`${chain.figures.lookedFor} transactions of the payment token account`]),
+      `positions 1 to ${replay.position} and the versions of every stream`,
+      ...only(isDatabase, registry),
+      ...only(areKeysRead, 'the keys of burn rounds'),
+      ...only(chain !== undefined, `${lookedFor} transactions of the payment token account`),
     ],
     notChecked: [
-      ...(source === 'database' ? [] : [`${registry}: an export has events only`]),
-      ...(source === 'database' && !areKeysRead ? ['the keys of burn rounds: the role may not read them'] : []),
-      ...(chain === undefined ? ['payments on chain that the ledger does not have: no --chain'] : []),
-      ...(presentable > 0
-        ? [`${presentable} transfers on chain that may still be presented: too young for the ledger to have them`]
-        : []),
+      ...only(!isDatabase, `${registry}: an export has events only`),
+      ...only(isDatabase && !areKeysRead, 'the keys of burn rounds: the role may not read them'),
+      ...only(chain === undefined, 'payments on chain that the ledger does not have: no --chain'),
+      ...only(presentable > 0, young),
     ],
   }
 }
 
 function chainBasis({ stored, chain }: Audited): Basis {
-  const bytes = stored?.figures
+  const { signed = 0, amountsShown = 0, withoutBytes = 0 } = stored?.figures ?? {}
   const { confirmed = 0, dropped = 0, pruned = 0, notFinal = 0 } = chain?.figures ?? {}
+  const signatures = `${signed} stored transactions are signed, ${amountsShown} show their amounts themselves`
   return {
     checked: [
-      ...(bytes === undefined
-        ? []
-        : [`${bytes.signed} stored transactions are signed, ${bytes.amountsShown} show their amounts themselves`]),
-      ...(chain === undefined ? [] : [`${confirmed} payments confirmed by a node`]),
+      ...only(stored !== undefined, signatures),
+      ...only(chain !== undefined, `${confirmed} payments confirmed by a node`),
       ...(chain?.custody ?? []),
-      ...(dropped > 0 ? [`${dropped} payments and burns that the chain has dropped, as recorded`] : []),
+      ...only(dropped > 0, `${dropped} payments and burns that the chain has dropped, as recorded`),
     ],
     notChecked: [
-      ...(bytes !== undefined && bytes.withoutBytes > 0
-        ? [`${bytes.withoutBytes} payments are kept without bytes`]
-        : []),
-      ...(pruned > 0 ? [`${pruned} payments are older than what the node has`] : []),
-      ...(notFinal > 0 ? [`${notFinal} payments are not final yet`] : []),
-      ...(chain === undefined ? ['whether the payments landed: no --chain'] : []),
+      ...only(withoutBytes > 0, `${withoutBytes} payments are kept without bytes`),
+      ...only(pruned > 0, `${pruned} payments are older than what the node has`),
+      ...only(notFinal > 0, `${notFinal} payments are not final yet`),
+      ...only(chain === undefined, 'whether the payments landed: no --chain'),
     ],
     notReCheckable: pruned + notFinal,
     insufficient: chain === undefined,

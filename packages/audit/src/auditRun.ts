@@ -21,7 +21,7 @@ export interface AuditRunDeps {
   readonly isResumable: boolean
   readonly clock: AuditClock
   readonly signal: AbortSignal | undefined
-  readonly onProgress: ((position: number) => void) | undefined
+  readonly onProgress: (position: number) => void
 }
 
 // Save only every 15 s, because writing the state of a million events takes 0.1 s.
@@ -54,7 +54,7 @@ export class AuditRun {
     const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()
     await chain?.drain()
-    onProgress?.(replay.position)
+    onProgress(replay.position)
     const isDue = clock.monotonicMs() - this.#savedAtMs >= saveEveryMs
     if (isResumable && (isDue || signal?.aborted === true)) await this.#save()
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)

@@ -7,7 +7,7 @@ import { AuditFault } from './auditFault.ts'
 import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
 
 // Raise this version when the format of the state changes. A file of another version would be continued wrongly.
-const stateVersion = 10
+const stateVersion = 11
 // "toll" in ASCII. A SQLite file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600

@@ -6,13 +6,8 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
-  /** Called when an answer is slow, and before each wait after an unusable answer. One request may take minutes. */
-  readonly onTrouble?: ((trouble: NodeTrouble) => void) | undefined
-}
-
-export interface NodeTrouble {
-  readonly kind: 'slow' | 'unusable'
-  readonly method: string
+  /** Called before each wait after an unusable answer, with the method. One request may take minutes. */
+  readonly onTrouble?: ((method: string) => void) | undefined
 }
 
 /** The requests that an audit sends to a Solana node. */
@@ -135,9 +130,7 @@ function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
 export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
-export const timeoutMs = 30_000
-// Report answers slower than this. Nodes answer within a second, and a silent audit seems to hang.
-export const slowMs = 5_000
+const timeoutMs = 30_000
 const answerBytesMax = 16 * 1024 * 1024
 
 async function ask<T>(
@@ -148,16 +141,13 @@ async function ask<T>(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   let lastError: unknown
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const cancelReport = reportSlowAnswer(deps, method)
     try {
       return schema.parse(resultOf(await post(deps, body)))
     } catch (error) {
       lastError = error
-    } finally {
-      cancelReport()
     }
     if (attempt === attemptsMax) break
-    deps.onTrouble?.({ kind: 'unusable', method })
+    deps.onTrouble?.(method)
     await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
   // The address of the node may hold a key, so the message leaves it out.
@@ -168,19 +158,6 @@ async function post(deps: ChainNodeDeps, body: string): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs)
   const headers = { 'content-type': 'application/json' }
   return readJson(await deps.fetch(deps.rpcUrl, { method: 'POST', headers, body, signal }))
-}
-
-/** Reports a slow answer after `slowMs`, unless the returned function was called before. */
-function reportSlowAnswer({ clock, onTrouble }: ChainNodeDeps, method: string): () => void {
-  if (onTrouble === undefined) return () => undefined
-  const answered = new AbortController()
-  clock.sleep(slowMs, answered.signal).then(
-    () => {
-      if (!answered.signal.aborted) onTrouble({ kind: 'slow', method })
-    },
-    () => undefined,
-  )
-  return () => answered.abort()
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -38,7 +38,7 @@ export interface CheckpointDeps extends CheckpointKeysDeps {
   /** Claims of an export or of the auditor's own files, which are not in the database. */
   readonly claims: readonly Claim[]
   /** Reads the ledger's own checkpoints by page. Undefined for an export, which has none. */
-  readonly stored?: (afterSize: number) => Promise<readonly Claim[]>
+  readonly stored: ((afterSize: number) => Promise<readonly Claim[]>) | undefined
 }
 
 /** Compares every known checkpoint with the tree when the tree reaches the checkpoint's size. */
@@ -115,7 +115,7 @@ export class Checkpoints {
 const pageRows = 1_000
 
 /** Returns a reader of a live ledger's checkpoints, one page at a time. */
-export function storedCheckpoints(source: DatabaseSource): CheckpointDeps['stored'] {
+export function storedCheckpoints(source: DatabaseSource): NonNullable<CheckpointDeps['stored']> {
   return async (afterSize) => {
     // Stop at a size that JavaScript would round. Only a false checkpoint is that large, and no true one follows.
     if (afterSize > Number.MAX_SAFE_INTEGER) return []

@@ -4,11 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface AuditClock {
   /** Milliseconds of a clock that never goes back. Only differences are meaningful. */
   monotonicMs(): number
-  /** Waits for this time. Rejects if the signal is aborted first. */
-  sleep(durationMs: number, signal?: AbortSignal): Promise<void>
+  sleep(durationMs: number): Promise<void>
 }
 
 export const hostClock: AuditClock = {
   monotonicMs: () => performance.now(),
-  sleep: (durationMs, signal) => delay(durationMs, undefined, { signal }),
+  sleep: (durationMs) => delay(durationMs),
 }

@@ -1,17 +1,11 @@
 import type pg from 'pg'
 import { AuditFault } from './auditFault.ts'
 
-/** A block of consecutive rows of a COPY. */
-export interface CopyBlock {
-  readonly bytes: Buffer
-  /** Start of each row, and the end of the last one. */
-  readonly starts: Uint32Array
-  readonly count: number
-}
+/** Consecutive rows of a COPY, each in the binary format. */
+export type CopyBlock = readonly Buffer[]
 
 // Size of a block: a few hundred rows, because most have about 1 kB. The largest row has 66 kB.
 const blockBytes = 512 * 1024
-const blockRowsMax = 8_192
 // Maximum of blocks that wait for the reader. Beyond it, reading from the server pauses.
 const waitingMax = 4
 const binaryHeaderBytes = 19
@@ -19,13 +13,13 @@ const trailerBytes = 2
 
 /**
  * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows do not become objects, because
- * for a million rows that would cost more than the audit's own work. A block is valid until the next one is requested.
+ * for a million rows that would cost more than the audit's own work.
  */
 export class CopyOut implements pg.Submittable {
   readonly #text: string
-  readonly #ready: Filling[] = []
-  readonly #free: Filling[] = []
-  #filling: Filling | undefined
+  readonly #ready: CopyBlock[] = []
+  #rows: Buffer[] = []
+  #bytes = 0
   #connection: pg.Connection | undefined
   #isFirst = true
   #isDone = false
@@ -38,14 +32,12 @@ export class CopyOut implements pg.Submittable {
 
   async *blocks(): AsyncGenerator<CopyBlock> {
     while (this.#ready.length > 0 || (this.#error === undefined && !this.#isDone)) {
-      const filling = this.#ready.shift()
-      if (filling === undefined) {
+      const block = this.#ready.shift()
+      if (block === undefined) {
         await new Promise<void>((resolve) => (this.#wake = resolve))
       } else {
         if (this.#ready.length < waitingMax) this.#connection?.stream.resume()
-        yield filling
-        filling.count = 0
-        this.#free.push(filling)
+        yield block
       }
     }
     if (this.#error !== undefined) throw unreadable(this.#error)
@@ -61,16 +53,10 @@ export class CopyOut implements pg.Submittable {
     this.#isFirst = false
     // Skip the trailer, a row of -1 columns. If the COPY has no rows, it arrives together with the header.
     if (row.length <= trailerBytes) return
-    let filling = this.#filling
-    if (filling === undefined || !fits(filling, row)) {
-      this.#handOver()
-      const free = this.#free.pop()
-      filling = free !== undefined && fits(free, row) ? free : newFilling(row.length)
-      this.#filling = filling
-    }
-    const start = filling.starts[filling.count] ?? 0
-    row.copy(filling.bytes, start)
-    filling.starts[++filling.count] = start + row.length
+    // The chunk is a part of the connection's buffer, which the next chunks overwrite.
+    this.#rows.push(Buffer.from(row))
+    this.#bytes += row.length
+    if (this.#bytes >= blockBytes) this.#handOver()
   }
 
   handleCommandComplete(): void {
@@ -94,28 +80,13 @@ export class CopyOut implements pg.Submittable {
   handleEmptyQuery(): void {}
 
   #handOver(): void {
-    if (this.#filling === undefined) return
-    this.#ready.push(this.#filling)
-    this.#filling = undefined
+    if (this.#rows.length === 0) return
+    this.#ready.push(this.#rows)
+    this.#rows = []
+    this.#bytes = 0
     if (this.#ready.length >= waitingMax) this.#connection?.stream.pause()
     this.#wake?.()
   }
-}
-
-interface Filling extends CopyBlock {
-  count: number
-}
-
-function newFilling(rowBytes: number): Filling {
-  return {
-    bytes: Buffer.allocUnsafeSlow(Math.max(blockBytes, rowBytes)),
-    starts: new Uint32Array(blockRowsMax + 1),
-    count: 0,
-  }
-}
-
-function fits({ bytes, starts, count }: Filling, row: Buffer): boolean {
-  return count < blockRowsMax && (starts[count] ?? 0) + row.length <= bytes.length
 }
 
 /** Creates the fault for a ledger that cannot be read: a table or a right is missing, or the connection broke. */

@@ -19,12 +19,15 @@ const numericHeadBytes = 8
 
 /** Calls back for each row of a copy. The row is valid only during the call. */
 export async function readRows(blocks: AsyncIterable<CopyBlock>, onRow: (row: CopyRow) => void): Promise<void> {
+  for await (const block of blocks) readBlock(block, onRow)
+}
+
+/** Like `readRows`, for one block. */
+export function readBlock(block: CopyBlock, onRow: (row: CopyRow) => void): void {
   const row = new CopyRow()
-  for await (const { bytes, starts, count } of blocks) {
-    for (let index = 0; index < count; index++) {
-      row.open(bytes, starts[index] ?? 0)
-      onRow(row)
-    }
+  for (const bytes of block) {
+    row.open(bytes)
+    onRow(row)
   }
 }
 
@@ -40,9 +43,9 @@ export class CopyRow {
   end = 0
 
   /** Moves to the position before the first field of a row. */
-  open(bytes: Buffer, start: number): void {
+  open(bytes: Buffer): void {
     this.bytes = bytes
-    this.#at = start + 2
+    this.#at = columnCountBytes
   }
 
   /** Moves to the next field. False for null. */
@@ -69,11 +72,6 @@ export class CopyRow {
 
   int64(): number {
     return this.#has(8) ? this.#int64At(this.start) : Number.NaN
-  }
-
-  /** Undefined for null. */
-  optionalInt64(): number | undefined {
-    return this.next() ? this.#int64At(this.start) : undefined
   }
 
   /** Milliseconds since 1970. `infinity` and `-infinity` become times outside of any calendar. Undefined for null. */
@@ -119,26 +117,6 @@ export class CopyRow {
   }
 
   /**
-   * A multirange of int8 in its canonical form `[from, to)`, as a flat list: the start and the exclusive end of each
-   * range.
-   */
-  int64Ranges(): readonly number[] {
-    if (!this.next()) return []
-    const count = this.bytes.readInt32BE(this.start)
-    const bounds: number[] = []
-    let at = this.start + 4
-    for (let index = 0; index < count; index++) {
-      const length = this.bytes.readInt32BE(at)
-      // Check that each range is one byte of flags and two bounds with their lengths. Any other shape counts as a
-      // difference.
-      const isPlain = length === plainRangeBytes && this.bytes[at + 4] === lowerInclusive
-      bounds.push(isPlain ? this.#int64At(at + 9) : -1, isPlain ? this.#int64At(at + 21) : -1)
-      at += 4 + length
-    }
-    return bounds
-  }
-
-  /**
    * Returns the start of an array's first element with its length. Returns the end of the field for null and an empty
    * array.
    */
@@ -162,13 +140,6 @@ export class CopyRow {
     // Reject NaN, infinities and fractions. A fraction has more digits than its weight, because Postgres omits trailing
     // zeros.
     if ((sign !== 0 && !isNegative) || digits > weight + 1) return notAnAmount
-    if (weight <= exactWeightMax) {
-      let small = 0
-      for (let index = 0; index <= weight; index++) {
-        small = small * 10_000 + (index < digits ? bytes.readInt16BE(start + numericHeadBytes + 2 * index) : 0)
-      }
-      return BigInt(isNegative ? -small : small)
-    }
     let value = 0n
     for (let index = 0; index <= weight; index++) {
       const digit = index < digits ? bytes.readInt16BE(start + numericHeadBytes + 2 * index) : 0
@@ -187,11 +158,8 @@ export class CopyRow {
   }
 }
 
-// Largest weight whose number is exact in a double: three groups of four digits.
-const exactWeightMax = 2
-// Size of an int8 range: one byte of flags and two bounds of 4 + 8 bytes.
-const plainRangeBytes = 25
-const lowerInclusive = 2
+// Size of the number of columns, which begins a row.
+const columnCountBytes = 2
 // Size of an array's header: dimensions, null flag and element type, then the count and lower bound of the one
 // dimension.
 const arrayHeadBytes = 20

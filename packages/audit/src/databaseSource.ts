@@ -1,11 +1,10 @@
 import pg from 'pg'
 import { AuditFault } from './auditFault.ts'
 import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
-import { invariant } from './invariant.ts'
 
 /** A read-only snapshot of a live ledger: every table has its content of the moment when the source was opened. */
 export interface DatabaseSource extends AsyncDisposable {
-  /** Runs a COPY of the query on a separate connection. */
+  /** Runs a COPY of the query on a separate connection. Read it to its end before the next one. */
   copy(query: string): AsyncGenerator<CopyBlock>
   /** Starts a COPY of one long query in a third session. The caller reads it later. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
@@ -36,22 +35,33 @@ const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = of
  * reports. The rights of `tollbook_reader` suffice.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
-  const main = await openSession(databaseUrl)
+  const sessions: pg.Client[] = []
+  const begin = async (): Promise<pg.Client> => {
+    const session = await openSession(databaseUrl)
+    sessions.push(session)
+    await session.query('begin isolation level repeatable read read only')
+    return session
+  }
+  const close = async (): Promise<void> => void (await Promise.all(sessions.map((session) => session.end())))
   try {
-    await main.query('begin isolation level repeatable read read only')
+    const main = await begin()
     const { rows } = await main.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot')
-    const snapshot = rows[0]?.snapshot ?? ''
-    const copier = await joinSnapshot(databaseUrl, snapshot)
-    try {
-      const beside = await joinSnapshot(databaseUrl, snapshot)
-      for (const setting of besideSettings) await beside.query(`set local ${setting}`)
-      return sourceOf({ main, copier, beside })
-    } catch (error) {
-      await copier.end()
-      throw error
+    const [copier, beside] = [await begin(), await begin()]
+    for (const session of [copier, beside])
+      await session.query(`set transaction snapshot ${session.escapeLiteral(rows[0]?.snapshot ?? '')}`)
+    for (const setting of besideSettings) await beside.query(`set local ${setting}`)
+    return {
+      copy: (query) => copier.query(new CopyOut(query)).blocks(),
+      copyBeside: (query) => beside.query(new CopyOut(query)).blocks(),
+      rows: (query, values = []) => read(main, query, values),
+      async mayRead(table) {
+        const [row] = await read<{ may: boolean }>(main, `select has_table_privilege($1, 'select') as may`, [table])
+        return row?.may === true
+      },
+      [Symbol.asyncDispose]: close,
     }
   } catch (error) {
-    await main.end()
+    await close()
     throw error
   }
 }
@@ -60,45 +70,6 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
 export async function lastPositionOf(source: DatabaseSource): Promise<number> {
   const [row] = await source.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
   return Number(row?.last ?? 0)
-}
-
-async function joinSnapshot(databaseUrl: string, snapshot: string): Promise<pg.Client> {
-  const session = await openSession(databaseUrl)
-  try {
-    await session.query('begin isolation level repeatable read read only')
-    await session.query(`set transaction snapshot ${session.escapeLiteral(snapshot)}`)
-    return session
-  } catch (error) {
-    await session.end()
-    throw error
-  }
-}
-
-interface Sessions {
-  readonly main: pg.Client
-  readonly copier: pg.Client
-  readonly beside: pg.Client
-}
-
-function sourceOf({ main, copier, beside }: Sessions): DatabaseSource {
-  let isCopying = false
-  return {
-    async *copy(query) {
-      invariant(!isCopying, 'a table is read to its end before the next one')
-      isCopying = true
-      yield* copier.query(new CopyOut(query)).blocks()
-      isCopying = false
-    },
-    copyBeside: (query) => beside.query(new CopyOut(query)).blocks(),
-    rows: <T extends pg.QueryResultRow>(query: string, values: readonly unknown[] = []) => read<T>(main, query, values),
-    async mayRead(table) {
-      const [row] = await read<{ may: boolean }>(main, `select has_table_privilege($1, 'select') as may`, [table])
-      return row?.may === true
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([main.end(), copier.end(), beside.end()])
-    },
-  }
 }
 
 async function read<T extends pg.QueryResultRow>(

@@ -24,8 +24,8 @@ export interface DeclaredStep {
   readonly takesLease: boolean
   readonly isAfterLease: boolean
   readonly writer: 'service' | 'payout' | 'burner' | 'operator' | 'finance'
-  /** Highest number of a setting that the step may record. */
-  readonly numberMax: number | undefined
+  /** Highest number of a setting that the step may record. Null: no limit. */
+  readonly numberMax: number | null
   /**
    * Selects the streams that take this step if another step has the same state and events. The database does not
    * enforce it.
@@ -37,6 +37,6 @@ type GivenStep = Pick<DeclaredStep, 'step' | 'to' | 'events'> & Partial<Declared
 
 /** Declares a step. By default, the step begins a new stream and the service takes it. */
 export function declareStep(given: GivenStep): DeclaredStep {
-  const unless = { from: '', moves: [], takesLease: false, isAfterLease: false, numberMax: undefined } as const
+  const unless = { from: '', moves: [], takesLease: false, isAfterLease: false, numberMax: null } as const
   return { ...unless, writer: 'service', ...given }
 }

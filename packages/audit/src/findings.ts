@@ -81,13 +81,14 @@ const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
 /** Findings stored for each aspect. The first one is always stored, and the count is exact. */
 const storedMax = 100
 
-const storedFindings = new StateDocument('findings', () => {
-  const [stored, counts, firsts]: [Finding[], Map<FindingCode, number>, Map<Aspect, Finding>] = [
-    [],
-    new Map(),
-    new Map(),
-  ]
-  return { stored, counts, firsts }
+interface FoundSoFar {
+  readonly stored: Finding[]
+  readonly counts: Map<FindingCode, number>
+  readonly firsts: Map<Aspect, Finding>
+}
+
+const storedFindings = new StateDocument('findings', (): FoundSoFar => {
+  return { stored: [], counts: new Map(), firsts: new Map() }
 })
 
 /** Stores a bounded number of findings for each aspect. Counts and the first finding of each aspect are exact. */

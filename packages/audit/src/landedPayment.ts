@@ -2,15 +2,7 @@ import { base58 } from '@scure/base'
 import { type AuditedSettlement, dueOf } from './settlement.ts'
 import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
-import { sumOf } from './storedTransactions.ts'
-import {
-  isMemoProgram,
-  isTokenProgram,
-  type TokenCall,
-  type TokenMove,
-  tokenMovesOf,
-  tokenOpeningsOf,
-} from './tokenMoves.ts'
+import { memosOf, movesIn, openingsIn, type ProgramCall, sumOf, type TokenMove } from './tokenMoves.ts'
 
 /** Token movements of one mint in one landed transaction. */
 export interface LandedMoves {
@@ -34,24 +26,18 @@ export interface LandedAccount {
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
   const calls = callsOf(landed)
-  const tokenCalls = calls.filter(({ program }) => isTokenProgram(program))
-  const all = accountsOf(landed, tokenCalls)
-  const moves = tokenCalls
-    .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
-    .filter((move) => mintOfMove(move, all) === mint)
-  const memos = calls
-    .filter(({ program }) => isMemoProgram(program))
-    .map(({ data }) => data.toString('utf8'))
-    .filter((text) => text.startsWith(memoPrefix))
+  const all = accountsOf(landed, calls)
+  const moves = movesIn(calls).filter((move) => mintOfMove(move, all) === mint)
   const accounts = new Map([...all].filter(([, account]) => account.mint === mint))
-  return { moves, accounts, memos, signers: message.accountKeys.slice(0, message.header.numRequiredSignatures) }
+  return {
+    moves,
+    accounts,
+    memos: memosOf(calls),
+    signers: message.accountKeys.slice(0, message.header.numRequiredSignatures),
+  }
 }
 
-interface LandedCall extends TokenCall {
-  readonly program: string
-}
-
-function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly LandedCall[] {
+function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly ProgramCall[] {
   const keys = keysOf({ message, meta })
   const instructions = [...message.instructions, ...meta.innerInstructions.flatMap(({ instructions: inner }) => inner)]
   return instructions.map(({ programIdIndex, accounts, data }) => ({
@@ -67,7 +53,7 @@ function keysOf({ message, meta }: Pick<ChainTransaction['transaction'], 'messag
   return [...message.accountKeys, ...writable, ...read]
 }
 
-function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls: readonly TokenCall[]) {
+function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls: readonly ProgramCall[]) {
   const keys = keysOf({ message, meta })
   const accounts = new Map<string, { mint: string; owners: Set<string>; changeBaseUnits: bigint }>()
   const see = (account: string, mint: string, owner: string) => {
@@ -83,9 +69,7 @@ function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls:
   }
   count(meta.preTokenBalances, -1)
   count(meta.postTokenBalances, 1)
-  for (const call of calls) {
-    for (const { account, mint, owner } of tokenOpeningsOf(call.accounts, call.data)) see(account, mint, owner)
-  }
+  for (const { account, mint, owner } of openingsIn(calls)) see(account, mint, owner)
   return accounts
 }
 
@@ -93,8 +77,6 @@ function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls:
 function mintOfMove({ mint, source, destination }: TokenMove, accounts: ReadonlyMap<string, LandedAccount>) {
   return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
 }
-
-const memoPrefix = 'tollbook:'
 
 /** The receiver of a payment. */
 export interface PaidAccount {

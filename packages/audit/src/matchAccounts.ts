@@ -94,8 +94,8 @@ function differingRules(row: StateRow): string[] {
   const right = {
     class: known.class,
     isHourly: Number(known.isHourly),
-    floor: known.floorBaseUnits?.toString() ?? '',
-    ceiling: known.ceilingBaseUnits?.toString() ?? '',
+    floor: known.floor ?? '',
+    ceiling: known.ceiling ?? '',
   }
   return Object.entries(right)
     .filter(([column, value]) => row[column] !== value)

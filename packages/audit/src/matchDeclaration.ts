@@ -1,4 +1,4 @@
-import { accountClasses } from './accountClass.ts'
+import { type AccountClass, accountClasses } from './accountClass.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { DeclaredKind, DeclaredStep } from './declaredKind.ts'
 import type { Findings } from './findings.ts'
@@ -10,22 +10,13 @@ import { kinds } from './kinds.ts'
  */
 
 type KindRow = Omit<DeclaredKind, 'steps'>
-
-type StepRow = Omit<DeclaredStep, 'events' | 'moves' | 'numberMax' | 'writer' | 'when'> & {
+type ClassRow = Omit<AccountClass, 'payableTo'>
+/** `events` and `moves` may be null in a row that someone added. */
+type StepRow = Omit<DeclaredStep, 'events' | 'moves' | 'writer' | 'when'> & {
   readonly kind: string
   readonly events: readonly string[] | null
   readonly moves: readonly string[] | null
-  readonly numberMax: number | null
   readonly writer: string
-}
-
-interface ClassRow {
-  readonly class: string
-  readonly prefix: string
-  readonly isExact: boolean
-  readonly floor: string | null
-  readonly ceiling: string | null
-  readonly isHourly: boolean
 }
 
 const kindsQuery = `select kind, space, id_bytes as "idBytes", id_prefix as "idPrefix", is_setting as "isSetting" from ledger.kinds`
@@ -77,17 +68,8 @@ function classRow({ class: name, prefix, isExact, floor, ceiling, isHourly }: Cl
 }
 
 function declaredRows(): readonly Row[] {
-  const steps = kinds.flatMap(({ kind, steps }) =>
-    steps.map((step) => stepRow({ ...step, kind, numberMax: step.numberMax ?? null })),
-  )
-  const classes = accountClasses.map(({ floorBaseUnits, ceilingBaseUnits, ...row }) => {
-    return classRow({
-      ...row,
-      floor: floorBaseUnits?.toString() ?? null,
-      ceiling: ceilingBaseUnits?.toString() ?? null,
-    })
-  })
-  return [...kinds.map(kindRow), ...steps, ...classes]
+  const steps = kinds.flatMap(({ kind, steps }) => steps.map((step) => stepRow({ ...step, kind })))
+  return [...kinds.map(kindRow), ...steps, ...accountClasses.map(classRow)]
 }
 
 function compareRows(findings: Findings, rows: readonly Row[]): void {

@@ -49,10 +49,14 @@ export async function matchReports(
 
 async function matchRows({ findings }: Replay, derived: AsyncGenerator<CopyBlock>): Promise<void> {
   await readRows(derived, (row) => {
-    const position = row.optionalInt64()
+    const place = row.int64()
     const [name, subject, found, right] = [row.text(), row.text(), row.text(), row.text()]
     const message = `the row has ${found ?? 'nothing'}, the events give ${right ?? 'nothing'}`
-    findings.add('report_differs', { position, subject: `${name} ${subject}`, message })
+    findings.add('report_differs', {
+      position: Number.isNaN(place) ? undefined : place,
+      subject: `${name} ${subject}`,
+      message,
+    })
   })
 }
 

@@ -54,22 +54,25 @@ export async function matchKeys({ state, findings }: Replay, source: DatabaseSou
     findings.add('key_differs', { position, subject, message })
   }
   const stored = new Map(rows.map((row) => [`${row.space} ${row.key?.toString('latin1')}`, row]))
-  for (const { mint, round, stream, position } of burnRoundsOf(state)) {
-    const key = `${roundSpace} ${mint}#${round}`
+  const rounds = burnRoundsOf(state).map(({ mint, round, ...place }) => {
+    const name = `the key of round ${round}`
+    return {
+      ...place,
+      key: `${roundSpace} ${mint}#${round}`,
+      name,
+      absent: `${name} is missing: it could be burned again`,
+    }
+  })
+  const deposits = depositKeysOf(state).map(({ key, ...place }) => {
+    const name = 'the key of the deposit'
+    return { ...place, key: `${depositSpace} ${key}`, name, absent: `${name} is missing: the tab does not find it` }
+  })
+  for (const { key, stream, position, name, absent } of [...rounds, ...deposits]) {
     const row = stored.get(key)
     stored.delete(key)
-    if (row === undefined) blame(position, stream, `round ${round} has no key: it could be burned again`)
-    else if (row.id === null || streamOfId(row.id) !== stream)
-      blame(position, stream, `the key of round ${round} names another stream`)
-    else if (row.digest !== null) blame(position, stream, `the key of round ${round} has a digest`)
-  }
-  for (const { key: bytes, stream, position } of depositKeysOf(state)) {
-    const key = `${depositSpace} ${bytes}`
-    const row = stored.get(key)
-    stored.delete(key)
-    if (row === undefined) blame(position, stream, 'the tab does not find its deposit: it has no key')
-    else if (row.id === null || streamOfId(row.id) !== stream)
-      blame(position, stream, 'the key of the deposit names another stream')
+    if (row === undefined) blame(position, stream, absent)
+    else if (row.id === null || streamOfId(row.id) !== stream) blame(position, stream, `${name} names another stream`)
+    else if (row.digest !== null) blame(position, stream, `${name} has a digest`)
   }
   for (const key of stored.keys()) blame(undefined, `key ${key}`, 'the key has no event')
 }

@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import type { AuditState, StateRow } from './auditState.ts'
+import { baseUnits, usd } from './body.ts'
 import type { AuditedPrice } from './price.ts'
-import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem } from './split.ts'
+import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, split } from './split.ts'
 
 export interface PublishedList {
   readonly number: number
@@ -25,6 +27,27 @@ export interface MeteredEntry {
   readonly minimumMicroUsd: bigint
 }
 
+/** A price by use in one mint, with the largest hold of its list. */
+export type MeteredTerms = z.output<typeof meteredTerms>
+
+const meteredTerms = z.object({
+  input: usd,
+  output: usd,
+  minimum: usd,
+  priceMicroUsd: usd,
+  tokenPriceAttoUsd: usd,
+  decimals: z.int(),
+  requiredBaseUnits: baseUnits,
+  tokenBurnMint: z.string(),
+  tokenBurnBaseUnits: baseUnits,
+  split,
+})
+
+/** Reads the text that `meteredOf` returns. */
+export function readMetered(text: string): MeteredTerms {
+  return meteredTerms.parse(JSON.parse(text))
+}
+
 // Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment
 // may be presented half a day later, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
@@ -47,14 +70,13 @@ export class PublishedPrices {
     state.execute(`
       create table if not exists lists (id integer primary key, number, split, supersededAtMs);
       create index if not exists lists_by_number on lists (number);
-      create table if not exists metered (number, endpoint, mint, input, output, minimum, price, tokenPrice, decimals, required, burnMint, burn, split,
-        primary key (number, endpoint, mint)) without rowid;
+      create table if not exists metered (number, endpoint, mint, terms, primary key (number, endpoint, mint)) without rowid;
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
     // Use the newest list with the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
-    this.#meteredOf = state.prepare('select * from metered where number = ? and endpoint = ? and mint = ?')
+    this.#meteredOf = state.prepare('select terms from metered where number = ? and endpoint = ? and mint = ?')
     this.#known = state.prepare('select 1 from lists where number = ?')
     this.#has = state.prepare(
       `select 1 from lists join listed on listed.list = lists.id where number = ? and price = ?`,
@@ -64,57 +86,39 @@ export class PublishedPrices {
   publish({ number, split, splitOf, prices, metered, recordedAtMs }: PublishedList): void {
     this.#state.run('update lists set supersededAtMs = ? where supersededAtMs is null', recordedAtMs)
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
-    for (const { endpoint, inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } of metered) {
-      const amounts = [inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd].map(String)
-      for (const price of prices.filter((listed) => listed.endpoint === endpoint)) {
-        const { mint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, tokenBurn } = price
-        const limit = [priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits].map(String)
-        const burn = [tokenBurn?.mint ?? '', String(tokenBurn?.baseUnits ?? 0n), JSON.stringify(splitOf(mint))]
-        this.#state.run(
-          'insert or ignore into metered values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-          number,
-          endpoint,
-          mint,
-          ...amounts,
-          ...limit,
-          ...burn,
-        )
+    for (const entry of metered) {
+      const { inputPerMillionMicroUsd: input, outputPerMillionMicroUsd: output, minimumMicroUsd: minimum } = entry
+      for (const price of prices.filter(({ endpoint }) => endpoint === entry.endpoint)) {
+        const { endpoint, mint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, tokenBurn } = price
+        const burn = { tokenBurnMint: tokenBurn?.mint ?? '', tokenBurnBaseUnits: tokenBurn?.baseUnits ?? 0n }
+        const hold = { priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, ...burn }
+        const terms: MeteredTerms = { input, output, minimum, ...hold, split: [...splitOf(mint)] }
+        const text = JSON.stringify(terms, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+        this.#state.run('insert or ignore into metered values (?, ?, ?, ?)', number, endpoint, mint, text)
       }
     }
     for (const { digest } of prices)
       this.#state.run('insert or ignore into listed select ?, max(id) from lists', digest)
   }
 
-  /** Returns the price by use of an endpoint in the list with this number, with the split of the mint that pays. */
-  meteredOf(
-    number: number,
-    { endpoint, mint }: AuditedPrice,
-  ): (MeteredEntry & { readonly split: AuditedSplit }) | undefined {
+  /** Returns the price by use of an endpoint in the list with this number, as text. Null if its price is fixed. */
+  meteredOf(number: number, { endpoint, mint }: AuditedPrice): string | null {
     const row = this.#meteredOf(number, endpoint, mint)
-    if (row === undefined) return undefined
-    return {
-      endpoint,
-      split: JSON.parse(String(row['split'])),
-      inputPerMillionMicroUsd: BigInt(String(row['input'])),
-      outputPerMillionMicroUsd: BigInt(String(row['output'])),
-      minimumMicroUsd: BigInt(String(row['minimum'])),
-    }
+    return row === undefined ? null : String(row['terms'])
   }
 
   /** Explains a price that the list does not have. Undefined if it is the smaller hold of a price by use of that list. */
   findHoldProblem(number: number, held: AuditedPrice): string | undefined {
-    const { endpoint, mint, tokenPriceAttoUsd, decimals, priceMicroUsd, requiredBaseUnits, tokenBurn } = held
-    const row = this.#meteredOf(number, endpoint, mint)
-    if (row === undefined) return 'it has no price by use'
-    if (row['tokenPrice'] !== String(tokenPriceAttoUsd) || row['decimals'] !== String(decimals))
+    const text = this.meteredOf(number, held)
+    if (text === null) return 'it has no price by use'
+    const listed = readMetered(text)
+    if (listed.tokenPriceAttoUsd !== held.tokenPriceAttoUsd || listed.decimals !== held.decimals)
       return 'it is held at another token price'
-    if (priceMicroUsd > BigInt(String(row['price']))) return 'more is held than its price'
-    const [burn, whole] = [row['burn'], row['required']].map((amount) => BigInt(String(amount)))
-    const right = partOfBurn(burn ?? 0n, requiredBaseUnits, whole ?? 1n)
-    if (row['burnMint'] !== (tokenBurn?.mint ?? '') || right !== (tokenBurn?.baseUnits ?? 0n))
-      return `its burn in tokens is ${tokenBurn?.baseUnits ?? 0n}, not ${right}`
-    const parsed: AuditedSplit = JSON.parse(String(row['split']))
-    return findShareProblem(held, parsed)
+    if (held.priceMicroUsd > listed.priceMicroUsd) return 'more is held than its price'
+    const { mint = '', baseUnits: found = 0n } = held.tokenBurn ?? {}
+    const right = partOfBurn(listed.tokenBurnBaseUnits, held.requiredBaseUnits, listed.requiredBaseUnits)
+    if (mint !== listed.tokenBurnMint || found !== right) return `its burn in tokens is ${found}, not ${right}`
+    return findShareProblem(held, listed.split)
   }
 
   knows(number: number): boolean {

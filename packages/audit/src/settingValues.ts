@@ -12,72 +12,68 @@ import { addressForm } from './tokenAccountAddress.ts'
 export interface SettingValue {
   readonly text: string
   /** End of the previous value's period. Undefined: the previous value ends when this one comes into force. */
-  readonly previousUntilMs: number | undefined
+  readonly previousUntilMs?: number | undefined
 }
 
 const overlap = { previousUntil: utcTime }
-const publicKey = { crv: z.literal('Ed25519'), kty: z.literal('OKP'), x: z.string().regex(/^[\w-]{43}$/) }
-const keyName = { kid: z.string().optional() }
 const address = z.string().regex(addressForm)
-const splitEntries = z.array(z.strictObject({ account: z.string(), perMille: z.int().min(0) })).min(1)
+const entries = z.array(z.strictObject({ account: z.string(), perMille: z.int().min(0) })).min(1)
 
-const valueOf = (text: string, previousUntilMs?: number): SettingValue => ({ text, previousUntilMs })
-
-const walletValue = z.union([
-  address.transform((wallet) => valueOf(wallet)),
+const text = z.string().transform((value): SettingValue => ({ text: value }))
+const wallet = z.union([
+  address.transform((value): SettingValue => ({ text: value })),
   z
     .strictObject({ wallet: address, ...overlap })
-    .transform(({ wallet, previousUntil }) => valueOf(wallet, previousUntil)),
+    .transform((value): SettingValue => ({ text: value.wallet, previousUntilMs: value.previousUntil })),
 ])
-
-const changeable: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.ZodType<SettingValue>>([
-  [
-    'receipt-key',
-    z
-      .strictObject({ ...publicKey, ...keyName, previousUntil: utcTime.optional() })
-      .transform(({ x, previousUntil }) => valueOf(x, previousUntil)),
-  ],
-  ['payment-wallet', walletValue],
-  ['tab-wallet', walletValue],
-  [
-    'split',
-    z.union([
-      splitEntries.transform((shares) => valueOf(describeSplit(shares))),
-      z
-        .strictObject({ shares: splitEntries, ...overlap })
-        .transform(({ shares, previousUntil }) => valueOf(describeSplit(shares), previousUntil)),
-    ]),
-  ],
+const split = z.union([
+  entries.transform((shares): SettingValue => ({ text: describeSplit(shares) })),
+  z
+    .strictObject({ shares: entries, ...overlap })
+    .transform((value): SettingValue => ({ text: describeSplit(value.shares), previousUntilMs: value.previousUntil })),
 ])
+const receiptKey = z
+  .strictObject({
+    crv: z.literal('Ed25519'),
+    kty: z.literal('OKP'),
+    x: z.string().regex(/^[\w-]{43}$/),
+    kid: z.string().optional(),
+    previousUntil: utcTime.optional(),
+  })
+  .transform((value): SettingValue => ({ text: value.x, previousUntilMs: value.previousUntil }))
+const mint = z
+  .strictObject({ decimals: z.int().min(0), tokenProgram: address })
+  .transform((value): SettingValue => ({ text: value.tokenProgram }))
 
-const text = z.string().transform((value) => valueOf(value))
-const fixed: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string, z.ZodType<SettingValue>>([
+/** The form of each setting's value. A name that ends with a slash stands for all that begin with it. */
+const forms: readonly (readonly [name: string, form: z.ZodType<SettingValue>])[] = [
+  ['receipt-key', receiptKey],
+  ['payment-wallet', wallet],
+  // The wallet of a dollar, by its mint.
+  ['payment-wallet/', wallet],
+  ['tab-wallet', wallet],
+  ['split', split],
   ['token-mint', text],
   ['network', text],
   ['origin', text],
-])
-const mint = z.strictObject({ decimals: z.int().min(0), tokenProgram: address }).transform(({ tokenProgram }) => {
-  return valueOf(tokenProgram)
-})
+  ['mint/', mint],
+]
+const fixed: ReadonlySet<z.ZodType> = new Set([text, mint])
 
+function formOf(name: string): z.ZodType<SettingValue> | undefined {
+  return forms.find(([known]) => (known.endsWith('/') ? name.startsWith(known) : name === known))?.[1]
+}
+
+/** False for a setting that keeps its first value. */
 export function mayChange(name: string): boolean {
-  return !fixed.has(name) && !isMint(name)
+  const form = formOf(name)
+  return form === undefined || !fixed.has(form)
 }
 
 /** Parses a value. Undefined if the setting has no rule, and an error text if the value has the wrong form. */
 export function readSettingValue(name: string, value: unknown): SettingValue | string | undefined {
-  const schema =
-    changeable.get(name) ??
-    fixed.get(name) ??
-    (isMint(name) ? mint : name.startsWith(dollarWallet) ? walletValue : undefined)
+  const schema = formOf(name)
   if (schema === undefined) return undefined
   const parsed = schema.safeParse(value)
   return parsed.success ? parsed.data : 'the value has another form than this setting has'
-}
-
-// The wallet of a dollar, by its mint.
-const dollarWallet = 'payment-wallet/'
-
-function isMint(name: string): boolean {
-  return name.startsWith('mint/')
 }

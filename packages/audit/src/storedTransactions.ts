@@ -1,12 +1,12 @@
+import { base58 } from '@scure/base'
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { type AuditState, StateDocument } from './auditState.ts'
-import { addressOf, base58Of } from './base58Text.ts'
 import type { Findings } from './findings.ts'
 import type { ReadEvent } from './kinds/auditedKind.ts'
 import type { SignedBytes } from './onChain.ts'
 import { type AuditedSettlement, dueOf } from './settlement.ts'
 import { signatureOf } from './streamName.ts'
-import { isMemoProgram, showsItsMoves, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
+import { addressOf, memosOf, movesIn, type ProgramCall, showsItsMoves, sumOf, type TokenMove } from './tokenMoves.ts'
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
@@ -125,14 +125,8 @@ function verifyAsync(data: Buffer, key: KeyObject, signature: Buffer): Promise<b
   })
 }
 
-interface Call {
-  readonly program: string
-  readonly accounts: readonly string[]
-  readonly data: Buffer
-}
-
 /** Returns the instructions if each of them shows all its token moves. Otherwise the bytes do not show the sums. */
-function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
+function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly ProgramCall[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
   const isOpen = instructions.every(({ program }) => showsItsMoves(names[program] ?? ''))
@@ -144,10 +138,10 @@ function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction):
 
 function findWrong(
   { signatures, keys }: ReadTransaction,
-  calls: readonly Call[] | undefined,
+  calls: readonly ProgramCall[] | undefined,
   { stream, stored: { payment, burn } }: { readonly stream: string; readonly stored: SignedBytes },
 ): string | undefined {
-  const signature = base58Of(signatures[0] ?? Buffer.alloc(0))
+  const signature = base58.encode(signatures[0] ?? Buffer.alloc(0))
   if (signature !== signatureOf(stream)) return 'the stored bytes are another transaction'
   const signers = keys.slice(0, signatures.length).map(addressOf)
   if (payment !== undefined && !signers.includes(payment.wallet))
@@ -160,18 +154,13 @@ function findWrong(
   return `the stored bytes burn ${burned}, and ${burn.baseUnits} are to be burned`
 }
 
-const memoPrefix = 'tollbook:'
-
-function findWrongMemo(calls: readonly Call[], { memo }: AuditedSettlement): string | undefined {
-  const memos = calls
-    .filter(({ program }) => isMemoProgram(program))
-    .map(({ data }) => data.toString('utf8'))
-    .filter((text) => text.startsWith(memoPrefix))
+function findWrongMemo(calls: readonly ProgramCall[], { memo }: AuditedSettlement): string | undefined {
+  const memos = memosOf(calls)
   if (memo === null) return memos.length === 0 ? undefined : 'the stored bytes are bound to a quote'
   return memos.length === 1 && memos[0] === memo ? undefined : 'the stored bytes have another memo'
 }
 
-function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement): string | undefined {
+function findWrongAmount(calls: readonly ProgramCall[], settlement: AuditedSettlement): string | undefined {
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
   const moves = movesIn(calls)
   const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
@@ -184,14 +173,4 @@ function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement):
   return sumOf(sent) < receivedBaseUnits
     ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are recorded as received`
     : undefined
-}
-
-function movesIn(calls: readonly Call[]): readonly TokenMove[] {
-  return calls
-    .filter(({ program }) => isTokenProgram(program))
-    .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
-}
-
-export function sumOf(moves: readonly TokenMove[]): bigint {
-  return moves.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }

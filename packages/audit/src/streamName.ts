@@ -1,4 +1,4 @@
-import { base58Of } from './base58Text.ts'
+import { base58 } from '@scure/base'
 
 /*
  * Names of streams. Bodies have a text, and the table `streams` has the byte of a space and a key. Solana's signatures
@@ -14,7 +14,7 @@ export const solanaId = {
   idBytes: 64,
   idPrefix: '',
   isSetting: false,
-  nameOf: (key: Buffer): string => solanaStream(base58Of(key)),
+  nameOf: (key: Buffer): string => solanaStream(base58.encode(key)),
 }
 
 /** Returns whether the name has the form of a payment, payout or burn. */

@@ -1,4 +1,4 @@
-import { addressOf } from './base58Text.ts'
+import { base58 } from '@scure/base'
 
 /* Token movements of one instruction, from the public layouts of the token programs. */
 
@@ -26,14 +26,6 @@ const quietPrograms = new Set([
   'ComputeBudget111111111111111111111111111111',
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
 ])
-
-export function isTokenProgram(program: string): boolean {
-  return tokenPrograms.has(program)
-}
-
-export function isMemoProgram(program: string): boolean {
-  return memoPrograms.has(program)
-}
 
 /** Returns whether an instruction of the program shows all its token moves. */
 export function showsItsMoves(program: string): boolean {
@@ -69,23 +61,58 @@ export interface TokenOpening {
   readonly owner: string
 }
 
-/** One instruction of a token program. */
-export interface TokenCall {
+/** One instruction. */
+export interface ProgramCall {
+  readonly program: string
   readonly accounts: readonly string[]
   readonly data: Buffer
 }
 
-/** Returns the moves of one instruction. A Batch contains several. */
-export function tokenMovesOf(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
-  if (data[0] === batch) return batchedCalls({ accounts, data }).flatMap((call) => moveOf(call) ?? [])
-  const move = moveOf({ accounts, data })
-  return move === undefined ? [] : [move]
+type TokenCall = Pick<ProgramCall, 'accounts' | 'data'>
+
+// Maximum of cached addresses: programs, mints, and the accounts of callers who pay again.
+const addressesMax = 10_000
+const addresses = new Map<string, string>()
+
+/** Returns the text of an address. The text is cached, because the next transactions often name the same address. */
+export function addressOf(bytes: Buffer): string {
+  const name = bytes.toString('latin1')
+  const known = addresses.get(name)
+  if (known !== undefined) return known
+  const address = base58.encode(bytes)
+  if (addresses.size >= addressesMax) addresses.clear()
+  addresses.set(name, address)
+  return address
 }
 
-/** Returns the token accounts that one instruction opens. A Batch contains several. */
-export function tokenOpeningsOf(accounts: readonly string[], data: Buffer): readonly TokenOpening[] {
-  const calls = data[0] === batch ? batchedCalls({ accounts, data }) : [{ accounts, data }]
-  return calls.flatMap((call) => openingOf(call) ?? [])
+const memoPrefix = 'tollbook:'
+
+/** Returns the memos that bind a payment to a quote. */
+export function memosOf(calls: readonly ProgramCall[]): readonly string[] {
+  return calls
+    .filter(({ program }) => memoPrograms.has(program))
+    .map(({ data }) => data.toString('utf8'))
+    .filter((text) => text.startsWith(memoPrefix))
+}
+
+/** Returns the moves of all instructions. A Batch contains several. */
+export function movesIn(calls: readonly ProgramCall[]): readonly TokenMove[] {
+  return tokenCallsIn(calls).flatMap((call) => moveOf(call) ?? [])
+}
+
+/** Returns the token accounts that the instructions open. */
+export function openingsIn(calls: readonly ProgramCall[]): readonly TokenOpening[] {
+  return tokenCallsIn(calls).flatMap((call) => openingOf(call) ?? [])
+}
+
+export function sumOf(moves: readonly TokenMove[]): bigint {
+  return moves.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+}
+
+function tokenCallsIn(calls: readonly ProgramCall[]): readonly TokenCall[] {
+  return calls
+    .filter(({ program }) => tokenPrograms.has(program))
+    .flatMap((call) => (call.data[0] === batch ? batchedCalls(call) : [call]))
 }
 
 function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {

@@ -1,9 +1,8 @@
 import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { movesOf } from './landedPayment.ts'
 import type { Replay } from './replay.ts'
-import { sumOf } from './storedTransactions.ts'
 import { arrivalStream, solanaStream } from './streamName.ts'
-import type { TokenMove } from './tokenMoves.ts'
+import { sumOf, type TokenMove } from './tokenMoves.ts'
 
 export interface UnrecordedDeps {
   readonly node: ChainNode

@@ -1,4 +1,4 @@
-import { base58Of } from '../base58Text.ts'
+import { base58 } from '@scure/base'
 import { declareStep } from '../declaredKind.ts'
 import { arrivalPrefix, arrivalStream } from '../streamName.ts'
 import type { AuditedKind } from './auditedKind.ts'
@@ -15,7 +15,8 @@ export const arrival: AuditedKind = {
   idPrefix: '',
   isSetting: false,
   namePrefix: arrivalPrefix,
-  nameOf: (key) => arrivalStream(base58Of(key.subarray(0, signatureBytes)), base58Of(key.subarray(signatureBytes))),
+  nameOf: (key) =>
+    arrivalStream(base58.encode(key.subarray(0, signatureBytes)), base58.encode(key.subarray(signatureBytes))),
   steps: [
     declareStep({ ...step, events: ['TransferReceived'], moves: ['wallet>unmatched'] }),
     declareStep({ ...step, events: ['TokensDelivered'], moves: ['wallet>to_deliver'] }),

@@ -55,32 +55,22 @@ const arrival = ({ mint, slot, receivedBaseUnits, wallet: sender }: Arrived): On
 
 type Arrived = bodies.Body<typeof bodies.received> | bodies.Body<typeof bodies.delivered>
 
-const received = eventOf(bodies.received, {
-  postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
-  judge: rules.judgeReceived,
-  onChain: arrival,
-})
-
-// Tokens of the treasury for the burns of sales in dollars.
-const delivered = eventOf(bodies.delivered, {
-  postings: ({ receivedBaseUnits }) => [[wallet, toDeliver, receivedBaseUnits]],
-  judge: rules.judgeReceived,
-  onChain: arrival,
-})
-
-/** Events of tokens that no request explains, by the rules of a second mint's arrival. */
-export const arrivalEvents = [
+/** Events of tokens that no request explains: transfers, and the treasury's tokens for the burns of sales in dollars. */
+const arrivalsBy = (judge: typeof rules.judgeReceived) => [
   eventOf(bodies.received, {
     postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
-    judge: rules.judgeArrival,
+    judge,
     onChain: arrival,
   }),
   eventOf(bodies.delivered, {
     postings: ({ receivedBaseUnits }) => [[wallet, toDeliver, receivedBaseUnits]],
-    judge: rules.judgeArrival,
+    judge,
     onChain: arrival,
   }),
 ]
+
+/** The same events by the rules of a second mint's arrival. */
+export const arrivalEvents = arrivalsBy(rules.judgeArrival)
 
 /** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */
 export const payment: AuditedKind = {
@@ -128,8 +118,7 @@ export const payment: AuditedKind = {
       postings: (event) => [[unearned, `Liabilities:RefundsDue:${event.wallet}`, event.refundBaseUnits]],
       judge: rules.judgeRefundDue,
     }),
-    received,
-    delivered,
+    ...arrivalsBy(rules.judgeReceived),
     ...depositEvents,
   ]),
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { base58Of } from '../base58Text.ts'
+import { base58 } from '@scure/base'
 import { baseUnits } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
 import { refundStreamOf } from '../streamName.ts'
@@ -35,7 +35,7 @@ export const refund: AuditedKind = {
   idBytes: 64,
   idPrefix: '',
   isSetting: false,
-  nameOf: (key) => `refund:${base58Of(key)}`,
+  nameOf: (key) => `refund:${base58.encode(key)}`,
   // The steps permit only one refund by hand for each payment.
   steps: [
     declareStep({ ...approve, to: 'approved' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { baseUnits } from '../body.ts'
-import { base58Of } from '../base58Text.ts'
+import { base58 } from '@scure/base'
 import { declareStep } from '../declaredKind.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { prepaidOn } from './tabDeposit.ts'
@@ -31,7 +31,7 @@ export const tabLifecycle: AuditedKind = {
   idBytes: 16,
   idPrefix: '',
   isSetting: false,
-  nameOf: (key) => `tab:${base58Of(key)}`,
+  nameOf: (key) => `tab:${base58.encode(key)}`,
   steps: [
     ...['', 'open'].flatMap((from) => [
       declareStep({ step: 'tab_lifecycle.replace_key', from, to: 'open', events: ['TabKeyReplaced'] }),

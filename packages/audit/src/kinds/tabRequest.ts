@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import { base58Of } from '../base58Text.ts'
+import { base58 } from '@scure/base'
 import { baseUnits, describeShares, share, usd } from '../body.ts'
 import { declareStep, type DeclaredStep } from '../declaredKind.ts'
 import type { DerivedPosting } from '../postingReplay.ts'
 import { price } from '../price.ts'
-import { partOfBurn } from '../publishedPrices.ts'
+import { partOfBurn, readMetered } from '../publishedPrices.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
 import { isSignedDebit, tabsOf } from './tabs.ts'
-import { chargeOfUse, findChargeProblem, meteredTextOf } from './usedTab.ts'
+import { chargeOfUse, findChargeProblem } from './usedTab.ts'
 
 /* A request that a tab pays: a hold, then a charge of at most the hold, or nothing. */
 
@@ -77,7 +77,7 @@ export const tabRequest: AuditedKind = {
   idBytes: 24,
   idPrefix: '',
   isSetting: false,
-  nameOf: (key) => `tab:${base58Of(key.subarray(0, 16))}:${key.readBigUInt64BE(16)}`,
+  nameOf: (key) => `tab:${base58.encode(key.subarray(0, 16))}:${key.readBigUInt64BE(16)}`,
   steps: [
     ...['', 'released'].map((from) =>
       declareStep({
@@ -185,7 +185,7 @@ function judgeDebited(event: Debited, at: Judged): void {
     tokenBurnMint: listed.tokenBurn?.mint ?? '',
     tokenBurnBaseUnits: listed.tokenBurn?.baseUnits ?? 0n,
     overpaidBaseUnits: 0n,
-    metered: meteredTextOf(ledger.prices, event.priceList, listed),
+    metered: ledger.prices.meteredOf(event.priceList, listed),
     attempt,
     attemptId: event.attemptId,
     orderDigest: event.orderDigest,
@@ -245,7 +245,7 @@ function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judge
     blame('distribution_differs', 'a fixed price is charged by use')
     return held
   }
-  const used = chargeOfUse(metered, usage)
+  const used = chargeOfUse(readMetered(metered), usage)
   if (used >= held) return held
   row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, used, held)
   return used

@@ -2,7 +2,6 @@ import { createPublicKey, hash, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 
 import { type AuditState, StateDocument } from '../auditState.ts'
-import { base58Of } from '../base58Text.ts'
 import { signatureOf } from '../streamName.ts'
 
 /* Tabs as their events made them: the keys, the limits and the end. The signature of each debit is verified again here. */
@@ -53,7 +52,7 @@ export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositK
 
 /** Returns the id of the tab that the deposit in this stream opens. */
 export function tabIdOfDeposit(stream: string): string {
-  return base58Of(base58.decode(signatureOf(stream)).subarray(0, idBytes))
+  return base58.encode(base58.decode(signatureOf(stream)).subarray(0, idBytes))
 }
 
 export interface AuditedDebit {
