@@ -51,7 +51,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
     const { baseUrl, keys, localRpcUrl } = await readSealSource(deps, options)
     const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? readConfig().seal.anchorRpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
-    const checkpoint = await fetchCheckpoint({ baseUrl, keys })
+    const { checkpoint } = await fetchCheckpoint({ baseUrl, keys })
     const clock = deps.clock === undefined ? {} : { clock: deps.clock }
     const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
     const { origin, size, root } = checkpoint

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { cosignCheckpoint } from '@tollbook/client/cosignCheckpoint'
-import { fetchConsistency, fetchSignedCheckpoint } from '@tollbook/client/fetchCheckpoint'
+import { fetchCheckpoint, fetchConsistency } from '@tollbook/client/fetchCheckpoint'
 import { type NoteVerifier, readCheckpoint } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
 import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
@@ -52,7 +52,7 @@ function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
     if (witness === undefined)
       throw new UsageProblem('--witness-key', `must be name+id+key of a cosignature/v1 key (got ${options.witnessKey})`)
     const { baseUrl, keys } = await readSealSource(deps, options)
-    const { checkpoint, note } = await fetchSignedCheckpoint({ baseUrl, keys })
+    const { checkpoint, note } = await fetchCheckpoint({ baseUrl, keys })
     const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
     const seenSize = await readSeenSize(options.output, witness, checkpoint.size)
     const cosigned = await cosignCheckpoint({ url, witness, proveConsistency }, note, seenSize)

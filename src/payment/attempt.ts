@@ -1,12 +1,19 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
-import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
+import type {
+  AnswerBroken,
+  AnswerStarted,
+  FailureReason,
+  ProofClaimed,
+  RequestFailed,
+  Usage,
+} from './events/attemptEvents.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { TabDeposit } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState, Verified } from './payment.ts'
 import { inProgressRetryMaxSeconds, mayUse, refuseInProgress } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
-import { isBound, isPaidWhole, type Settlement, type Usage } from './settlement.ts'
+import { isBound, isPaidWhole, type Settlement } from './settlement.ts'
 import { type Charge, decideCapture, decideDebit, promisedBurnOf, returnedBy } from './tabDebit.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 

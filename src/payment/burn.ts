@@ -23,31 +23,19 @@ export type BurnState =
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-export interface BurnRound {
-  readonly round: number
-  readonly mint: Address
-  /** Last position of the `BurnOwed` events whose burns are in the round. */
-  readonly throughPosition: number
-  readonly parts: readonly EndpointBurn[]
-}
-
 /** A signed round, recorded before it is sent. Above `lastValidHeight` the transaction can no longer land. */
-export interface SubmitBurn extends BurnRound {
-  readonly lastValidHeight: number
-  readonly delegate: DelegateState
-  readonly transactionBase64: string
-}
+export type SubmitBurn = Omit<BurnSubmitted, 'kind' | 'burnBaseUnits'>
+
+/** Burns that one transaction carries out, for all endpoints of one mint. */
+export type BurnRound = Pick<SubmitBurn, 'round' | 'mint' | 'throughPosition' | 'parts'>
 
 export interface BurnDecision {
   readonly step: 'burn.submit' | 'burn.confirm' | 'burn.fail'
   readonly events: readonly [BurnEvent]
 }
 
-export interface BurnDebts {
-  /** Position up to which every payment with a `BurnOwed` is final or reversed. */
-  readonly throughPosition: number
-  readonly parts: readonly EndpointBurn[]
-}
+/** Up to `throughPosition` every payment with a `BurnOwed` is final or reversed. */
+export type BurnDebts = Pick<BurnRound, 'throughPosition' | 'parts'>
 
 /** The next round, for all burn debts of final payments. Undefined if there are none. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {

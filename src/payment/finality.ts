@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
+import type { PaymentReversed, ReversalReason, TransferReceived } from './events/finalityEvents.ts'
 import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './paymentUse.ts'
@@ -122,12 +122,7 @@ export function decideRefund(state: PaymentState): PaymentDecision | undefined {
 }
 
 /** Tokens that arrived without a request. The wallet is undefined if no single sender is known. */
-export interface ReceivedTransfer {
-  readonly wallet: Address | undefined
-  readonly mint: Address
-  readonly receivedBaseUnits: bigint
-  readonly slot: number
-}
+export type ReceivedTransfer = Omit<TransferReceived, 'kind'>
 
 /** Wallet and token of deliveries: what the treasury sends is for the burns of sales in dollars. */
 export interface DeliverySource {

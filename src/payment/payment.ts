@@ -2,7 +2,7 @@ import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { TabId } from '@tollbook/core/tab'
 import type { PaymentEvent } from './events.ts'
-import type { SponsoredOffer } from './events/verificationEvents.ts'
+import type { PaymentSubmitted } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
 import { chargedBy, owingBurn, settlementOfDebit } from './tabSettlement.ts'
 
@@ -43,15 +43,10 @@ export type PaymentState =
       readonly mint?: Address
     }
 
-export interface Submitted {
+/** The transaction is sent again until it is on chain. */
+export interface Submitted extends Pick<PaymentSubmitted, 'wallet' | 'endpoint' | 'transactionBase64' | 'offer'> {
   readonly phase: 'submitted'
   readonly version: number
-  readonly wallet: Address
-  readonly endpoint: string
-  /** Signed bytes of the transaction, which are sent again until it is on chain. */
-  readonly transactionBase64: string
-  /** Present if this service pays the network fee. */
-  readonly offer?: SponsoredOffer
 }
 
 export interface Verified {

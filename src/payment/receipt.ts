@@ -1,46 +1,23 @@
 import { assert } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
+import type { receiptBody } from '@tollbook/core/wire'
+import type { z } from 'zod'
 import { requireSignature } from './paymentReference.ts'
-import { isPaidWhole, type Settlement, type Usage } from './settlement.ts'
+import type { Usage } from './events/attemptEvents.ts'
+import { isPaidWhole, type Settlement } from './settlement.ts'
 import { isDepositPrice } from './tabSettlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone. The receipt of a
  * replayed answer is therefore byte for byte the same as the first one, until the receipt key changes. Amounts are base
- * units as decimal strings. Only `requiredTokens` is a number, as in the interface.
+ * units as decimal strings. Only `requiredTokens` is a number, as in the interface. If a tab paid, `signature`, `slot`
+ * and `blockTime` are those of the deposit that opened it.
  */
-export interface Receipt {
-  readonly id: string
-  readonly wallet: string
-  readonly endpoint: string
-  readonly quoteId: string | null
-  readonly signature: string
-  readonly slot: number
-  readonly blockTime: string
-  readonly requiredTokens: number
-  readonly requiredBaseUnits: string
-  /** Amount that the payer burned inside the payment. */
-  readonly burned: string
-  /** Present if the payer sent the whole price. The service burns this amount later. */
-  readonly burnOwed?: string
-  /** Present for a payment in dollars. All other amounts are in this mint. */
-  readonly currency?: { readonly mint: string; readonly decimals: number }
-  /** Present if the payment in dollars owes a burn in the service token. The treasury delivers the tokens. */
-  readonly tokenBurn?: { readonly mint: string; readonly baseUnits: string; readonly source: 'treasury' }
-  /** Present if a tab paid. `signature`, `slot` and `blockTime` are then those of the deposit that opened it. */
-  readonly tab?: ReceiptTab
-  readonly distribution: Readonly<Record<string, string>>
-  /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
-  readonly priceList?: number
-  /** Percentages by account of that list's split, including `burn`, such as `"30%"`. */
-  readonly split?: Split
-  /** Position of the fulfilment in the ledger, and its RFC 6962 leaf hash in hex. */
-  readonly ledger: { readonly position: number; readonly leafHash: string }
-  readonly issuedAt: string
-  /** Present if the key of `issuedAt` was replaced before this receipt was sent. It is the time of this signature. */
-  readonly reissuedAt?: string
-}
+export type Receipt = Omit<SignedReceipt, 'jws'>
+
+/** `jws` is a compact EdDSA JWS over the rest. */
+export type SignedReceipt = Readonly<z.infer<typeof receiptBody>> & { readonly tab?: ReceiptTab }
 
 /** The debit of a receipt. The part of the hold that was not charged is on the tab again. */
 export type ReceiptTab = {
@@ -52,9 +29,6 @@ export type ReceiptTab = {
   /** Present if the answer was paid by use, at the prices of `priceList`. */
   readonly usage?: Usage
 }
-
-/** `jws` is a compact EdDSA JWS over the rest. */
-export type SignedReceipt = Receipt & { readonly jws: string }
 
 export interface Fulfilment {
   readonly settlement: Settlement

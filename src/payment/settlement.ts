@@ -1,10 +1,11 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import type { Usage } from './events/attemptEvents.ts'
+import type { TabDebited } from './events/tabEvents.ts'
 import type { PaymentReference } from './paymentReference.ts'
 import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import type { TabId } from '@tollbook/core/tab'
 import type { chainName } from '@tollbook/core/networks'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
@@ -53,14 +54,6 @@ export interface Settlement {
   readonly usage?: Usage
 }
 
-/** Units of an answer that its price by use counts. */
-export type Usage = {
-  readonly input: number
-  readonly output: number
-  /** True if the service counted, because the provider reported nothing. */
-  readonly isEstimated: boolean
-}
-
 /** Proof that the payment happened, in the rail's own form. */
 export interface SettlementEvidence {
   readonly kind: typeof chainName
@@ -74,27 +67,11 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
-export interface DebitFacts {
-  readonly tab: TabId
-  readonly number: bigint
-  readonly deposit: PaymentReference
-  /** The statement of the session key. Undefined for a debit by the bearer key. */
-  readonly signed: DebitStatement | undefined
-  /** SHA-256 in hex of the secret of the bearer key. Undefined for a signed debit. */
-  readonly bearerHash: string | undefined
-  /** Version of the tab's lifecycle on which the debit was decided. The append refuses it on another version. */
-  readonly lifecycle: number
-  readonly orderDigest: string
-}
-
-/** The signed part of a debit besides its tab and number. */
-export interface DebitStatement {
-  readonly sessionKey: Address
-  readonly maxBaseUnits: bigint
-  readonly validUntilMs: number
-  readonly requestDigest: string
-  readonly signature: string
-}
+/** A debit as its event states it. A bearer key leaves no statement. */
+export type DebitFacts = Pick<
+  TabDebited,
+  'tab' | 'number' | 'deposit' | 'signed' | 'bearerHash' | 'lifecycle' | 'orderDigest'
+>
 
 /**
  * True if a secret that only the payer has belongs to the payment: the secret of its memo, or the key of its tab. All

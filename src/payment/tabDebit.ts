@@ -1,11 +1,11 @@
 import { assert } from '@tollbook/core/assert'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { Price } from '@tollbook/core/quote'
+import type { Usage } from './events/attemptEvents.ts'
 import type { TabCaptured, TabDebited, TabReturned } from './events/tabEvents.ts'
 import type { BurnOwed } from './events/verificationEvents.ts'
 import type { LiveAttempt, Order, PaymentDecision, PaymentState } from './payment.ts'
 import { inProgressRetryMaxSeconds, refuseInProgress } from './paymentUse.ts'
-import type { Usage } from './settlement.ts'
 import { type DebitSettlement, isDebit } from './tabSettlement.ts'
 
 /* A request that a tab pays. attempt.ts has the steps that it shares with payments of the chain. */

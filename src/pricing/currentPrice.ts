@@ -1,16 +1,11 @@
 import { divideRoundingUp, formatDecimal } from '@tollbook/core/money'
 import { type PricedProduct, priceEntries, usdDecimals } from './priceList.ts'
+import type { Price } from '@tollbook/core/quote'
 import { type DividedPrice, smallestSplit, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-export interface PricedEndpoint extends DividedPrice {
-  readonly endpoint: string
-  readonly priceMicroUsd: bigint
-  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  readonly decimals: number
-  readonly requiredBaseUnits: bigint
-}
+export type PricedEndpoint = Omit<Price, 'mint' | 'tokenBurn'>
 
 export interface TokenValue {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

@@ -1,13 +1,10 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
-import type { Share } from '@tollbook/core/quote'
+import type { Price } from '@tollbook/core/quote'
 import { burnAccount, burnPerMilleOf, type SplitShare } from './splitSetting.ts'
 
 /** The shares have the order of the split. */
-export interface DividedPrice {
-  readonly burnBaseUnits: bigint
-  readonly shares: readonly Share[]
-}
+export type DividedPrice = Pick<Price, 'burnBaseUnits' | 'shares'>
 
 const wholePerMille = 1_000n
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { readBase64 } from '@tollbook/core/base64'
 import { utf8Text } from '@tollbook/core/bytes'
-import type { Checkpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
 import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
@@ -18,23 +17,8 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
-/** A checkpoint with `note`, its signed text as the service sent it. */
-export interface SignedCheckpoint {
-  readonly checkpoint: Checkpoint
-  readonly note: string
-}
-
-/** Fetches the newest checkpoint of a service and verifies its signature. */
-export async function fetchCheckpoint(question: CheckpointQuestion): Promise<Checkpoint> {
-  return (await fetchSignedCheckpoint(question)).checkpoint
-}
-
-/** Fetches the newest checkpoint with its signed note, and verifies its signature. */
-export async function fetchSignedCheckpoint({
-  baseUrl,
-  keys,
-  fetch = globalThis.fetch,
-}: CheckpointQuestion): Promise<SignedCheckpoint> {
+/** Fetches the newest checkpoint of a service with `note`, its signed text, and verifies the signature. */
+export async function fetchCheckpoint({ baseUrl, keys, fetch = globalThis.fetch }: CheckpointQuestion) {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
   const note = utf8Text(await fetchBytes(new URL('/api/ledger/checkpoint', baseUrl), fetch))

@@ -35,8 +35,7 @@ export class InsufficientFunds extends Error {
   readonly lamports: bigint
   readonly requiredLamports: bigint
 
-  constructor(needed: FundsNeeded, held: Holdings) {
-    const missing = missingOf(needed, held)
+  constructor(needed: FundsNeeded, held: Holdings, missing: InsufficientFunds['missing']) {
     const { sol } = needed
     const texts = { tokens: tokensText(needed, held), SOL: sol === undefined ? '' : solText(sol, held) }
     super(`${missing.map((what) => texts[what]).join('; ')}; nothing was signed`)
@@ -50,13 +49,11 @@ export class InsufficientFunds extends Error {
 }
 
 export function findShortage(needed: FundsNeeded, held: Holdings): InsufficientFunds | undefined {
-  return missingOf(needed, held).length === 0 ? undefined : new InsufficientFunds(needed, held)
-}
-
-function missingOf({ requiredBaseUnits, sol }: FundsNeeded, held: Holdings): readonly ('tokens' | 'SOL')[] {
+  const { requiredBaseUnits, sol } = needed
   const canMove = held.heldBaseUnits >= requiredBaseUnits && !held.isFrozen
   const canPayFee = sol === undefined || leavesEnough(sol, held)
-  return [...(canMove ? [] : (['tokens'] as const)), ...(canPayFee ? [] : (['SOL'] as const))]
+  const missing = [...(canMove ? [] : (['tokens'] as const)), ...(canPayFee ? [] : (['SOL'] as const))]
+  return missing.length === 0 ? undefined : new InsufficientFunds(needed, held, missing)
 }
 
 function leavesEnough({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): boolean {

@@ -24,8 +24,10 @@ export type AnswerVerdict =
   /** The answer does not mention the payment, and a retry would not help. */
   | { readonly kind: 'unclear'; readonly why: string }
 
+type StreamProof = Pick<PendingPayment, 'signature' | 'protocol' | 'debit'>
+
 /** The proof that the request carried, as far as the verdict depends on it. */
-export interface PresentedProof extends Pick<PendingPayment, 'signature' | 'protocol' | 'debit'> {
+export interface PresentedProof extends StreamProof {
   /** True if this payer has seen the payment confirmed on chain, which is the case in signature form. */
   readonly confirmed: boolean
 }
@@ -75,8 +77,6 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
 export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
-
-type StreamProof = Pick<PresentedProof, 'signature' | 'protocol' | 'debit'>
 
 /**
  * True if the head of a streamed answer names the receipt of this payment, which ends its body. For other protocols,

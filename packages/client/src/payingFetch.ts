@@ -13,7 +13,7 @@ import { type QuoteProblem, quoteProblem, QuoteRefused } from './quoteProblem.ts
 import { type Offer, readOffer } from './readOffer.ts'
 import { requireFunds, requireTokens } from './requireFunds.ts'
 import { requireSecureUrl } from './secureUrl.ts'
-import { type PresentablePayment, signPayment } from './signPayment.ts'
+import { type PresentablePayment, type Purchase, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
 import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
@@ -122,8 +122,7 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   const { cost } = plan
   const sign = () => signQuote(payer, plan)
   const signByMs = offeredAtMs + quote.lifetimeMs
-  const payment = await signPayment(payer, { cost, mint: quote.mint, sign, request, idempotencyKey, signByMs })
-  const answer = await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+  const answer = await signAndDeliver(payer, { cost, mint: quote.mint, sign, request, idempotencyKey, signByMs })
   payer.rent.delivered(plan)
   return answer
 }
@@ -150,8 +149,12 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
     return { ...signed, ...way, proof: sponsored.encode(signed.transaction) }
   }
   const signByMs = offeredAtMs + lifetimeMs
-  const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
-  return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+  return signAndDeliver(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
+}
+
+async function signAndDeliver(payer: Payer, purchase: Purchase): Promise<Response> {
+  const payment = await signPayment(payer, purchase)
+  return deliverPayment(payer, { payment, sentBefore: false, signal: purchase.request.signal })
 }
 
 function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Offer | Response> {

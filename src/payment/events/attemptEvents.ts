@@ -73,6 +73,7 @@ export type AnswerBroken = EventOf<typeof answerBroken>
 
 /** Units of an answer that its price by use counts. `isEstimated`: the service counted them. */
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
+export type Usage = Readonly<z.output<typeof usage>>
 
 /** An answer was delivered for a payment of the chain, which has earned its price from this event on. */
 export const requestFulfilled = defineEvent(

@@ -104,6 +104,7 @@ const transferReceived = defineEvent(
     { debit: accounts.paymentWallet, credit: unmatchedFrom(wallet), mint, amountBaseUnits: receivedBaseUnits },
   ],
 )
+export type TransferReceived = EventOf<typeof transferReceived>
 
 /** The treasury's wallet delivered tokens for the burns of sales in dollars. */
 const tokensDelivered = defineEvent(

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Address } from '@tollbook/core/address'
 import { chainName } from '@tollbook/core/networks'
 import { accounts, burnedFor, overpaidBy } from '../../accounting/account.ts'
 import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
@@ -8,12 +7,9 @@ import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
 /* A payment before its first attempt: the service may send it, and the chain proves it. Also its burn. */
 
-export interface SponsoredOffer {
-  readonly rail: string
-  readonly priceList: number
-  /** Present if the price is in another mint than the service token. */
-  readonly mint?: Address
-}
+/** `mint` is present if the price is in another mint than the service token. */
+const sponsoredOffer = z.object({ rail: z.string(), priceList: z.int().min(1), mint: address.exactOptional() })
+export type SponsoredOffer = Readonly<z.output<typeof sponsoredOffer>>
 
 /** Recorded before the transaction is sent. */
 const paymentSubmitted = defineEvent(
@@ -24,9 +20,10 @@ const paymentSubmitted = defineEvent(
     quoteId: optionalText,
     transactionBase64: z.string(),
     /** Present if the service pays the network fee. This offer settles the payment, whatever the current offer is. */
-    offer: z.object({ rail: z.string(), priceList: z.int().min(1), mint: address.exactOptional() }).exactOptional(),
+    offer: sponsoredOffer.exactOptional(),
   }),
 )
+export type PaymentSubmitted = EventOf<typeof paymentSubmitted>
 
 const settlement: z.ZodType<Settlement> = z.object({
   reference,

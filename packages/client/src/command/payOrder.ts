@@ -39,10 +39,8 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
   const resumed = options.resume === undefined ? undefined : await readStoredPayment(options.resume)
-  const baseUrl = resumed === undefined ? (options.baseUrl ?? local?.baseUrl) : new URL(resumed.request.url).origin
-  if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
-  const rpcUrl = options.rpcUrl ?? local?.rpcUrl
-  if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
+  const paidUrl = resumed === undefined ? options.baseUrl : new URL(resumed.request.url).origin
+  const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: paidUrl, rpcUrl: options.rpcUrl }, local)
   const form = proofForms.find((form) => form === options.form)
   if (form === undefined) throw new UsageProblem('--form', `must be one of ${proofForms.join(', ')}`)
   checkAmount(options.maxUsd)
@@ -86,7 +84,15 @@ async function readTask(
   return { kind: 'resume', payment: resumed, instead }
 }
 
-export function missing(option: string, what: string): UsageProblem {
+/** Service and node, from the options or from local mode. */
+export function requirePlaces(given: Pick<PayOptions, 'baseUrl' | 'rpcUrl'>, local: LocalDefaults | undefined) {
+  const { baseUrl = local?.baseUrl, rpcUrl = local?.rpcUrl } = given
+  if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
+  if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
+  return { baseUrl, rpcUrl }
+}
+
+function missing(option: string, what: string): UsageProblem {
   return new UsageProblem(option, `is missing: ${what} (its default comes from local mode, which is not running here)`)
 }
 

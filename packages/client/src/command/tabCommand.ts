@@ -8,7 +8,7 @@ import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import { QuoteRefused } from '../quoteProblem.ts'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { DepositUnresolved, payExitCodes } from './payExit.ts'
-import { missing, ownLocal, readWallet, requireServiceUrl } from './payOrder.ts'
+import { ownLocal, readWallet, requirePlaces, requireServiceUrl } from './payOrder.ts'
 import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -101,10 +101,7 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
 /** The payer of the token, then one of dollars; one of them if a mint is given. */
 async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
-  const baseUrl = values['base-url'] ?? local?.baseUrl
-  if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
-  const rpcUrl = values['rpc-url'] ?? local?.rpcUrl
-  if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
+  const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: values['base-url'], rpcUrl: values['rpc-url'] }, local)
   const mint = values.mint ?? ownLocal(local, baseUrl)?.tokenMint
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
   const expectedWallet = values['tab-wallet']
