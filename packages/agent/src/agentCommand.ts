@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
@@ -11,7 +12,6 @@ import { PolicyProblem } from './policy/policy.ts'
 import { readPolicyFile } from './policy/policyFile.ts'
 import { serveProxy } from './proxy/serveProxy.ts'
 import { type LocalService, setUp, SetUpProblem } from './setUp/setUp.ts'
-import { exitWhenIdle } from './wallet/idleExit.ts'
 import { startWallet } from './wallet/walletProcess.ts'
 
 /* `tollbook-agent`: the wallet process and its front ends. */
@@ -64,6 +64,24 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
   await Promise.race([ended, wallet.replaced])
   await wallet.close()
   return agentExitCodes.done
+}
+
+// A front end starts the wallet again, so a wallet without callers need not hold its key.
+const idleMaxMs = 15 * 60 * 1000
+
+/** Resolves when no front end has called for a while, or when the process is stopped. */
+function exitWhenIdle(server: Server, stopped: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    let timer = setTimeout(done, idleMaxMs)
+    server.on('request', () => {
+      clearTimeout(timer)
+      timer = setTimeout(done, idleMaxMs)
+    })
+    stopped.addEventListener('abort', () => {
+      clearTimeout(timer)
+      done()
+    })
+  })
 }
 
 async function serveHost({ folder }: AgentArguments, deps: AgentDeps): Promise<number> {

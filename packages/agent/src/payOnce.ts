@@ -1,8 +1,8 @@
-import { encodeBase64 } from '@tollbook/core/base64'
-import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
+import { z } from 'zod'
+import { utf8Text } from '@tollbook/core/bytes'
 import { UsageError } from './agentArguments.ts'
 import { readRefusal, type WalletClient } from './client/walletClient.ts'
-import { fetchOrder } from './walletWire.ts'
+import { fetchOrder, methods, orderOf } from './walletWire.ts'
 
 export interface PayOnceOrder {
   readonly method: string
@@ -18,15 +18,10 @@ export interface Streams {
 
 /** Buys one answer and prints it. Returns true for an answer of the 200s. */
 export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams: Streams): Promise<boolean> {
-  const { method, url, json, maxUsd } = order
-  const { data: asked, error } = fetchOrder.safeParse({
-    intent: 'pay',
-    method: method.toUpperCase(),
-    url,
-    headers: [['content-type', 'application/json']],
-    ...(json === undefined ? {} : { bodyBase64: encodeBase64(utf8Bytes(json)) }),
-    ...(maxUsd === undefined ? {} : { maxUsd }),
-  })
+  const { url, json: body, maxUsd } = order
+  const method = z.enum(methods).safeParse(order.method.toUpperCase())
+  if (!method.success) throw new UsageError(`the method must be one of ${methods.join(', ')}`)
+  const { data: asked, error } = fetchOrder.safeParse(orderOf('pay', { method: method.data, url, body, maxUsd }))
   if (asked === undefined)
     throw new UsageError(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
   const answer = await wallet.request(asked)

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
 
 /* The words between the wallet process and its front ends: HTTP on the wallet's socket. */
 
@@ -29,6 +31,25 @@ export const fetchOrder = z.strictObject({
   agreed: agreement.optional(),
 })
 export type FetchOrder = z.infer<typeof fetchOrder>
+
+/** A JSON request, as tools and commands ask for it. */
+export interface JsonRequest {
+  readonly url: string
+  readonly method: FetchOrder['method']
+  readonly body?: string | undefined
+  readonly maxUsd?: string | undefined
+}
+
+export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUsd }: JsonRequest): FetchOrder {
+  return {
+    intent,
+    url,
+    method,
+    headers: [['content-type', 'application/json']],
+    ...(body === undefined ? {} : { bodyBase64: encodeBase64(utf8Bytes(body)) }),
+    ...(maxUsd === undefined ? {} : { maxUsd }),
+  }
+}
 
 export const received = z.strictObject({ signature: z.string().max(128) })
 

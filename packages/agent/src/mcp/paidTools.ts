@@ -1,9 +1,7 @@
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { encodeBase64 } from '@tollbook/core/base64'
-import { utf8Bytes } from '@tollbook/core/bytes'
 import { readRefusal, type WalletClient } from '../client/walletClient.ts'
-import { type FetchOrder, fetchOrder, methods } from '../walletWire.ts'
+import { fetchOrder, type JsonRequest, methods, orderOf } from '../walletWire.ts'
 import { canAsk, type Consent, wasAsked } from './consent.ts'
 import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
@@ -27,14 +25,6 @@ export interface PaidDeps {
   readonly wallet: WalletClient
   readonly consent: Consent
   readonly deliveries: Deliveries
-}
-
-/** A purchase as a tool asks for it. */
-export interface ToolRequest {
-  readonly url: string
-  readonly method: FetchOrder['method']
-  readonly body?: string | undefined
-  readonly maxUsd?: string | undefined
 }
 
 export function registerPaidTools(deps: PaidDeps): void {
@@ -62,7 +52,7 @@ export function registerPaidTools(deps: PaidDeps): void {
 /** Pays, and asks the person first if the price needs it. Without a way to ask, the refusal stands. */
 export async function buy(
   { server, wallet, consent, deliveries }: PaidDeps,
-  given: ToolRequest,
+  given: JsonRequest,
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
   const agreed = consent.agreedTo(given.url, context)
@@ -79,17 +69,6 @@ export async function buy(
   }
   deliveries.add(context.mcpReq.id, answer.payment)
   return answerResult(hostOf(given.url), answer)
-}
-
-function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUsd }: ToolRequest): FetchOrder {
-  return {
-    intent,
-    url,
-    method,
-    headers: [['content-type', 'application/json']],
-    ...(body === undefined ? {} : { bodyBase64: encodeBase64(utf8Bytes(body)) }),
-    ...(maxUsd === undefined ? {} : { maxUsd }),
-  }
 }
 
 function hostOf(url: string): string {

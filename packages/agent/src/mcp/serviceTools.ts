@@ -2,11 +2,10 @@ import { type CallToolResult, fromJsonSchema } from '@modelcontextprotocol/serve
 import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import type { WalletClient } from '../client/walletClient.ts'
-import { hostOrigin } from '../policy/hostOrigin.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { FetchOrder } from '../walletWire.ts'
+import { hostOrigin, type Policy } from '../policy/policy.ts'
+import { type JsonRequest, orderOf } from '../walletWire.ts'
 import { readServiceTools, type ServiceTool } from './openApiTools.ts'
-import { buy, type PaidDeps, type ToolRequest } from './paidTools.ts'
+import { buy, type PaidDeps } from './paidTools.ts'
 import { jsonResult } from './toolResult.ts'
 
 export interface HostTools {
@@ -31,7 +30,7 @@ export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Pr
 const documentTimeoutMs = 5_000
 
 async function readDocument(wallet: WalletClient, url: string): Promise<unknown> {
-  const order: FetchOrder = { intent: 'quote', method: 'GET', url, headers: [] }
+  const order = orderOf('quote', { method: 'GET', url })
   try {
     const answer = await wallet.request(order, AbortSignal.timeout(documentTimeoutMs))
     if (answer.kind !== 'answer' || answer.status !== 200 || answer.bytes.length > documentBytesMax) return undefined
@@ -59,7 +58,7 @@ const refusedSegment: CallToolResult = jsonResult({ refused: 'a part of the path
 const members = z.record(z.string(), z.unknown())
 
 /** The request of a call. Undefined if a value would lead to another path. */
-export function requestOf(origin: string, tool: ServiceTool, given: unknown): ToolRequest | undefined {
+export function requestOf(origin: string, tool: ServiceTool, given: unknown): JsonRequest | undefined {
   const values = members.parse(given ?? {})
   const segments = tool.pathNames.map((name) => textOf(values[name]))
   if (segments.some((segment) => ['', '.', '..'].includes(segment))) return undefined

@@ -104,3 +104,8 @@ function checkHost(host: string, context: z.RefinementCtx): void {
   const hint = normal === undefined || /[/@?#\\\s]/.test(host) ? 'a host such as api.example.com' : `'${normal}'`
   context.addIssue(`must be ${hint} (got '${host}')`)
 }
+
+/** Origin of a listed host. Only this machine is reached without TLS: a proof is worth its price until it is used. */
+export function hostOrigin(host: string): string {
+  return `${/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? 'http' : 'https'}://${host}`
+}

@@ -8,7 +8,6 @@ import { kindOf, paymentOf, readRefusal, type WalletClient, type WholeAnswer } f
 import { PolicyProblem } from '../policy/policy.ts'
 import type { FetchOrder, PaymentNote, RefusalCode } from '../walletWire.ts'
 import { readProxyRequest } from './proxyRequest.ts'
-import { createStreamEnd, type StreamEnd } from './streamEnd.ts'
 
 /* An HTTP server on loopback, for programs that cannot pay: they set their base URL, and the wallet pays. */
 
@@ -85,6 +84,27 @@ async function sendStream(
   }
   response.end()
   return paymentOf(opened)
+}
+
+/** Watches for the last event of a stream of chat completions. */
+interface StreamEnd {
+  read(chunk: Uint8Array): void
+  hasEnded(): boolean
+}
+
+const lastEvent = 'data: [DONE]'
+
+function createStreamEnd(): StreamEnd {
+  let [tail, ended] = ['', false]
+  return {
+    read(chunk) {
+      // The event may be cut anywhere between two chunks.
+      const text = tail + Buffer.from(chunk).toString('latin1')
+      ended ||= text.includes(lastEvent)
+      tail = text.slice(1 - lastEvent.length)
+    },
+    hasEnded: () => ended,
+  }
 }
 
 /** Reads a whole answer. Undefined if the wallet ended meanwhile: the same request finds the open payment. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import { hostOrigin } from '../policy/hostOrigin.ts'
+import { hostOrigin } from '../policy/policy.ts'
 import { methods } from '../walletWire.ts'
 
 /* A request of a program on this machine, checked before the wallet hears of it. */

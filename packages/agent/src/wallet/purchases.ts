@@ -13,13 +13,11 @@ import {
   type TabState,
 } from '@tollbook/client'
 import { assertPresent } from '@tollbook/core/assert'
-import { hostOrigin } from '../policy/hostOrigin.ts'
-import type { MintRule, Policy } from '../policy/policy.ts'
+import { hostOrigin, type MintRule, type Policy } from '../policy/policy.ts'
 import type { PolicyFile } from '../policy/policyFile.ts'
 import { tabOptionFor } from '../policy/tabOption.ts'
 import type { FetchOrder } from '../walletWire.ts'
 import type { AnsweredPayments } from './answeredPayments.ts'
-import { requireListed } from './listedUrl.ts'
 import { costOf, type PurchaseCall, requireNoTab, watchPurchase } from './purchaseCall.ts'
 import { WalletRefusal } from './refusalError.ts'
 
@@ -107,6 +105,21 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
       return new Map((await Promise.all(Object.keys(file.policy.hosts).map(read))).flat())
     },
   }
+}
+
+/** The URL of a call, if its host is on the owner's list. Compares hosts as the URL parser writes them. */
+function requireListed(text: string, { hosts }: Policy): URL {
+  if (!URL.canParse(text)) throw new WalletRefusal('URL_REFUSED', 'the URL is not absolute')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new WalletRefusal('URL_REFUSED', 'the URL must begin with https://')
+  // A name in front of the host is how one host poses as another.
+  if (url.username !== '' || url.password !== '')
+    throw new WalletRefusal('URL_REFUSED', 'the URL must not name a user or a password')
+  if (!Object.hasOwn(hosts, url.host))
+    throw new WalletRefusal('HOST_NOT_LISTED', `the host ${url.host} is not on the owner's list`)
+  url.hash = ''
+  return url
 }
 
 type OnEvent = NonNullable<Parameters<typeof createPayingFetch>[0]['onEvent']>

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { formatUsd } from '../attoUsd.ts'
 import { type AnswerKind, kindHeader, paymentHeader, type PaymentNote, type Refusal } from '../walletWire.ts'
 import type { Purchase } from './purchases.ts'
@@ -35,16 +33,7 @@ export async function sendPurchase(
   }
   response.writeHead(answer.status)
   if (answer.body === null) response.end()
-  else await pipeline(Readable.from(chunksOf(answer.body)), response)
-}
-
-async function* chunksOf(body: NodeStream<Uint8Array> | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader()
-  try {
-    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value
-  } finally {
-    await reader.cancel().catch(() => undefined)
-  }
+  else await pipeline(answer.body, response)
 }
 
 export function sendJson(
