@@ -9,9 +9,10 @@ import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
 import { pegAttoUsd } from '../pricing/dollarPrices.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
-import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import type { SplitShare } from '../pricing/splitSetting.ts'
 import { requiredBaseUnits } from '../pricing/tokenPrice.ts'
 import { type AcceptedDollar, dollarsIntro, dollarsMember } from './acceptedDollars.ts'
+import { payingSteps } from './introduction.ts'
 import { shownParameters } from './shownParameters.ts'
 import { tabsIntro } from './tabsIntro.ts'
 import { shownUse, withTabPrices } from './usePrices.ts'
@@ -99,7 +100,6 @@ export function llmsText(
   { endpoints, searches, rails, split, token, terms, seller, dollars }: DiscoveryDeps,
   linkBase: string,
 ): string {
-  const { burn = '0%' } = distributionOf(split)
   const protocols = descriptionsOf(rails).map(
     ({ protocol, request }) =>
       `A client of ${protocol} needs no wallet header and no SOL: send the same request ${request}.`,
@@ -107,12 +107,7 @@ export function llmsText(
   return [
     `# ${seller.name}`,
     `> ${seller.description}. No account and no API key.`,
-    [
-      'To buy an answer:',
-      '1. Send the request with `x-wallet-address`. The answer is a 402 with a quote.',
-      `2. Sign one Solana transaction that burns ${burn} of the price and transfers the rest.`,
-      '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
-    ].join('\n'),
+    `To buy an answer:\n${payingSteps(split)}`,
     `The token is ${describeToken(token, terms.mint)}, on ${terms.network}. A wallet also needs about 0.00001 SOL for the network fee of each payment.`,
     ...(dollars.length === 0
       ? []

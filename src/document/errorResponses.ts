@@ -45,13 +45,14 @@ function responseOf(status: number, verdicts: readonly ErrorAdvice[]): JsonObjec
   return {
     description: describe(verdicts),
     headers: headersOf(status),
-    content: { 'application/json': { schema: errorOf(verdicts), examples: examplesOf(verdicts) } },
+    content: { 'application/json': { schema: errorOf(verdicts) } },
   }
 }
 
 function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
   const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
-  const examples = { PAYMENT_REQUIRED: { value: quoteExample }, ...examplesOf(refusals) }
+  const used = { error: invalidPaymentReasons.already_used, code: 'INVALID_PAYMENT', reason: 'already_used' }
+  const examples = { PAYMENT_REQUIRED: { value: quoteExample }, INVALID_PAYMENT: { value: used } }
   return {
     description: describe(verdicts),
     headers: headersOf(402),
@@ -78,19 +79,6 @@ function headersOf(status: number): JsonObject {
 function errorOf(verdicts: readonly ErrorAdvice[]): JsonObject {
   const codes = verdicts.map(({ code }) => code)
   return { allOf: [refTo('schemas', 'Error'), { type: 'object', properties: { code: { enum: codes } } }] }
-}
-
-function examplesOf(verdicts: readonly ErrorAdvice[]): JsonObject {
-  return Object.fromEntries(verdicts.map(({ code, advice }) => [code, { value: exampleOf(code, advice) }]))
-}
-
-function exampleOf(code: string, advice: string): JsonObject {
-  if (code === 'INVALID_REQUEST') {
-    const problem = { field: 'symbol', message: 'is required' }
-    return { error: 'symbol: is required', code, details: [problem] }
-  }
-  if (code === 'INVALID_PAYMENT') return { error: invalidPaymentReasons.already_used, code, reason: 'already_used' }
-  return { error: advice, code, ...(code === 'INTERNAL_ERROR' ? { requestId: 'request_…' } : {}) }
 }
 
 const quoteExample = {

@@ -28,14 +28,19 @@ function payingDollars(dollars: readonly AcceptedDollar[]): readonly string[] {
   return ['## Dollars', dollarsIntro, dollars.map(({ description }) => `- ${description}`).join('\n')]
 }
 
-function payingWith(split: readonly SplitShare[]): string {
+/** Lists the steps of a paid request as Markdown. */
+export function payingSteps(split: readonly SplitShare[]): string {
   const { burn = '', ...shares } = distributionOf(split)
   const owed = Object.entries(shares).map(([account, percent]) => `${percent} ${account}`)
+  return `1. Send the request with \`x-wallet-address\`. The answer is a 402 with a quote: the amounts to burn and to transfer in base units, and the destination.
+2. Make one transaction, signed by your wallet, that burns ${burn} and transfers the rest (${owed.join(', ')}).
+3. Repeat the request with \`x-payment-proof\`. The answer is a 200 with the data and a signed receipt.`
+}
+
+function payingWith(split: readonly SplitShare[]): string {
   return `There are no keys and no accounts: your wallet address identifies you, and a Solana transaction proves your payment.
 
-1. Send the request with \`x-wallet-address\`. The answer is a 402 with a quote: the amounts to burn and to transfer in base units, and the destination.
-2. Make one transaction, signed by your wallet, that burns ${burn} and transfers the rest (${owed.join(', ')}).
-3. Repeat the request with \`x-payment-proof\`. The answer is a 200 with the data and a signed receipt.
+${payingSteps(split)}
 
 A proof buys one answer and never a second one. If no answer was delivered, the same proof stays valid for the same wallet and endpoint.
 A 503 means that the outcome is not known yet: repeat with the *same* proof, and never pay again because of it.`

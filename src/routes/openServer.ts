@@ -23,17 +23,11 @@ export interface ServerDeps
       keyof Callers | 'sales' | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage' | 'messages'
     >,
     Omit<FreeRouteDeps, 'mayReadMetrics'>,
+    Pick<DocumentRouteDeps, 'address' | 'terms' | 'split' | 'token' | 'seller' | 'dollars' | 'searches'>,
     BurnRouteDeps {
   readonly callers: Callers
   readonly sales: Sales
   readonly wallets: PayRouteDeps['wallets']
-  readonly address: DocumentRouteDeps['address']
-  readonly terms: DocumentRouteDeps['terms']
-  readonly split: DocumentRouteDeps['split']
-  readonly token: DocumentRouteDeps['token']
-  readonly seller: DocumentRouteDeps['seller']
-  readonly dollars: DocumentRouteDeps['dollars']
-  readonly searches: DocumentRouteDeps['searches']
   /** Free routes in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined

@@ -277,7 +277,7 @@ describe('the document', () => {
         checked++
       }
     }
-    expect(checked).toBeGreaterThan(39)
+    expect(checked).toBeGreaterThan(19)
   })
 
   test('tells lengths and bounds of every text and number that a caller sends', () => {

@@ -54,9 +54,9 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
         return await work()
       } catch (error) {
         signal?.throwIfAborted()
-        if (!isLostWallet(error) || attempt >= attemptsMax) throw error
+        if (!hasCode(error, lostCodes) || attempt >= attemptsMax) throw error
         await clock.sleep(pauseMs)
-        if (isMissing(error)) await startWalletProcess(folder, clock)
+        if (hasCode(error, missingCodes)) await startWalletProcess(folder, clock)
       }
     }
   }
@@ -119,14 +119,6 @@ export function readRefusal({ bytes }: Pick<WholeAnswer, 'bytes'>): Refusal {
 
 const missingCodes = ['ECONNREFUSED', 'ENOENT']
 const lostCodes = [...missingCodes, 'ECONNRESET', 'EPIPE']
-
-function isMissing(error: unknown): boolean {
-  return hasCode(error, missingCodes)
-}
-
-function isLostWallet(error: unknown): boolean {
-  return hasCode(error, lostCodes)
-}
 
 function hasCode(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)

@@ -42,7 +42,7 @@ function withoutReceipt(text: string): string {
   return data === undefined ? text : JSON.stringify({ data: data.data, meta: data.meta })
 }
 
-export function refusalResult(host: string, { code, message, details, quote, signature }: Refusal): CallToolResult {
+function refusalResult(host: string, { code, message, details, quote, signature }: Refusal): CallToolResult {
   const own = {
     refused: code,
     message,

@@ -32,34 +32,31 @@ const bodyBytesMax = 4 * 1024 * 1024
 const receiptsMax = 100
 
 type Handler = (deps: WalletDeps, response: ServerResponse, body: unknown) => Promise<void>
+/** Reads the wallet, and returns the body of its answer. */
+type Reader = (deps: WalletDeps) => Promise<object>
 
-const routes: Readonly<Record<string, Handler>> = {
-  'GET /status': async ({ address }, response) =>
-    sendJson(response, 'answer', { status: 200, body: { address, pid: process.pid } }),
-  'POST /fetch': answerFetch,
-  'POST /received': async ({ answered }, response, body) => {
+const readers: Readonly<Record<string, Reader>> = {
+  '/status': async ({ address }) => ({ address, pid: process.pid }),
+  async '/spending'({ answered, readPolicy, clock }) {
+    const { policy } = await readPolicy()
+    const [spendings, open] = await Promise.all([answered.store.spending(), answered.store.pending()])
+    return spendingReport({ policy, spendings, open: open.length, nowMs: clock.nowMs() })
+  },
+  async '/balance'({ readPolicy, address, purchases }) {
+    const { policy } = await readPolicy()
+    return balanceReport(policy, { wallet: address, tabs: await purchases.tabs() })
+  },
+  '/receipts': async ({ receiptsPath }) => ({ receipts: await readReceipts(receiptsPath, receiptsMax) }),
+  '/open': async ({ answered }) => ({ open: (await answered.store.pending()).map(openNote) }),
+}
+
+const actions: Readonly<Record<string, Handler>> = {
+  '/fetch': answerFetch,
+  '/retry': answerRetry,
+  async '/received'({ answered }, response, body) {
     await answered.received(received.parse(body).signature)
     sendJson(response, 'answer', { status: 200, body: {} })
   },
-  'GET /spending': async ({ answered, readPolicy, clock }, response) => {
-    const { policy } = await readPolicy()
-    const [spendings, open] = await Promise.all([answered.store.spending(), answered.store.pending()])
-    const body = spendingReport({ policy, spendings, open: open.length, nowMs: clock.nowMs() })
-    sendJson(response, 'answer', { status: 200, body })
-  },
-  'GET /balance': async ({ readPolicy, address, purchases }, response) => {
-    const { policy } = await readPolicy()
-    const body = await balanceReport(policy, { wallet: address, tabs: await purchases.tabs() })
-    sendJson(response, 'answer', { status: 200, body })
-  },
-  'GET /receipts': async ({ receiptsPath }, response) => {
-    sendJson(response, 'answer', { status: 200, body: { receipts: await readReceipts(receiptsPath, receiptsMax) } })
-  },
-  'GET /open': async ({ answered }, response) => {
-    const open = await answered.store.pending()
-    sendJson(response, 'answer', { status: 200, body: { open: open.map(openNote) } })
-  },
-  'POST /retry': answerRetry,
 }
 
 function openNote({ signature, request, mint, costBaseUnits, signedAtMs = 0 }: PendingPayment) {
@@ -92,10 +89,11 @@ export function createWalletServer(deps: WalletDeps): Server {
 }
 
 async function answer(deps: WalletDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const handler = routes[`${request.method} ${request.url}`]
-  if (handler === undefined)
-    throw new WalletRefusal('REQUEST_INVALID', `the wallet has no ${request.method} ${request.url}`)
-  await handler(deps, response, request.method === 'POST' ? await readJson(request) : undefined)
+  const { method, url = '' } = request
+  const [reader, action] = [readers[url], actions[url]]
+  if (method === 'GET' && reader !== undefined) sendJson(response, 'answer', { status: 200, body: await reader(deps) })
+  else if (method === 'POST' && action !== undefined) await action(deps, response, await readJson(request))
+  else throw new WalletRefusal('REQUEST_INVALID', `the wallet has no ${method} ${url}`)
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
