@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '@tollbook/core/fault'
 
@@ -11,7 +12,7 @@ export interface DirectoryClaim {
  * the claim may stop an orphan.
  */
 export function claimDirectory(dataDirectory: string): DirectoryClaim {
-  const lock = new DatabaseSync(`${dataDirectory}.lock`)
+  const lock = openLock(`${dataDirectory}.lock`)
   try {
     // The file names its holder, which others can read while the second transaction holds the lock.
     lock.exec(`begin immediate; pragma user_version = ${process.pid}; commit; begin immediate`)
@@ -24,4 +25,15 @@ export function claimDirectory(dataDirectory: string): DirectoryClaim {
     )
   }
   return { release: () => lock.close() }
+}
+
+/** Opens the file only by SQLite: closing another descriptor of it would drop all locks of this process on it. */
+function openLock(path: string): DatabaseSync {
+  try {
+    const lock = new DatabaseSync(path)
+    chmodSync(path, 0o600)
+    return lock
+  } catch (cause) {
+    throw new Fault(`cannot open ${path}: run as the user who owns it`, { cause, retryable: false })
+  }
 }

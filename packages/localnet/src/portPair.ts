@@ -19,23 +19,16 @@ export interface PortPair {
  * chosen.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
-  let pair = await tryPair(options)
-  for (let attempt = 2; attempt <= attemptsMax && options.port === 0 && !isComplete(pair); attempt++) {
-    await closeServers(pair.servers)
-    pair = await tryPair(options)
+  for (let attempt = 1; ; attempt++) {
+    const { server, port } = await listenHttp(options)
+    const second = await listenSecond(options.host, port + 1)
+    if (second !== undefined) return { port, servers: [server, second] }
+    if (options.port !== 0 || attempt === attemptsMax) {
+      options.log.warn({ port: port + 1 }, 'local_chain_websocket_port_taken')
+      return { port, servers: [server] }
+    }
+    await closeServers([server])
   }
-  if (!isComplete(pair)) options.log.warn({ port: pair.port + 1 }, 'local_chain_websocket_port_taken')
-  return pair
-}
-
-async function tryPair(options: PortPairOptions): Promise<PortPair> {
-  const { server, port } = await listenHttp(options)
-  const second = await listenSecond(options.host, port + 1)
-  return { port, servers: second === undefined ? [server] : [server, second] }
-}
-
-function isComplete(pair: PortPair): boolean {
-  return pair.servers.length === 2
 }
 
 /** Answers requests in progress, then closes. Cuts connections that stay open longer. */

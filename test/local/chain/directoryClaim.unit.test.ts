@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
@@ -7,20 +8,19 @@ import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 const scratch = await makeScratchDirectory()
 const module = new URL('../../../packages/localnet/src/directoryClaim.ts', import.meta.url).href
 
-test('a directory is claimed once, names its holder, and is free after the release', () => {
+test('a directory is claimed once, names its holder, and is free after the release', async () => {
   const claim = claimDirectory(`${scratch}/wanted`)
   expect(() => claimDirectory(`${scratch}/wanted`)).toThrow(`in use by process ${process.pid}: stop that one first`)
+  // The refused attempt does not drop the lock for other processes.
+  const other = spawnSync(process.execPath, ['--input-type=module', '--eval', claiming(`${scratch}/wanted`)])
+  expect(other.status).toBe(3)
   claim.release()
   claimDirectory(`${scratch}/wanted`).release()
+  expect((await stat(`${scratch}/wanted.lock`)).mode & 0o777).toBe(0o600)
 })
 
 test('of many processes at the same instant one is granted the claim, and a kill frees it', async () => {
-  const script = `
-    import { claimDirectory } from ${JSON.stringify(module)}
-    try { globalThis.claim = claimDirectory(${JSON.stringify(`${scratch}/raced`)}) } catch { process.exit(3) }
-    console.log('granted')
-    setInterval(() => undefined, 1_000)
-  `
+  const script = `${claiming(`${scratch}/raced`)}; setInterval(() => undefined, 1_000)`
   const rivals = Array.from({ length: 6 }, () =>
     spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] }),
   )
@@ -44,3 +44,11 @@ test('a neighbour whose name only begins alike is not a rival', () => {
   claimDirectory(`${scratch}/wanted`).release()
   neighbour.release()
 })
+
+/** A program that says `granted` with the claim, and exits with 3 without it. */
+function claiming(directory: string): string {
+  return `
+    import { claimDirectory } from ${JSON.stringify(module)}
+    try { globalThis.claim = claimDirectory(${JSON.stringify(directory)}) } catch { process.exit(3) }
+    console.log('granted')`
+}
