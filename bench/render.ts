@@ -6,7 +6,7 @@ import { launchModesHere, launchBrowser, type Recipe } from '../src/rendering/la
 import { openEgress } from '../src/rendering/openEgress.ts'
 import { openRenderer } from '../src/rendering/openRenderer.ts'
 import { openRenderWorker } from '../src/rendering/openRenderWorker.ts'
-import { renderTaskOf } from '../src/rendering/renderTaskOf.ts'
+import { renderTaskOf } from '../src/rendering/renderTask.ts'
 import { type Egress, renderJob } from '../src/rendering/renderJob.ts'
 import type { PdfOrder, Renderer, ScreenshotOrder } from '../src/rendering/renderer.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'

@@ -71,7 +71,7 @@ const moneyAsNumber: readonly { readonly paths: RegExp; readonly reason: string 
   },
   { paths: /^src\/pages\/browser\/amounts\.ts$/, reason: 'the height of a bar' },
   { paths: /^src\/signer\/signerServer\.ts$/, reason: 'a log line' },
-  { paths: /^src\/transport\/earnedWork\.ts$/, reason: 'an estimate of processor time' },
+  { paths: /^src\/transport\/allowances\.ts$/, reason: 'an estimate of processor time' },
   { paths: /^src\/accounting\/holderShares\.ts$/, reason: 'a count of holders: a remainder is smaller than it' },
   { paths: /^(packages\/localnet\/|src\/cli\/local\/giveFunds\.ts)/, reason: 'JSON-RPC of Solana has numbers' },
 ]

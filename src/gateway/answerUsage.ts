@@ -6,7 +6,6 @@ import { memberOf } from './judgeAnswer.ts'
 import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 import type { UseUnit } from './usePrice.ts'
 
-/** A whole answer, in the forms in which its units are counted. */
 export interface CountedAnswer {
   readonly bytes: Uint8Array
   /** Undefined for an answer that is not JSON. */

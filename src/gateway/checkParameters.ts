@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Schema, SchemaProblem } from './parameterSchema.ts'
 
-/** Parameters of an order, as the schema of the route allows them. */
 export type Parameters = Readonly<Record<string, Json>>
 
 /** Checks raw parameters. Returns the problems, of which there are none for an order that the schema allows. */

@@ -1,7 +1,7 @@
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { hasNoBody } from '../product/productFacts.ts'
 import { type CheckParameters, compileSchema, isSegment } from './checkParameters.ts'
-import { type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
+import { type Checked, type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
 import {
   closedSchema,
   findPatterns,
@@ -23,7 +23,6 @@ export interface CheckedRoute {
   readonly prices: RoutePrices
 }
 
-/** The rest of the file, against which a route is checked. */
 export interface RouteContext {
   readonly file: string
   readonly at: FilePath
@@ -35,11 +34,7 @@ export interface RouteContext {
   readonly handlerTimeoutMs: number
 }
 
-/** Checks a route against its parameters, its upstream and the other routes. */
-export function checkRoute(
-  route: RouteEntry,
-  context: RouteContext,
-): CheckedRoute | { readonly mistakes: readonly FileMistake[] } {
+export function checkRoute(route: RouteEntry, context: RouteContext): Checked<CheckedRoute> {
   const { at } = context
   const loaded = loadSchema(route, context)
   const own = [...pathMistakes(route, context), ...upstreamMistakes(route, context)]
@@ -64,10 +59,7 @@ type LoadedSchema = Pick<CheckedRoute, 'schema' | 'check'>
 
 const noParameters: Schema = { type: 'object', properties: {} }
 
-function loadSchema(
-  { parameters = noParameters }: RouteEntry,
-  { file, at }: RouteContext,
-): LoadedSchema | { readonly mistakes: readonly FileMistake[] } {
+function loadSchema({ parameters = noParameters }: RouteEntry, { file, at }: RouteContext): Checked<LoadedSchema> {
   const path = [...at, 'parameters']
   try {
     const schema = closedSchema(inlineReferences(parameters, { file, root: parameters }))

@@ -79,7 +79,6 @@ interface Reading extends RouteDeps {
   readonly route: RouteEntry
   readonly answer: OpenAnswer
   readonly bytesMax: number
-  /** The units of a price by use. */
   readonly unit: UseUnit | undefined
   readonly metered: MeteredJob | undefined
   /** Present if tokens are paid by use. */

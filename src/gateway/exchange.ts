@@ -1,7 +1,6 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest, type RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 
-/** One request to the host of an upstream. */
 export interface Exchange {
   readonly origin: URL
   readonly method: string

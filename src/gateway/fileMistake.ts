@@ -13,6 +13,9 @@ export interface FileMistake {
   readonly isName?: boolean
 }
 
+/** A checked part of the file, or its mistakes. */
+export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
+
 const distanceMax = 3
 
 /**
@@ -29,7 +32,6 @@ export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FileP
   })
 }
 
-/** Returns the message for an unknown name, with the name that was probably meant. */
 export function unknownName(name: string, known: readonly string[]): string {
   const meant = closestMatch(name, [...known], { maxDistance: distanceMax })
   return meant === undefined ? `is not known; use ${listOf(known)}` : `is not known; did you mean ${meant}?`
@@ -43,7 +45,6 @@ function messageOf(issue: z.core.$ZodIssue): string {
   return /^[A-Z]/.test(issue.message) ? issue.message.charAt(0).toLowerCase() + issue.message.slice(1) : issue.message
 }
 
-/** Returns the names that an object of the schema may have. */
 function namesAt(schema: z.core.$ZodType, path: FilePath): readonly string[] {
   const [key, ...rest] = path
   const inner = unwrapped(schema)

@@ -1,6 +1,5 @@
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
-/** Values of variables of the environment, with the problem of each that has none. */
 export type ReadVariable = (name: string) => { readonly value: string } | { readonly problem: string }
 
 export interface FilledFile {

@@ -7,13 +7,11 @@ import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 
 /* An event stream that is paid by use: its events are counted before they are passed on. */
 
-/** Counts the events of one stream. */
 export interface EventCounter {
   /** Counts an event. Returns the event for the caller, or `over` if the budget does not pay for it. */
   take(event: Buffer): Buffer | 'over'
   /** Returns the events that tell the caller that the stream was cut. */
   cut(): string
-  /** The usage of the events so far. */
   usage(): Usage
 }
 

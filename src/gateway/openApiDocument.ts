@@ -11,7 +11,6 @@ import {
 } from './parameterSchema.ts'
 import { unknownName } from './fileMistake.ts'
 
-/** An OpenAPI document whose operations can be sold. */
 export interface OpenApiDocument {
   readonly title: string
   /** Address of the first server. Undefined if the document has none, or a relative one. */

@@ -3,7 +3,6 @@ import { readOpenApi } from './openApiDocument.ts'
 import { type ImportedRoute, routeOf } from './openApiRoute.ts'
 import { SchemaProblem } from './parameterSchema.ts'
 
-/** Operations of a document to sell, as an operator names them. */
 export interface ImportOrder {
   readonly document: string
   /** Such as `GET /pets/{id}`. */
@@ -18,7 +17,6 @@ export interface ImportOrder {
   readonly url?: string | undefined
 }
 
-/** Entries of a products file. */
 export interface ImportedEntries {
   readonly text: string
   /** Remarks about what the operator has to decide. */

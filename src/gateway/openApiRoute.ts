@@ -6,7 +6,6 @@ import { exampleOf, plainSchema, shortText } from './openApiSchema.ts'
 import { closedSchema, isSchema, type Schema, SchemaProblem } from './parameterSchema.ts'
 import { compileSchema } from './checkParameters.ts'
 
-/** Facts of the file for the route of an operation. */
 export interface RouteFacts {
   readonly upstream: string
   /** Begins the path of the route, such as `/pets`. */
@@ -128,13 +127,8 @@ function inputOf(parameter: Parameter, place: Input['place']): Input {
 /** Names of segments have letters, digits and underscores, because programs of callers use them. */
 const segmentName = (name: string) => name.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_')
 
-interface Target {
-  readonly path: string
-  readonly to: string
-}
-
 /** Returns the path of the route, and the one at the upstream, which keeps its spelling. */
-function targetOf(name: string, path: string): Target {
+function targetOf(name: string, path: string) {
   const segments = path.split('/').slice(1)
   if (!/^[\x21-\x7e]+$/.test(path) || /[#?\\]/.test(path))
     throw new SchemaProblem(`operation "${name}" has a path that is not one`)

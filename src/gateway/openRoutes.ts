@@ -20,7 +20,6 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
   const byPath = new Map(products.map((product) => [product.path, product]))
   return {
     products,
-    /** True if a route sells this path. */
     sells: (path: string) => byPath.has(path),
     /** Opens those of the products on sale that are routes, at the prices at which they are sold. */
     open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>

@@ -10,7 +10,6 @@ export type Schema = Readonly<Record<string, unknown>>
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A schema or a document cannot be used. */
 export class SchemaProblem extends Error {
   override readonly name = 'SchemaProblem'
 }

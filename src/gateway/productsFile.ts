@@ -35,7 +35,6 @@ export const useShape = z.strictObject({
 
 export type UseEntry = z.infer<typeof useShape>
 
-/** Prices by use, by the value of a parameter. */
 export const useByValue = z.record(z.string(), useShape)
 
 /** The price of a route, before its parameters are known. `routePrices.ts` checks the combination. */
@@ -72,7 +71,6 @@ const headers = z.record(headerName, headerValue)
 
 const baseUrl = z.string().refine(isBaseUrl, 'must be an http(s) URL without user name, query and fragment')
 
-/** An API that routes reach. */
 export const upstreamShape = z.strictObject({
   url: baseUrl.optional().describe('Base URL. The paths of routes are appended to it.'),
   mcp: baseUrl

@@ -18,7 +18,6 @@ import {
 import { readYaml } from './readYaml.ts'
 import type { CheckedRoute } from './checkRoute.ts'
 
-/** A products file without a mistake. */
 export interface ProductsFile {
   readonly builtin: readonly BuiltinChoice[]
   readonly upstreams: ReadonlyMap<string, UpstreamEntry>

@@ -1,6 +1,6 @@
 import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
-import type { FileMistake, FilePath } from './fileMistake.ts'
+import type { Checked, FileMistake, FilePath } from './fileMistake.ts'
 import { memberOf } from './judgeAnswer.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 import type { Parameters } from './checkParameters.ts'
@@ -19,7 +19,7 @@ export interface RoutePrices {
   variantOf(order: Parameters): string | undefined
 }
 
-export type ReadPrices = { readonly prices: RoutePrices } | { readonly mistakes: readonly FileMistake[] }
+type ReadPrices = Checked<{ readonly prices: RoutePrices }>
 
 /** Reads the price of a route, and checks that each order that the schema allows has one. */
 export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
@@ -63,45 +63,30 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
   if ('problem' in found) return { mistakes: [{ path: [...at, 'by'], message: found.problem }] }
   const allowed = valuesOf(found.schema)
   const listed = Object.keys(usd)
-  const path = [...at, 'usd']
-  const mistakes: FileMistake[] = listed.flatMap((value) => {
-    if (!variantPattern.test(value))
-      return [{ path: [...path, value], message: 'must be letters, digits and ._:/@+-', isName: true }]
-    const isAllowed = allowed === undefined || allowed.includes(value)
-    return isAllowed
-      ? []
-      : [
-          {
-            path: [...path, value],
-            message: `is not a value that the parameters allow; they allow ${allowed.join(', ')}`,
-            isName: true,
-          },
-        ]
+  const mistake = (member: string, message: string): FileMistake => ({ path: [...at, member], message })
+  const mistakes = listed.flatMap((value): readonly FileMistake[] => {
+    const path = [...at, 'usd', value]
+    if (!variantPattern.test(value)) return [{ path, message: 'must be letters, digits and ._:/@+-', isName: true }]
+    if (allowed?.includes(value) !== false) return []
+    return [
+      { path, message: `is not a value that the parameters allow; they allow ${allowed.join(', ')}`, isName: true },
+    ]
   })
-  if (listed.length === 0) mistakes.push({ path, message: 'must list at least one price' })
+  if (listed.length === 0) mistakes.push(mistake('usd', 'must list at least one price'))
   const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
   // An API may read another spelling as a listed value, or have an expensive default, and would then be sold too
   // cheaply.
   const isOpen = allowed === undefined || !found.isRequired
   if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highest && isOpen)
-    mistakes.push({
-      path: [...at, 'otherwise'],
-      message: 'is lower than a listed price, which needs a required parameter with an `enum`',
-    })
+    mistakes.push(mistake('otherwise', 'is lower than a listed price, which needs a required parameter with an `enum`'))
   if (otherwiseMicroUsd === undefined) {
     const unpriced = allowed?.filter((value) => !listed.includes(value))
     if (unpriced === undefined)
-      mistakes.push({
-        path: [...at, 'by'],
-        message: 'names a parameter without an `enum`; add one, or add `otherwise`',
-      })
+      mistakes.push(mistake('by', 'names a parameter without an `enum`; add one, or add `otherwise`'))
     else if (unpriced.length > 0)
-      mistakes.push({ path, message: `has no price for ${unpriced.join(', ')}; add them, or add \`otherwise\`` })
+      mistakes.push(mistake('usd', `has no price for ${unpriced.join(', ')}; add them, or add \`otherwise\``))
     if (!found.isRequired)
-      mistakes.push({
-        path: [...at, 'by'],
-        message: 'names a parameter that an order can leave out; require it, or add `otherwise`',
-      })
+      mistakes.push(mistake('by', 'names a parameter that an order can leave out; require it, or add `otherwise`'))
   }
   if (mistakes.length > 0) return { mistakes }
   const variants = Object.entries(usd).map(([name, priceMicroUsd]) => ({ name, priceMicroUsd }))
@@ -167,7 +152,6 @@ const isCount = (value: unknown): value is number =>
 
 type FoundParameter = { readonly schema: Schema; readonly isRequired: boolean } | { readonly problem: string }
 
-/** Follows a pointer through `properties`. */
 function findParameter(schema: Schema, pointer: readonly string[]): FoundParameter {
   let at = schema
   let isRequired = true

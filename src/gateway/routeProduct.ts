@@ -12,7 +12,6 @@ import { countInput } from './tokenUse.ts'
 // A product needs an example of its answer. That of a route is known only when it is sold.
 const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API, unchanged.' })
 
-/** Makes the product that a route describes. */
 export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefinition<unknown> {
   const { route, schema, check, prices } = checked
   const { priceMicroUsd, variants, metered, unit, variantOf } = prices

@@ -5,7 +5,6 @@ import type { RouteEntry } from './productsFile.ts'
 
 const parameterOfSegment = /^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}$/
 
-/** The path of a route at its upstream, in parts. */
 export interface TargetTemplate {
   /** Parameters that are segments of the path, in their order. */
   readonly inPath: readonly string[]
@@ -30,7 +29,6 @@ export function readTarget(to: string): TargetTemplate {
   return { inPath, problem }
 }
 
-/** True if the parameters of a route are in a JSON body. */
 export function hasJsonBody({ method, body }: RouteEntry): boolean {
   return !hasNoBody(method) && body.content_types === undefined
 }

@@ -10,14 +10,12 @@ import { TooLong } from '../outbound/readBytes.ts'
 import type { UpstreamEntry } from './productsFile.ts'
 import { createSlots, type Slots } from '../machine/slots.ts'
 
-/** Parts of the process that the client of an upstream uses. */
 export interface UpstreamClientDeps extends Pick<OutcomeDeps, 'clock' | 'log' | 'onCall'> {
   readonly version: string
   /** False: an upstream counts as working until it fails. */
   readonly isProbed: boolean
 }
 
-/** One request of a route. */
 export interface RouteRequest {
   readonly method: string
   /** Path below the base URL, and query. */

@@ -3,12 +3,11 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type MeteredPrice, outputWithin } from '../pricing/meteredPrice.ts'
 import { type PricedVariant, usdDecimals } from '../pricing/priceList.ts'
 import { hasOnlyJson, type RouteEntry, useByValue, type UseEntry, useShape } from './productsFile.ts'
-import { type FileMistake, type FilePath, mistakesOf, unknownName } from './fileMistake.ts'
+import { type Checked, type FileMistake, type FilePath, mistakesOf, unknownName } from './fileMistake.ts'
 import { hasJsonBody } from './routeRequest.ts'
 
 /* The price by use of a route, which tabs pay. */
 
-/** The units that a price by use counts. */
 export type UseUnit =
   /** Tokens of prompt and reply, at an API that speaks as OpenAI's does. */
   | { readonly kind: 'tokens' }
@@ -17,7 +16,6 @@ export type UseUnit =
   /** Items of an array in the answer, or a number there. */
   | { readonly kind: 'rows'; readonly pointer: readonly string[] }
 
-/** Prices of a route by use, next to its fixed prices. */
 export interface UsePrices {
   readonly unit: UseUnit
   readonly metered?: MeteredPrice
@@ -35,10 +33,8 @@ interface UseQuestion {
   readonly fixed: FixedPrices
 }
 
-export type ReadUse = UsePrices | { readonly mistakes: readonly FileMistake[] }
-
 /** Reads the price by use: one for the route, or one for each value with its own price. */
-export function readUse({ use, isByValue, fixed }: UseQuestion, at: FilePath): ReadUse {
+export function readUse({ use, isByValue, fixed }: UseQuestion, at: FilePath): Checked<UsePrices> {
   if (isByValue) return readByValue(use, fixed, at)
   const parsed = useShape.safeParse(use)
   if (!parsed.success) return { mistakes: mistakesOf(parsed.error, useShape, at) }
@@ -46,11 +42,11 @@ export function readUse({ use, isByValue, fixed }: UseQuestion, at: FilePath): R
   return 'mistakes' in read ? read : { ...read, variants: fixed.variants }
 }
 
-function readByValue(use: unknown, { variants }: FixedPrices, at: FilePath): ReadUse {
+function readByValue(use: unknown, { variants }: FixedPrices, at: FilePath): Checked<UsePrices> {
   const parsed = useByValue.safeParse(use)
   if (!parsed.success) return { mistakes: mistakesOf(parsed.error, useByValue, at) }
   const mistakes: FileMistake[] = []
-  const read = new Map<string, { readonly unit: UseUnit; readonly metered: MeteredPrice }>()
+  const read = new Map<string, UnitPrice>()
   const names = variants.map(({ name }) => name)
   for (const [name, entry] of Object.entries(parsed.data)) {
     const path = [...at, name]
@@ -77,11 +73,12 @@ function readByValue(use: unknown, { variants }: FixedPrices, at: FilePath): Rea
   return { unit: first.unit, variants: withUse }
 }
 
-type ReadMetered =
-  | { readonly unit: UseUnit; readonly metered: MeteredPrice }
-  | { readonly mistakes: readonly FileMistake[] }
+interface UnitPrice {
+  readonly unit: UseUnit
+  readonly metered: MeteredPrice
+}
 
-function meteredOf(entry: UseEntry, priceMicroUsd: bigint, at: FilePath): ReadMetered {
+function meteredOf(entry: UseEntry, priceMicroUsd: bigint, at: FilePath): Checked<UnitPrice> {
   const refuse = (message: string, path = at) => ({ mistakes: [{ path, message }] })
   const priced = pricedUnit(entry)
   if (priced === undefined)

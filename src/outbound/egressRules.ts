@@ -6,7 +6,6 @@ import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuar
 /** Returns all IPv4 and IPv6 addresses of a name; empty if the name has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/** Rules for connections to hosts that callers name. */
 export interface EgressRules {
   /** Hosts that callers may reach although they are not global. */
   readonly allowHosts: readonly string[]
@@ -42,7 +41,6 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
 // hosts of a silent name server, and file access and compression would wait for those threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
-/** Queries the given name servers, or those of this machine. */
 export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver(resolverOptions)
   if (servers !== undefined) resolver.setServers(servers)

@@ -16,7 +16,6 @@ export interface PinnedRequest {
   readonly isChosen: boolean
 }
 
-/** Sends one GET and follows no redirect. */
 export type PinnedGet = (request: PinnedRequest) => Promise<PinnedReply>
 
 export type PinnedReply =

@@ -1,4 +1,3 @@
-/** The body was longer than its limit. */
 export class TooLong extends Error {
   override readonly name = 'TooLong'
 }

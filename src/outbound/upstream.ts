@@ -44,7 +44,6 @@ export interface StreamReading<T, R> {
   refuse(reply: Reply): R
 }
 
-/** Limits of one provider. Absent limits have defaults. */
 export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs' | 'bytesMax'> {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit

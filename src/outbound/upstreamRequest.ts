@@ -4,7 +4,6 @@ import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/** One request to a provider's API. */
 export interface UpstreamRequest {
   /** Appended to the base; begins with a slash. */
   readonly path: string

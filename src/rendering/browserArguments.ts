@@ -15,7 +15,6 @@ export const guardArguments: readonly string[] = [
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 ]
 
-/** Limits on what a page may use of the machine. */
 export const boundsArguments: readonly string[] = [
   '--lang=en-US',
   '--accept-lang=en-US',

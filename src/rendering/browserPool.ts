@@ -5,6 +5,7 @@ import type { Log } from '../machine/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'
 import { createSlots, type Slots } from '../machine/slots.ts'
+import { pauseBeforeRetry } from './pauseBeforeRetry.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
 export type BrowserPool = ReturnType<typeof openBrowserPool>
@@ -27,10 +28,6 @@ export interface BrowserPoolDeps {
   readonly onChange?: () => void
 }
 
-// The pool retries a failed start, because a browser may be installed while the service runs. Each failure in a row
-// doubles the pause.
-const retryPauseFirstMs = 1_000
-const retryPauseMaxMs = 60_000
 // At most two, because a crash can leave ten pages that each need a separate browser. Ten simultaneous starts would
 // take the processors from all other pages.
 const aloneMax = 2
@@ -161,15 +158,9 @@ async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   return starting.finally(() => pool.startingAlone.delete(starting))
 }
 
+/** A browser may be installed while the service runs. */
 async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
-  const pauseMs = Math.min(retryPauseFirstMs * 2 ** (failures - 1), retryPauseMaxMs)
-  try {
-    await pool.clock.sleep(pauseMs, pool.closing.signal)
-  } catch {
-    // The sleep was aborted because the pool is closing.
-    return
-  }
-  startInBackground(pool)
+  if (await pauseBeforeRetry(pool.clock, failures, pool.closing.signal)) startInBackground(pool)
 }
 
 /** Launches with the recipe that worked last, or else with the first recipe that works. */

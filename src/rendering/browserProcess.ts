@@ -5,11 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 
-/** A running browser with its DevTools pipe. */
 export interface BrowserProcess {
-  /** Pipe for commands to the browser. */
   readonly commands: Writable
-  /** Pipe with the answers and events of the browser. */
   readonly answers: Readable
   /** Resolves after the process has ended, with its exit status and its last output. */
   readonly ended: Promise<string>
@@ -72,7 +69,6 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   return { commands, answers, ended, kill }
 }
 
-/** Collects the end of a process's standard error. */
 export function collectLastOutput(stderr: Readable | null): () => string {
   let words = ''
   stderr?.setEncoding('utf8').on('data', (text: string) => {

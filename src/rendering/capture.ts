@@ -2,8 +2,17 @@ import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
 import { readBytes, TooLong } from '../outbound/readBytes.ts'
 import { fitPaper } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
-import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
-import type { CapturedPage } from './renderTask.ts'
+import { type MissingContent, type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
+
+/**
+ * Result of a capture. `clipped`: the page is longer than the picture. `missing`: content that the capture itself left
+ * out.
+ */
+export interface CapturedPage {
+  readonly bytes: Uint8Array
+  readonly clipped: boolean
+  readonly missing: readonly MissingContent[]
+}
 
 // Beyond 16,384 pixels the graphics library of the browser repeats or drops content. WebP stores a side in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
@@ -82,7 +91,6 @@ async function contentHeight(page: Page): Promise<number> {
  */
 export const documentHeightMax = 40_000
 
-/** Prints the current page as a tagged PDF. */
 export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder): Promise<CapturedPage> {
   const { format, margin, preferCSSPageSize = false, landscape = false, printBackground = true } = order
   const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order

@@ -3,7 +3,6 @@ import { access, realpath } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 import { unpackNpmChromium } from './npmChromium.ts'
 
-/** A candidate browser, with the environment that it needs. */
 export interface Chromium {
   readonly source: 'CHROMIUM_PATH' | 'puppeteer' | 'system' | 'npm'
   readonly path: string

@@ -5,7 +5,7 @@ import { checkChromiumPath } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { type Egress, type JobOutcome, renderJob } from './renderJob.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
-import { renderTaskOf } from './renderTaskOf.ts'
+import { renderTaskOf } from './renderTask.ts'
 
 export interface RenderEngineDeps {
   readonly clock: Clock

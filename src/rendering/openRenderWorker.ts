@@ -8,6 +8,7 @@ import type { Log } from '../machine/log.ts'
 import { collectLastOutput } from './browserProcess.ts'
 import { checkChromiumPath, findChromiums } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
+import { pauseBeforeRetry } from './pauseBeforeRetry.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { unprivileged } from './unprivileged.ts'
 import { type WorkerNews, type WorkerOrder, workerNews, type WorkerConfig } from './workerMessages.ts'
@@ -25,8 +26,6 @@ const heapMegabytesMax = 1_024
 // Same number as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is silent.
 // New browsers need other threads to create their profiles.
 const threads = 64
-const retryPauseFirstMs = 1_000
-const retryPauseMaxMs = 60_000
 // Time beyond the deadline of a job, after which the worker is killed. The worker's own deadlines are shorter.
 const graceMs = 5_000
 
@@ -143,14 +142,7 @@ function ended(worker: WorkerState, child: ChildProcess | undefined, how: string
 }
 
 async function startLater(worker: WorkerState): Promise<void> {
-  const pauseMs = Math.min(retryPauseFirstMs * 2 ** (worker.ends - 1), retryPauseMaxMs)
-  try {
-    await worker.clock.sleep(pauseMs, worker.closing.signal)
-  } catch {
-    // The sleep was aborted because the service is closing.
-    return
-  }
-  start(worker)
+  if (await pauseBeforeRetry(worker.clock, worker.ends, worker.closing.signal)) start(worker)
 }
 
 function failAll({ jobs }: WorkerState): void {

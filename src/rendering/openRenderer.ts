@@ -20,10 +20,8 @@ export interface RendererDeps {
   readonly onAttempt?: (attempt: RenderAttempt) => void
 }
 
-/** Facts about one attempt, for the log. */
 export interface RenderAttempt {
   readonly payer: string
-  /** Reference of the payment. */
   readonly payment: string
   readonly outcome: TurnOutcome
   /** Undefined if the page was rendered. */

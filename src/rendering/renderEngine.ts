@@ -16,11 +16,9 @@ export type RenderWork =
   | { readonly kind: 'screenshot'; readonly order: ScreenshotOrder }
   | { readonly kind: 'pdf'; readonly order: PdfOrder }
 
-/** Limits and signals of one job. */
 export interface RenderBounds {
   /** Standing of the payer and site, which decides in which browser the page is rendered. */
   readonly standing: Standing
-  /** Time limit of the job, after which it is ended. */
   readonly timeoutMs: number
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal

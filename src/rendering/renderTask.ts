@@ -1,9 +1,11 @@
 import type { Page } from 'puppeteer'
+import { capturePdf, type CapturedPage, captureScreenshot, documentHeightMax, heightMaxOf } from './capture.ts'
+import { viewportOfPdf } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
-import type { MissingContent, OrderedPage, PageOptions } from './renderer.ts'
+import type { RenderWork } from './renderEngine.ts'
+import type { OrderedPage, PageOptions, PdfOrder, ScreenshotOrder } from './renderer.ts'
 import type { Scroll } from './scrollPage.ts'
 
-/** Target of a job, with the function that captures its result. */
 export interface RenderTask {
   readonly page: OrderedPage
   readonly viewport: Viewport
@@ -21,12 +23,29 @@ export interface Viewport {
   readonly isMobile: boolean
 }
 
-/**
- * Result of a capture. `clipped`: the page is longer than the picture. `missing`: content that the capture itself left
- * out.
- */
-export interface CapturedPage {
-  readonly bytes: Uint8Array
-  readonly clipped: boolean
-  readonly missing: readonly MissingContent[]
+export function renderTaskOf(work: RenderWork): RenderTask {
+  return work.kind === 'screenshot' ? screenshotTask(work.order) : pdfTask(work.order)
+}
+
+function screenshotTask(order: ScreenshotOrder): RenderTask {
+  const { url, width, height, fullPage, deviceScale = 1, isMobile = false } = order
+  return {
+    page: { url },
+    viewport: { width, height, deviceScaleFactor: deviceScale, isMobile },
+    options: order,
+    scroll: fullPage ? { heightMax: heightMaxOf(order), isCutThere: true } : undefined,
+    isPrinted: false,
+    capture: (page) => captureScreenshot(page, order),
+  }
+}
+
+function pdfTask(order: PdfOrder): RenderTask {
+  return {
+    page: order.page,
+    viewport: viewportOfPdf,
+    options: order,
+    scroll: { heightMax: documentHeightMax, isCutThere: false },
+    isPrinted: true,
+    capture: (page, world) => capturePdf(page, world, order),
+  }
 }

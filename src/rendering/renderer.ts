@@ -16,10 +16,8 @@ export interface Renderer {
   close(): Promise<void>
 }
 
-/** The buyer of a job, for fair turns and for the browser time that one payment buys. */
 export interface Buyer {
   readonly payer: string
-  /** Reference of the payment. */
   readonly payment: string
   readonly signal: AbortSignal
 }
@@ -34,7 +32,6 @@ export interface PageSettings {
   readonly geolocation?: { readonly latitude: number; readonly longitude: number }
 }
 
-/** Conditions for the capture. */
 export interface PageWaits {
   /** Default: `quiet`. The page has loaded, no request is pending, and the document no longer changes. */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'
@@ -86,7 +83,6 @@ export interface PdfOrder extends PageOptions {
   readonly printBackground?: boolean
   /** Page ranges, such as `1-3, 5`. */
   readonly pageRanges?: string
-  /** Adds bookmarks of the headings. */
   readonly outline?: boolean
   readonly headerTemplate?: string
   readonly footerTemplate?: string
@@ -102,14 +98,12 @@ export interface Margin {
 
 export const finalUrlLengthMax = 2_048
 
-/** A finished picture or document, with facts for the caller. */
 export interface Rendered {
   readonly bytes: Uint8Array
   /** HTTP status of the page. A page with status 404 is rendered too. Undefined for a page that the caller sent. */
   readonly httpStatus: number | undefined
   /** Address after redirects. It is cut, because a script can make it a megabyte long. */
   readonly finalUrl: string | undefined
-  /** Content that was missing at the capture. Empty if everything had loaded. */
   readonly missing: readonly MissingContent[]
   /** Number of distinct characters on the page that no font of this server can show. */
   readonly missingGlyphs: number
@@ -120,31 +114,19 @@ export interface Rendered {
 }
 
 export const missingReasons = [
-  /** Some requests were unfinished when loading was ended. */
   'resources_pending',
-  /** Scripts kept fetching until the time limit. */
   'still_loading',
-  /** The document kept growing or shrinking until the time limit. */
   'still_changing',
-  /** A canvas kept changing until the time limit. */
   'still_drawing',
-  /** A timer of a script had not run. */
   'timers_pending',
-  /** A socket or event stream had sent nothing. */
   'socket_silent',
-  /** The content is wider than the paper, even after shrinking. */
   'too_wide',
-  /** Scrolling did not reach the end of the page. */
   'lazy_content',
-  /** The main part of the page scrolls by itself. */
   'scroll_area',
-  /** The page removed content that scrolling had shown. */
   'unloaded_content',
-  /** No element of `waitFor` became visible. */
   'wait_not_met',
 ] as const
 
-/** Content that was missing when the page was captured. */
 export interface MissingContent {
   readonly reason: (typeof missingReasons)[number]
   /** Explanation in one sentence for the caller. */
@@ -154,9 +136,7 @@ export interface MissingContent {
 export const renderFailureKinds = [
   /** The page has, or leads to, a forbidden address. */
   'forbidden',
-  /** No page was found at the address. */
   'unreachable',
-  /** The job used up its time. */
   'timeout',
   /** The page fetched more than a job may, or its result is too large. */
   'too_large',

@@ -3,7 +3,6 @@ import type { MissingContent } from './renderer.ts'
 
 /** Limits of scrolling, in CSS pixels. */
 export interface Scroll {
-  /** Height to which the page is scrolled. */
   readonly heightMax: number
   /** True if the capture is cut at `heightMax` too. */
   readonly isCutThere: boolean

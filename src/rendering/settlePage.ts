@@ -7,7 +7,6 @@ import type { PageWorld } from './pageWorld.ts'
 import { type MissingContent, type PageWaits, RenderFailure } from './renderer.ts'
 import { type Scroll, scrollThrough } from './scrollPage.ts'
 
-/** An open page that is waited for. */
 export interface SettledPage {
   readonly page: Page
   readonly world: PageWorld

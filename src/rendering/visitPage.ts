@@ -53,7 +53,7 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   const httpStatus = await arrive(page, task, { ...deps, world })
   watch.check()
   if (task.isPrinted) await page.emulateMediaType('print')
-  await hideElements(world, task.options.hide)
+  if (task.options.hide !== undefined) await world.run(addHidingRule, task.options.hide)
   const unsettled = await settlePage({ page, world, requests, timers, sockets, scroll: task.scroll }, task.options)
   loading.forget()
   await world.run(finishAnimations)
@@ -86,10 +86,6 @@ const finishAnimations = `() => {
   for (const animation of document.getAnimations())
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
 }`
-
-async function hideElements(world: PageWorld, selectors: string | undefined): Promise<void> {
-  if (selectors !== undefined) await world.run(addHidingRule, selectors)
-}
 
 const addHidingRule = `(selectors) => {
   const sheet = new CSSStyleSheet()

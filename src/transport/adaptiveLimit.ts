@@ -1,4 +1,3 @@
-/** Load of one window of time. */
 export interface Load {
   /** Mean delay of the event loop. */
   readonly lagMs: number

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
-import { type Allowances, createAllowances } from './allowances.ts'
-import { createEarnedWork, type EarnedWork } from './earnedWork.ts'
+import { createAllowances } from './allowances.ts'
 import { type FollowedLoad, followLoad, loadWindowMs } from './followLoad.ts'
 
 /** Purpose of a request: a free read, a request for a price, or a proof that is not verified yet. */
@@ -9,7 +9,6 @@ export type Purpose = 'read' | 'quote' | 'proof'
 /** The facts that admission uses about a request, before any of it is verified. */
 export interface AdmissionRequest {
   readonly purpose: Purpose
-  /** The client address in the form that limits count. */
   readonly address: string
 }
 
@@ -26,6 +25,8 @@ const payersMax = 500
 // Reads per window that always pass, enough for the files of a page. They use about 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
+const probersMax = 10_000
+const msPerSecond = 1_000
 // A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an
 // idle loop.
 const busyUtilization = 0.7
@@ -33,7 +34,6 @@ const busyLagMs = 8
 // Work in units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
-const windowsPerSecond = 1_000 / loadWindowMs
 
 export interface AdmissionOptions {
   readonly now: () => number
@@ -51,25 +51,22 @@ export interface AdmissionOptions {
 export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
   const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
-  const earned = createEarnedWork(now)
-  const probes = new Map<string, number>()
+  const probes = new LRUCache<string, number>({ max: probersMax, ttl: msPerSecond, noUpdateTTL: true, perf: { now } })
   const allowances = createAllowances(now)
-  const { spendsTooMuch, reward, ...judgements } = judgeAddresses(earned, allowances)
+  const { turnsAway, restSeconds, hasEarned, reward } = allowances
   let limit = limitAtStart
-  let windows = 0
   let reads = 0
   let servesPayers = false
   const isFull = (group: Group) =>
     inProgress[group] >= (group === 'payer' ? payersMax : Math.ceil(limit * shareOfLimit))
   // The group of payers can be full while the groups of strangers have room.
   const groupOf = ({ purpose, address }: AdmissionRequest): Group =>
-    purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
+    purpose !== 'read' && hasEarned(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
     const seen = load.read()
     servesPayers = seen.servesPayers
     limit = adapt(limit, seen)
     allowances.adapt(servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
-    if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
   }, loadWindowMs).unref()
   return {
@@ -77,7 +74,9 @@ export function createAdmission(options: AdmissionOptions) {
     refuses(request: AdmissionRequest): boolean {
       load.arrived()
       const group = groupOf(request)
-      if (spendsTooMuch(request)) return true
+      const isTurnedAway = turnsAway(request.address)
+      allowances.spend(request.address, isTurnedAway ? refusalUnits : unitsOf[request.purpose])
+      if (isTurnedAway) return true
       // Few reads are in progress at once, so count those of a window too while payers are served.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
@@ -105,7 +104,8 @@ export function createAdmission(options: AdmissionOptions) {
         },
       }
     },
-    ...judgements,
+    turnsAway,
+    restSeconds,
     passesProbe(address: string): boolean {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -115,29 +115,6 @@ export function createAdmission(options: AdmissionOptions) {
     close(): void {
       clearInterval(window)
       load.close()
-    },
-  }
-}
-
-/** Judges client addresses by their payments and by the work that they cause. */
-function judgeAddresses(earned: EarnedWork, allowances: Allowances) {
-  return {
-    reward(address: string, priceMicroUsd: bigint): void {
-      allowances.forgive(address)
-      earned.add(address, priceMicroUsd)
-    },
-    /** True if a new connection of this address should stay unread. */
-    turnsAway: (address: string) => !earned.has(address) && allowances.turnsAway(address),
-    /** Seconds for which the address should send nothing. 0 unless it exceeds its allowance and has not paid. */
-    restSeconds: (address: string) => (earned.has(address) ? 0 : allowances.restSeconds(address)),
-    spendsTooMuch({ purpose, address }: AdmissionRequest): boolean {
-      if (earned.has(address)) {
-        earned.spend(address, unitsOf[purpose])
-        return false
-      }
-      const isTurnedAway = allowances.turnsAway(address)
-      allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
-      return isTurnedAway
     },
   }
 }

@@ -43,7 +43,6 @@ export function repurpose(deps: AdmitDeps, request: IncomingMessage, purpose: Pu
   known.set(request, { ...admissionRequestOf(deps, request), purpose })
 }
 
-/** The client address in the form that limits count. */
 export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): string {
   return admissionRequestOf(deps, request).address
 }

@@ -24,6 +24,16 @@ const passesPerSecond = 10
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
+// A payment of 0.02 dollars earns 512 units, which are 0.1 s of a processor or 39 purchases.
+const unitsPerDollar = 25_600
+// Minimum for products below a tenth of a cent. It covers the next purchase of the payer and one repetition.
+const unitsPerPaymentMin = 26
+// Equals 0.8 s of a processor. The cap limits a flood from one address that has paid.
+const earnedUnitsMax = 4_096
+const earnersMax = 10_000
+const earnedForMs = 3_600_000
+const microUsdPerDollar = 1_000_000
+
 interface SpentAllowance {
   units: number
   atMs: number
@@ -46,12 +56,29 @@ function leak(spent: SpentAllowance, perSecond: number, nowMs: number): SpentAll
   return spent
 }
 
+/** Counts the work that client addresses have earned by payments, in proportion to the price. */
+function createEarnings(now: () => number) {
+  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const unitsOf = (address: string) => earned.get(address) ?? 0
+  return {
+    has: (address: string) => unitsOf(address) > 0,
+    spend: (address: string, units: number) => void earned.set(address, Math.max(0, unitsOf(address) - units)),
+    add(address: string, priceMicroUsd: bigint): void {
+      const units = Math.floor((Number(priceMicroUsd) * unitsPerDollar) / microUsdPerDollar)
+      earned.set(address, Math.min(earnedUnitsMax, unitsOf(address) + Math.max(unitsPerPaymentMin, units)))
+    },
+  }
+}
+
 /**
  * Work that each client address may cause while the instance is busy and serves callers who have paid. It has a leaky
- * bucket for each address, and one of 16 times the size for each IPv6 network of 48 bits. The size follows the load.
+ * bucket for each address, and one of 16 times the size for each IPv6 network of 48 bits. A unit is about 0.2 ms of a
+ * processor, and work that payments have earned is used first. On a busy instance the buckets shrink as the work of
+ * newcomers grows. They do not shrink while payers alone keep it busy, because refusing newcomers would gain nothing.
  */
 export function createAllowances(now: () => number) {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
+  const earnings = createEarnings(now)
   let perSecond = unitsPerSecondMax
   let ofWindow = 0
   let wasBusy = false
@@ -64,19 +91,16 @@ export function createAllowances(now: () => number) {
   }
   /** Returns the used-up allowance of the address or of its network. */
   const findSpent = (address: string): SpentAllowance | undefined =>
-    bucketsOf(address)
-      .map(([key]) => byAddress.get(key))
-      .find(isOver)
+    earnings.has(address)
+      ? undefined
+      : bucketsOf(address)
+          .map(([key]) => byAddress.get(key))
+          .find(isOver)
   const isSpent = (address: string): boolean => findSpent(address) !== undefined
   return {
-    /** True if the address has caused more work than its allowance. */
     isSpent,
-    /**
-     * Counts work of an address, in units of about 0.2 ms of a processor. On a busy instance allowances shrink as this
-     * work grows. They do not shrink while payers alone keep the instance busy, because refusing newcomers would gain
-     * nothing.
-     */
     spend(address: string, units: number): void {
+      if (earnings.has(address)) return earnings.spend(address, units)
       ofWindow += units
       // Shrink allowances here, because this work can delay the start of the next window.
       if (wasBusy && ofWindow >= unitsPerWindowMin) {
@@ -98,11 +122,13 @@ export function createAllowances(now: () => number) {
       const refusedSeconds = (now() - (spent.refusedSinceMs ??= now())) / msPerSecond
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
-    /** Clears the counted work of an address that has paid. */
-    forgive(address: string): void {
+    hasEarned: earnings.has,
+    /** Clears the counted work of an address that has paid, and adds what the payment earns. */
+    reward(address: string, priceMicroUsd: bigint): void {
       const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
       if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
       byAddress.delete(address)
+      earnings.add(address, priceMicroUsd)
     },
     /** Like `isSpent`, but lets a few requests pass, so that a NAT neighbor of an attacker still gets through. */
     turnsAway(address: string): boolean {

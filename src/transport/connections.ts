@@ -4,7 +4,6 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 
 export type Connections = ReturnType<typeof createConnections>
 
-/** Maximum numbers of open connections, in total and per client address. */
 export interface ConnectionLimits {
   /** At this number, a new connection closes the one that has been idle longest. */
   readonly connectionsMax: number

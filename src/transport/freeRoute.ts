@@ -6,7 +6,6 @@ import type { Pass } from './callerLimits.ts'
 import type { PublicBody } from './publicBody.ts'
 import type { FileBody } from './sendConditionally.ts'
 
-/** A free route, which requires no wallet. */
 export interface FreeRoute {
   /** An exact path, or one that ends in one or several variable segments: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
@@ -21,7 +20,6 @@ export interface FreeRoute {
   readonly remove?: (facts: FreeRequest) => Promise<FreeAnswer>
 }
 
-/** A POST to a free route with a small JSON object. */
 export interface FreeAction extends FreeRequest {
   readonly body: Readonly<Record<string, unknown>>
 }

@@ -13,13 +13,11 @@ import { overloaded } from './transportError.ts'
 export interface MessageProtocol {
   readonly path: string
   readonly bodyBytesMax: number
-  /** Refuses a request by its headers, before its body is read. */
   refuse(header: (name: string) => string | undefined): Answer | undefined
   /** Reads the body. Returns an answer if it is not a message. */
   read(body: Buffer): Message | Answer
 }
 
-/** A message that has arrived. */
 export interface Message {
   readonly purpose: Purpose
   /** Name in log and metrics, from a closed list. */
@@ -27,7 +25,6 @@ export interface Message {
   serve(carrier: MessageCarrier): Promise<Answer>
 }
 
-/** The request that carries a message. */
 export interface MessageCarrier {
   header(name: string): string | undefined
   readonly facts: PaidVisit['facts']

@@ -1,4 +1,3 @@
-/** Result of `parseJson`. For the caller, `message` states the problem and its place. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }

@@ -1,6 +1,5 @@
 import type { PublicBody } from './publicBody.ts'
 
-/** A successful answer to a public read. */
 export interface PublicAnswer {
   readonly status: 200
   readonly headers: Readonly<Record<string, string>>

@@ -7,7 +7,6 @@ export interface RateLimitRule {
   readonly windowMs: number
 }
 
-/** Usage of a limit by one client. */
 export interface RateStanding {
   readonly isAllowed: boolean
   readonly remaining: number
@@ -25,7 +24,6 @@ export interface RateReport {
   readonly endsAtMs: number
 }
 
-/** Requests of a client at all instances. */
 export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'> {
   readonly total: number
 }
@@ -38,7 +36,6 @@ export interface RateLimit extends SharedCounts {
   giveBack(client: string): void
 }
 
-/** Counts that all instances share. */
 export interface SharedCounts {
   /** Reports clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
@@ -60,7 +57,6 @@ export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
   }
 }
 
-/** Requests of one client in one window. */
 interface Count {
   /** Requests at this instance. Negative if the client sends requests at other instances and pays at this one. */
   own: number

@@ -12,11 +12,9 @@ export interface BodyDeps {
   readonly uploads: Uploads
 }
 
-/** A request with an unread body, and the maximum size of that body. */
 export interface ArrivingBody {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The client address in the form that limits count. */
   readonly address: string
   readonly bytesMax: number
   /** Accepted media types of a body that is not JSON. */

@@ -1,7 +1,6 @@
 import Router from '@koa/router'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
-/** A route with the variable segments of a path, as sent. */
 export interface FoundRoute<R> {
   readonly route: R
   readonly segments: readonly string[]

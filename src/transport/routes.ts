@@ -42,7 +42,6 @@ function refuseMethod(context: Context, allowed: readonly string[]): void {
   send(context, errorAnswer('METHOD_NOT_ALLOWED', `use ${allowed.join(' or ')} (got ${context.method})`))
 }
 
-/** Answers requests with a path that no route matches. */
 export function refusePath(context: Context): void {
   send(context, pathNotFound())
 }

@@ -8,7 +8,6 @@ import type { CheckedOrder } from '../product/product.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import { readSegments } from '../product/productPath.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
-import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
 import { admissionRequestOf, limitAddressOf, takePass } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
@@ -30,7 +29,6 @@ export interface PaidDeps extends VisitDeps {
   readonly paymentPage?: (path: string) => Promise<FreeAnswer>
 }
 
-/** An address of a product. */
 export interface PaidPath {
   readonly path: string
   readonly endpoint: Endpoint
@@ -90,7 +88,8 @@ async function servePaid(
   const visit = openVisit(deps, { context, pass })
   let arrived: Buffer | undefined
   const request: PaidRequest = {
-    ...railRequest(context, mount),
+    mount,
+    header: (name) => headerOf(context.req, name),
     path: pathOf(context.req).slice(mount?.length ?? 0),
     method: context.method,
     target: context.req.url ?? '',
@@ -145,10 +144,6 @@ function readBodyOf(deps: PaidDeps, { method, bodyBytesMax, rawBody }: Endpoint,
   const address = limitAddressOf(deps, req)
   const contentTypes = rawBody?.contentTypes
   return readBody(deps, { request: req, response: res, address, contentTypes, bytesMax: bodyBytesMax })
-}
-
-function railRequest(context: Context, mount: string | undefined): RailRequest {
-  return { mount, header: (name) => headerOf(context.req, name) }
 }
 
 function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {

@@ -40,7 +40,6 @@ export interface ListenOptions extends Partial<Guard> {
 interface Guard {
   /** True if a new connection should be read. Called before any memory is allocated for its requests. */
   readonly takes: (socket: Socket) => boolean
-  /** Called for each connection that is read. */
   readonly onConnection: (socket: Socket) => void
   /** Calls back after the answers to all requests that came before an error of the parser. */
   readonly whenAnswered: (socket: Socket, then: () => void) => void

@@ -13,7 +13,6 @@ export function createServiceAddress() {
   let host = ''
   let url = ''
   return {
-    /** Called before the service listens. */
     configure(config: ServiceAddressConfig): void {
       publicUrl = config.publicUrl
       host = config.host

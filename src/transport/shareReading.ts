@@ -2,7 +2,6 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface SharedReadingDeps<T> {
   readonly clock: Clock
-  /** Time for which callers share one result. */
   readonly ageMaxMs: number
   readonly read: () => Promise<T>
 }

@@ -26,7 +26,6 @@ interface Exchange {
   readonly response: ServerResponse
 }
 
-/** State of one connection. */
 interface Turns {
   /** The exchange in progress, or the last one while the connection rests. */
   current: Exchange | undefined

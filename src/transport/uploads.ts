@@ -52,7 +52,6 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
         },
         /** Marks the body as complete. `giveUp` is not called afterwards. */
         arrived: () => void arriving.delete(upload),
-        /** Frees the bytes. */
         end: () => end(upload),
       }
     },

@@ -49,7 +49,7 @@ const timeoutMs = 120_000
 const money = [
   /^src\/(payment|pricing|paywall|rails|jobs|payout|burn|signer|accounting|reports|backup|pages)\/.*\.ts$/,
   /^src\/store\/(?!news).*\.ts$/,
-  /^src\/(transport\/(admission|rateLimit|callers|callerLimits|allowances|earnedWork)|financeApi\/.*)\.ts$/,
+  /^src\/(transport\/(admission|rateLimit|callers|callerLimits|allowances)|financeApi\/.*)\.ts$/,
   /^packages\/ledger\/(src\/.*\.ts|sql\/.*\.sql)$/,
   /^packages\/(client|audit)\/src\/.*\.ts$/,
   /^migrations\/(functions\/(payouts|burns|settings|quotes|transfer_scans)|kinds\/\w+)\.sql$/,

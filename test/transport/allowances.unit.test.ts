@@ -72,10 +72,10 @@ test('an address that keeps on asking is told to stay away for longer, and the f
 })
 
 test('a payment forgives what its address has asked for', () => {
-  const { spend, forgive, isSpent, adaptLong } = openAllowances()
+  const { spend, reward, isSpent, adaptLong } = openAllowances()
   adaptLong(true)
   spend(address, 100)
-  forgive(address)
+  reward(address, 0n)
   expect(isSpent(address)).toBe(false)
 })
 
@@ -118,15 +118,44 @@ test('64 new customers behind one address (NAT) are served while payers alone ke
 })
 
 test('the networks of one /48 have sixteen allowances together, and a payment forgives no more than its own', () => {
-  const { spend, forgive, isSpent, adaptLong } = openAllowances()
+  const { spend, reward, isSpent, adaptLong } = openAllowances()
   adaptLong(true)
   const network = (number: number) => `2001:db8:1:${number.toString(16)}::/64`
   for (let number = 0; number < 15; number++) spend(network(number), 8)
   expect(isSpent(network(100))).toBe(false)
   spend(network(15), 8)
   expect([isSpent(network(100)), isSpent('2001:db8:2:1::/64')]).toEqual([true, false])
-  forgive(network(0))
+  reward(network(0), 0n)
   expect(isSpent(network(100))).toBe(false)
   spend(network(16), 8)
   expect(isSpent(network(100))).toBe(true)
+})
+
+/** Units of earned work that the address has left. */
+function takeEarned({ hasEarned, spend }: ReturnType<typeof createAllowances>): number {
+  let units = 0
+  for (; hasEarned(address); units++) spend(address, 1)
+  return units
+}
+
+test.each([
+  ['a hundredth of a cent', 100n, 26],
+  ['half a cent', 5_000n, 128],
+  ['eight cents', 80_000n, 2_048],
+  ['a thousand dollars', 1_000_000_000n, 4_096],
+])('%s earns work in proportion, within bounds', (_, priceMicroUsd, units) => {
+  const allowances = createAllowances(() => performance.now())
+  allowances.reward(address, priceMicroUsd)
+  expect(takeEarned(allowances)).toBe(units)
+})
+
+test('payments add up, and what is used up is gone', () => {
+  const allowances = createAllowances(() => performance.now())
+  const { reward, spend, hasEarned } = allowances
+  reward(address, 5_000n)
+  reward(address, 5_000n)
+  spend(address, 200)
+  expect(takeEarned(allowances)).toBe(56)
+  spend(address, 8)
+  expect([hasEarned(address), hasEarned('192.0.2.2')]).toEqual([false, false])
 })

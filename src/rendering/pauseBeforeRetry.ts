@@ -1,0 +1,12 @@
+import type { Clock } from '@tollbook/core/clock'
+
+const firstMs = 1_000
+const maxMs = 60_000
+
+/** Waits longer after each failure in a row. Returns false if the signal was aborted meanwhile. */
+export function pauseBeforeRetry(clock: Clock, failures: number, signal: AbortSignal): Promise<boolean> {
+  return clock.sleep(Math.min(firstMs * 2 ** (failures - 1), maxMs), signal).then(
+    () => true,
+    () => false,
+  )
+}
