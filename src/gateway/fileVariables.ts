@@ -2,18 +2,13 @@ import type { FileMistake, FilePath } from './fileMistake.ts'
 
 export type ReadVariable = (name: string) => { readonly value: string } | { readonly problem: string }
 
-export interface FilledFile {
-  readonly value: unknown
-  readonly mistakes: readonly FileMistake[]
-}
-
 // These hold JSON of the operator's API, in which `${` may stand for itself.
 const literal = new Set(['parameters', 'example'])
 const reference = /\$(\$?)\{([^}]*)\}/g
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Replaces `${NAME}` in the texts of a file. `$${NAME}` stands for the text `${NAME}`. */
-export function fillVariables(value: unknown, readVariable: ReadVariable): FilledFile {
+export function fillVariables(value: unknown, readVariable: ReadVariable) {
   const mistakes: FileMistake[] = []
   const fillText = (text: string, path: FilePath) =>
     text.replaceAll(reference, (whole, escape: string, name: string) => {

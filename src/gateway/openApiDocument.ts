@@ -11,14 +11,6 @@ import {
 } from './parameterSchema.ts'
 import { unknownName } from './fileMistake.ts'
 
-export interface OpenApiDocument {
-  readonly title: string
-  /** Address of the first server. Undefined if the document has none, or a relative one. */
-  readonly serverUrl: string | undefined
-  /** Returns an operation such as `GET /pets/{id}` in the form of OpenAPI 3.1, without references. */
-  operation(name: string): Operation
-}
-
 export interface Operation {
   readonly method: string
   readonly path: string
@@ -36,7 +28,7 @@ const versions = /^3\.[01]\.\d+$/
  * Reads a document of OpenAPI 3.0 or 3.1. The files to which it refers must be in its folder, because a document is
  * often from another author. Nothing is fetched.
  */
-export function readOpenApi(name: string): OpenApiDocument {
+export function readOpenApi(name: string) {
   const file = resolve(name)
   const root = readDocument(file, file)
   if (!isSchema(root)) throw new SchemaProblem(`${file} must be a JSON or YAML object`)
@@ -48,18 +40,14 @@ export function readOpenApi(name: string): OpenApiDocument {
   return {
     title: typeof title === 'string' ? title : 'api',
     serverUrl: serverUrlOf(root['servers']),
-    operation: (wanted) => findOperation(paths, { version, name: wanted }),
+    /** Returns an operation such as `GET /pets/{id}` in the form of OpenAPI 3.1, without references. */
+    operation: (wanted: string) => findOperation(paths, wanted, version),
   }
-}
-
-interface WantedOperation {
-  readonly version: string
-  readonly name: string
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-function findOperation(paths: PlacedNode, { version, name }: WantedOperation): Operation {
+function findOperation(paths: PlacedNode, name: string, version: string): Operation {
   const [, method = '', path = ''] = /^([A-Za-z]+) (\/\S*)$/.exec(name) ?? []
   const verb = methods.find((one) => one === method.toLowerCase())
   try {
@@ -117,6 +105,7 @@ function answerTypesOf(responses: PlacedNode): readonly string[] {
   return [...new Set(sold.flatMap((status) => Object.keys(memberOf(childOf(responses, status).node, 'content'))))]
 }
 
+/** Returns the address of the first server. Undefined if the document has none, or a relative one. */
 function serverUrlOf(servers: unknown): string | undefined {
   const [server] = listOf(servers)
   if (!isSchema(server) || typeof server['url'] !== 'string') return undefined

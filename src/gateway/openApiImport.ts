@@ -17,14 +17,8 @@ export interface ImportOrder {
   readonly url?: string | undefined
 }
 
-export interface ImportedEntries {
-  readonly text: string
-  /** Remarks about what the operator has to decide. */
-  readonly remarks: readonly string[]
-}
-
-/** Writes the entries of a products file that sell operations of an OpenAPI document. */
-export function importOpenApi(order: ImportOrder): ImportedEntries {
+/** Writes the entries of a products file that sell operations, with remarks about what the operator has to decide. */
+export function importOpenApi(order: ImportOrder) {
   const { operations, priceUsd } = order
   const document = readOpenApi(order.document)
   const upstream = order.upstream ?? nameOf(document.title)

@@ -5,14 +5,8 @@ import type { RouteEntry } from './productsFile.ts'
 
 const parameterOfSegment = /^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}$/
 
-export interface TargetTemplate {
-  /** Parameters that are segments of the path, in their order. */
-  readonly inPath: readonly string[]
-  readonly problem: string | undefined
-}
-
-/** Reads `to`. A parameter takes a whole segment, and the fixed parts are sent as they are written. */
-export function readTarget(to: string): TargetTemplate {
+/** Reads `to`. The parameters of `inPath` take whole segments, and the fixed parts are sent as they are written. */
+export function readTarget(to: string) {
   const [path = '', ...query] = to.split('?')
   const segments = path.split('/')
   const inPath = segments.flatMap((segment) => parameterOfSegment.exec(segment)?.[1] ?? [])
@@ -33,14 +27,8 @@ export function hasJsonBody({ method, body }: RouteEntry): boolean {
   return !hasNoBody(method) && body.content_types === undefined
 }
 
-export interface TargetAndBody {
-  readonly target: string
-  /** The JSON body. Undefined for a route without one. */
-  readonly body: string | undefined
-}
-
 /** Returns path, query and body of the request for an order. Every parameter is in exactly one of them. */
-export function requestFor(route: RouteEntry, order: Parameters): TargetAndBody {
+export function requestFor(route: RouteEntry, order: Parameters) {
   const used = new Set<string>()
   const segment = (written: string) => {
     const name = parameterOfSegment.exec(written)?.[1]

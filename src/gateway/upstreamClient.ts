@@ -95,13 +95,14 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
     // The answer has begun or ended in time.
     () => undefined,
   )
+  const signal = AbortSignal.any([late.signal, request.signal])
   let isOver = false
   const end = (error?: unknown): UpstreamFailure | undefined => {
     if (isOver) return undefined
     isOver = true
     over.abort()
     leave()
-    const failure = error === undefined ? undefined : asFailure(request, state, { error, isLate: late.signal.aborted })
+    const failure = error === undefined ? undefined : asFailure({ ...request, signal }, state, error)
     if (failure === undefined) {
       outcomes.noteSuccess(itemOf(request))
       liveness.noteAnswer(name)
@@ -114,7 +115,7 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
   try {
     if (outcomes.breaker.isOpen()) throw new UpstreamFailure('resting', `${name} is left alone for a while`)
     outcomes.breaker.enter()
-    const response = await sendInTries(state, request, AbortSignal.any([late.signal, request.signal]))
+    const response = await sendInTries(state, request, signal)
     return {
       response,
       keepReading: () => over.abort(),
@@ -164,15 +165,10 @@ function send(state: State, request: RouteRequest, signal: AbortSignal): Promise
   })
 }
 
-interface Broken {
-  readonly error: unknown
-  readonly isLate: boolean
-}
-
-function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, { error, isLate }: Broken): UpstreamFailure {
+function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
-  if (isLate || signal.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
+  if (signal.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
   // Omit the cause: it can quote an address or a header, including a key.
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
@@ -208,6 +204,6 @@ async function probe(state: State): Promise<boolean> {
     if (!isWorking) throw new UpstreamFailure('upstream', `${state.name} answered a probe with HTTP ${statusCode}`)
     return true
   } catch (error) {
-    throw asFailure(request, state, { error, isLate: signal.aborted })
+    throw asFailure(request, state, error)
   }
 }

@@ -12,7 +12,6 @@ export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
 
-/** Removes the folder. Does nothing if it does not exist. */
 export async function removeBrowserHome(home: string): Promise<void> {
   // Retry, because a process that was just killed may still write.
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })

@@ -39,7 +39,6 @@ interface BrowserPoolState extends BrowserPoolDeps {
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly aloneSlots: Slots
-  /** Separate browsers that are starting. */
   readonly startingAlone: Set<Promise<OpenBrowser>>
   readonly closing: AbortController
 }

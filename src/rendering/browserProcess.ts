@@ -19,7 +19,6 @@ export interface BrowserProcessOptions {
   readonly arguments: readonly string[]
   /** The whole environment of the process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Kills the process when the signal is aborted. */
   readonly signal: AbortSignal
 }
 

@@ -15,7 +15,6 @@ export interface EgressProxy {
   readonly proxyServer: string
   /** Reason why the last attempt to reach the host of this URL failed. Undefined if the attempt succeeded. */
   troubleWith(url: string): EgressTrouble | undefined
-  /** Number of requests that the rules refused. */
   refusedCount(): number
   /** True if the job exceeded its byte limit and its connections were cut. */
   isOverdrawn(): boolean
@@ -58,7 +57,6 @@ interface ProxyState {
   finished: boolean
 }
 
-/** Opens the proxy. It resolves and checks every name, and connects only to the checked addresses. */
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
   const state: ProxyState = {
     rules,

@@ -2,12 +2,6 @@ import type { Page } from 'puppeteer'
 import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent, PdfOrder } from './renderer.ts'
 
-/** Scale at which a document is printed, with the content that is still cut off. */
-export interface PaperFit {
-  readonly scale: number
-  readonly missing: readonly MissingContent[]
-}
-
 // Layout viewport of a page before printing. Scripts that check the width see a desktop.
 export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
 // At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on paper.
@@ -19,7 +13,7 @@ const slackPixels = 4
  * Chooses a scale for a document that is wider than its paper. Chromium itself shrinks by a quarter at most and cuts
  * off the rest. Keeps the scale of the order, and the paper size of the page's own rules.
  */
-export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder): Promise<PaperFit> {
+export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder) {
   const { printableWidth, scale: wanted } = order
   const plain = { scale: wanted ?? 1, missing: [] }
   if (printableWidth === undefined || (await world.run(hasOwnPaper)) === true) return plain

@@ -8,7 +8,6 @@ import type { PageWorld } from './pageWorld.ts'
 
 const elementsMax = 50_000
 
-/** Changes the banners among the first `elementsMax` elements of the page. */
 export async function placeBanners(world: PageWorld, isPrinted: boolean): Promise<void> {
   await world.run(placeFixed, isPrinted, elementsMax)
 }

@@ -17,7 +17,6 @@ export interface Recipe {
   readonly mode: LaunchMode
 }
 
-/** Confinement of the browser process on this machine. */
 export interface LaunchMode {
   /** True if the browser runs as `nobody`, because the service runs as root. */
   readonly dropsRoot: boolean
@@ -32,7 +31,6 @@ export interface LaunchedBrowser {
 
 export interface BrowserLaunchOptions {
   readonly clock: Clock
-  /** Arguments that keep pages away from our network. */
   readonly guardArguments: readonly string[]
   /** Aborted when the start is no longer needed. */
   readonly signal: AbortSignal

@@ -10,22 +10,16 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { fontsVersion, installFonts } from './npmFonts.ts'
 
-/**
- * The browser of the npm package `@sparticuz/chromium`, for machines without a browser. It takes 200 MB and is unpacked
- * once per version.
- */
-export interface NpmChromium {
-  readonly path: string
-  readonly environment: Readonly<Record<string, string>>
-}
-
 // Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
-/** Unpacks the browser once. Returns undefined if the package does not support this machine. */
-export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromium | undefined> {
+/**
+ * Unpacks the browser of `@sparticuz/chromium`, for machines without a browser. It takes 200 MB and is unpacked once
+ * per version. Returns undefined if the package does not support this machine.
+ */
+export async function unpackNpmChromium(signal: AbortSignal) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const directory = await unpackedDirectory(await packageVersion(), signal)
   const { path, libraries, fontConfiguration } = placesIn(directory)

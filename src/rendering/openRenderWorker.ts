@@ -43,7 +43,6 @@ interface WorkerState extends RenderWorkerDeps {
   /** True if the worker runs as `nobody`, because the service runs as root. */
   dropsRoot: boolean
   jobsStarted: number
-  /** True after a worker has sent a message. */
   isHeard: boolean
   readonly jobs: Map<number, Job>
   readonly closing: AbortController

@@ -13,10 +13,8 @@ export interface RendererDeps {
   readonly concurrency: number
   /** Browser time that one payment buys, for all its attempts together. */
   readonly paymentTimeMs?: number
-  /** Time limit of a job, after which it is ended. */
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
-  /** Called after each attempt, successful or not. */
   readonly onAttempt?: (attempt: RenderAttempt) => void
 }
 
@@ -24,7 +22,6 @@ export interface RenderAttempt {
   readonly payer: string
   readonly payment: string
   readonly outcome: TurnOutcome
-  /** Undefined if the page was rendered. */
   readonly failure?: string
   /** Browser time of this payment so far, including this attempt. */
   readonly paymentTimeMs: number
@@ -89,7 +86,7 @@ async function renderInTurn(deps: Rendering, work: RenderWork, buyer: Buyer): Pr
     const turn = await queue.enter({ ...buyer, site: siteOf(work, buyer) })
     if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
     if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
-    const rendered = await renderOnTurn(deps, work, { buyer, turn })
+    const rendered = await renderOnTurn(deps, work, { ...buyer, turn })
     report('rendered', {})
     return rendered
   } catch (error) {
@@ -98,15 +95,10 @@ async function renderInTurn(deps: Rendering, work: RenderWork, buyer: Buyer): Pr
   }
 }
 
-interface OwnTurn {
-  readonly buyer: Buyer
-  readonly turn: RenderTurn
-}
-
 async function renderOnTurn(
   { clock, engine, budgets, jobTimeoutMs }: Rendering,
   work: RenderWork,
-  { buyer: { payment, signal }, turn }: OwnTurn,
+  { payment, signal, turn }: Buyer & { readonly turn: RenderTurn },
 ): Promise<Rendered> {
   const startedAtMs = clock.monotonicMs()
   const bounds = {

@@ -24,7 +24,6 @@ export async function watchTimers(page: Page) {
   return {
     /** True if a timer that may bring content will run soon enough to wait for it. */
     areDue: async (world: PageWorld) => (await world.run(askPage, `${question}-due`)) === true,
-    /** True if any timer that may bring content is set. */
     areSet: async (world: PageWorld) => (await world.run(askPage, `${question}-set`)) === true,
   }
 }

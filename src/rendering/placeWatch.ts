@@ -1,8 +1,3 @@
-export interface PlaceWatchDeps {
-  readonly bytesMoved: () => number
-  readonly onStall: () => void
-}
-
 export const placeTickMs = 250
 // One second. A page without traffic waits for a server or computes, so its place passes to another page.
 const idleTicks = 4
@@ -10,7 +5,7 @@ const idleTicks = 4
 const placeTicksMax = 20
 
 /** Decides when a page gives up its place in the browser to another job. */
-export function createPlaceWatch({ bytesMoved, onStall }: PlaceWatchDeps) {
+export function createPlaceWatch(bytesMoved: () => number, onStall: () => void) {
   let [moved, idle, all] = [0, 0, 0]
   return {
     /** Call this every `placeTickMs`. */

@@ -35,7 +35,7 @@ export interface JobDeps {
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
   const { egress, signal } = deps
   const proxy = await egress.open()
-  const watch = createPlaceWatch({ bytesMoved: proxy.bytesMoved, onStall: deps.onStall })
+  const watch = createPlaceWatch(proxy.bytesMoved, deps.onStall)
   const watching = setInterval(watch.tick, placeTickMs)
   const ended = whenAborted(signal)
   const opening = openContext(browser, proxy)
@@ -119,14 +119,11 @@ function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {
   }
 }
 
-interface Circumstances {
-  readonly proxy: EgressProxy
-  readonly signal: AbortSignal
-  readonly browser: Browser
-}
-
 /** Converts an error of the browser to a `RenderFailure`. The cause that ended the job takes precedence. */
-function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
+function asFailure(
+  error: unknown,
+  { proxy, signal, browser }: Pick<GuardedJob, 'proxy' | 'signal'> & { readonly browser: Browser },
+): RenderFailure {
   if (proxy.isOverdrawn()) return tooLarge(error)
   if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', { cause: error })
   if (error instanceof RenderFailure) return error

@@ -12,19 +12,16 @@ export interface SettlingScroll extends Scroll {
   readonly settle: () => Promise<readonly MissingContent[]>
 }
 
-export interface ScrollOutcome {
-  /** Content that was missing after the last step. Undefined if the page had nothing to scroll. */
-  readonly missing: readonly MissingContent[] | undefined
-  readonly unseen: readonly MissingContent[]
-}
-
 const scrollRoundsMax = 3
 // Longer than one frame (17 ms), so that the browser notices the elements that became visible.
 const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 
-/** Scrolls through the whole page, so that lazy content loads, and returns to the top. */
-export async function scrollThrough(world: PageWorld, scroll: SettlingScroll): Promise<ScrollOutcome> {
+/**
+ * Scrolls through the whole page, so that lazy content loads, and returns to the top. `missing` is undefined if the
+ * page had nothing to scroll.
+ */
+export async function scrollThrough(world: PageWorld, scroll: SettlingScroll) {
   const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
   if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }
   const { heightMax, isCutThere, settle } = scroll

@@ -105,7 +105,7 @@ async function arrive(
 ): Promise<number | undefined> {
   const waitUntil = options.until === 'domcontentloaded' ? 'domcontentloaded' : 'load'
   const navigation = { waitUntil, timeout: arrival.loadTimeoutMs + finishTimeoutMs } as const
-  if ('url' in target) return goTo(page, target.url, { navigation, watch: arrival.watch })
+  if ('url' in target) return goTo(page, target.url, { ...navigation, watch: arrival.watch })
   await showHtml(page, 'html' in target ? target.html : markdownShell, navigation)
   if ('markdown' in target) await showMarkdown(arrival.world, target.markdown)
   return undefined
@@ -116,12 +116,11 @@ interface Navigation {
   readonly timeout: number
 }
 
-interface Journey {
-  readonly navigation: Navigation
-  readonly watch: NavigationWatch
-}
-
-async function goTo(page: Page, url: string, { navigation, watch }: Journey): Promise<number | undefined> {
+async function goTo(
+  page: Page,
+  url: string,
+  { watch, ...navigation }: Navigation & { readonly watch: NavigationWatch },
+): Promise<number | undefined> {
   let stands = false
   page.once('domcontentloaded', () => (stands = true))
   let response: HTTPResponse | null = null

@@ -91,7 +91,6 @@ async function opened(server: Server, options: Address & { readonly reusePort?: 
   await once(server, 'listening')
 }
 
-/** The port of the server. 0 unless the server listens. */
 export function portOf(server: Server): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0

@@ -1,5 +1,4 @@
 export interface Load {
-  /** Mean delay of the event loop. */
   readonly lagMs: number
   /** Mean time to answer a request for a price. 0 if there was none. */
   readonly quoteMs: number

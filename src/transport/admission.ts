@@ -6,7 +6,6 @@ import { type FollowedLoad, followLoad, loadWindowMs } from './followLoad.ts'
 /** Purpose of a request: a free read, a request for a price, or a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
-/** The facts that admission uses about a request, before any of it is verified. */
 export interface AdmissionRequest {
   readonly purpose: Purpose
   readonly address: string

@@ -38,7 +38,6 @@ function readRequest(deps: AdmitDeps, request: IncomingMessage): AdmissionReques
   return { purpose: purposeOf(deps, request), address }
 }
 
-/** Sets the purpose of a request whose body states it. */
 export function repurpose(deps: AdmitDeps, request: IncomingMessage, purpose: Purpose): void {
   known.set(request, { ...admissionRequestOf(deps, request), purpose })
 }

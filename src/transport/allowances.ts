@@ -43,7 +43,6 @@ interface SpentAllowance {
   refusedSinceMs?: number | undefined
 }
 
-/** Returns the bucket of the address and the one of its network. */
 function bucketsOf(address: string): readonly (readonly [key: string, size: number])[] {
   const network = networkKey(address)
   const own = [address, 1] as const

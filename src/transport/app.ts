@@ -20,10 +20,8 @@ import type { Handler } from './turns.ts'
 
 export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyof AdmitDeps> {
   readonly metrics: Metrics
-  /** Paths of free routes that pages of other origins can read. */
   readonly crossOriginPaths?: readonly string[]
   readonly isDraining: () => boolean
-  /** Protocols whose requests are messages in the body of a POST. */
   readonly messages?: readonly MessageProtocol[]
 }
 

@@ -6,9 +6,7 @@ import { createRateLimit, type RateLimit, type RateStanding, sharedCountsOf } fr
 export interface CallerLimitConfig {
   /** Requests per minute of a client address, without those that led to a payment. */
   readonly requestsPerMinute: number
-  /** Unpaid quotes of a client address within the lifetime of a quote. */
   readonly quotesPerAddressMax: number
-  /** Unpaid quotes of a wallet within the lifetime of a quote. */
   readonly quotesPerWalletMax: number
   /** Bytes of unpaid quotes of all callers within the lifetime of a quote. */
   readonly openQuotesBytesMax: number

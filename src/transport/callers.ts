@@ -28,7 +28,6 @@ export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<Adm
   readonly lookups: LookupCounts
 }
 
-/** Opens the limits on requests, with the rights of client addresses. */
 export function openCallers(config: CallerConfig, deps: CallerDeps) {
   const { clock, log, ledger, metrics, lookups, load } = deps
   const { trustedProxyHops, metricsSubnets, connectionsMax } = config

@@ -10,7 +10,6 @@ const lineEnds = 'a line does not end as HTTP/1.1 requires: lines must end with 
 const chunks = 'a chunk of the body is malformed: its size in hexadecimal and its data must each end with CRLF'
 const transferEncoding = 'Transfer-Encoding must be chunked alone, without Content-Length'
 
-/** Messages by the error codes of Node's parser. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'the extensions of a chunk are too long: send chunks without extensions'],
   ['HPE_CR_EXPECTED', lineEnds],

@@ -16,7 +16,6 @@ export interface FreeRoute {
   serve(facts: FreeRequest): Promise<FreeAnswer>
   /** Answers POST. If absent, the route is read-only. */
   readonly post?: (action: FreeAction) => Promise<FreeAnswer>
-  /** Answers DELETE. */
   readonly remove?: (facts: FreeRequest) => Promise<FreeAnswer>
 }
 
@@ -65,7 +64,6 @@ export interface HealthCheck {
   readonly causes?: readonly string[]
   /** Name of the check that currently mutes this one. */
   readonly mutedBy?: () => string | undefined
-  /** Additional facts for the operator. */
   readonly facts?: () => Json
   /**
    * True if a failure stops only some products or payment methods. The health is then degraded, and the service stays

@@ -68,7 +68,6 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   request.resume()
 }
 
-/** An answer of the service to a health check, with its age. */
 interface ReportedAnswer {
   readonly answer: Answer
   readonly ageMs: number

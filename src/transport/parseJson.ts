@@ -39,7 +39,6 @@ const backslash = 0x5c
 const colon = 0x3a
 const openObject = 0x7b
 
-/** Kinds of bytes outside of strings. */
 const kinds = { space: 0, separator: 1, open: 2, close: 3, string: 4, scalar: 5 } as const
 
 const kindOfByte = Uint8Array.from({ length: 256 }, (_, byte) => {

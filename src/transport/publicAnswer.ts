@@ -8,7 +8,6 @@ export interface PublicAnswer {
 
 /** A cache can store the answer and must revalidate it before each use, because the content may change at any time. */
 export const revalidated = 'no-cache'
-/** The content at the address never changes. */
 export const immutable = 'public, max-age=31536000, immutable'
 
 /** Creates a public answer in JSON. `cacheControl` is the value of the Cache-Control header. */

@@ -32,7 +32,6 @@ export interface RateLimit extends SharedCounts {
   readonly rule: RateLimitRule
   /** Counts a request, unless it is beyond the limit. */
   take(client: string): RateStanding
-  /** Takes back the count of a paid request. */
   giveBack(client: string): void
 }
 
@@ -44,7 +43,6 @@ export interface SharedCounts {
   learn(totals: readonly RateTotal[]): void
 }
 
-/** Shares the counts of several limits as one. */
 export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
   return {
     reports: () => limits.flatMap((each) => each.reports()),
@@ -61,7 +59,6 @@ interface Count {
   /** Requests at this instance. Negative if the client sends requests at other instances and pays at this one. */
   own: number
   reported: number
-  /** Requests counted by the other instances. */
   others: number
 }
 

@@ -17,7 +17,6 @@ export interface ArrivingBody {
   readonly response: ServerResponse
   readonly address: string
   readonly bytesMax: number
-  /** Accepted media types of a body that is not JSON. */
   readonly contentTypes?: readonly string[] | undefined
 }
 

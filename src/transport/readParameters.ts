@@ -12,11 +12,9 @@ import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string
-  /** Values of the variable segments of the path. */
   readonly path: Readonly<Record<string, string>>
   /** Undefined for a method without a body. */
   readonly body: Buffer | undefined
-  /** Returns a header of the request. */
   readonly header: (name: string) => string | undefined
 }
 
@@ -62,14 +60,8 @@ type Whole = 'query' | 'body' | 'arguments'
 
 type Values = Readonly<Record<string, Json>>
 
-/** Arguments of a tool, checked, with the path that a request by HTTP has for them. */
-export interface ReadArguments {
-  readonly path: string
-  readonly ordered: CheckedOrder | Answer
-}
-
-/** Reads and checks the arguments of a tool, which name the parameters of path, query and body alike. */
-export function readArguments(endpoint: Endpoint, values: Values): ReadArguments {
+/** Reads the arguments of a tool, which name parameters alike, and the path that a request by HTTP has for them. */
+export function readArguments(endpoint: Endpoint, values: Values) {
   const names = segmentNames(endpoint.path)
   const sent = names.map((name) => asSegment(values[name]))
   const path = readSegments(endpoint.path, sent)
@@ -94,7 +86,6 @@ function asSegment(value: Json | undefined): string {
 }
 
 interface Input {
-  /** Parameters of the query or of the body, unchecked. */
   readonly values: unknown
   readonly path: Readonly<Record<string, string>>
   readonly whole: Whole

@@ -88,20 +88,15 @@ function tearDown(response: ServerResponse): void {
   else response.destroy()
 }
 
-interface FollowedCaller {
-  /** True once the connection is closed, by the caller or because the caller read too slowly. */
-  hasLeft(): boolean
-  /** Waits until the caller has read the written bytes. Closes the connection when the wait time is used up. */
-  untilItReads(event: 'drain' | 'finish'): Promise<void>
-}
-
-function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number): FollowedCaller {
+function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number) {
   const left = new AbortController()
   let waitedMs = 0
   response.once('close', () => left.abort('the connection is closed'))
   return {
+    /** True once the connection is closed, by the caller or because the caller read too slowly. */
     hasLeft: () => left.signal.aborted || response.destroyed,
-    async untilItReads(event) {
+    /** Waits until the caller has read the written bytes. Closes the connection when the wait time is used up. */
+    async untilItReads(event: 'drain' | 'finish'): Promise<void> {
       const startedAtMs = clock.monotonicMs()
       const ended = new AbortController()
       const either = AbortSignal.any([left.signal, ended.signal])

@@ -44,10 +44,10 @@ async function serveFree(
   { context, segment }: { readonly context: Context; readonly segment: string },
 ): Promise<void> {
   if (route.isProbe === true && deps.admission.passesProbe(limitAddressOf(deps, context.req)))
-    return send(context, await route.serve(freeRequest(deps, { context, segment, limits: unlimited })))
+    return send(context, await route.serve(freeRequest(deps, context, { segment, limits: unlimited })))
   const limits = takePass(deps, context)
   if (limits === undefined) return
-  const request = freeRequest(deps, { context, segment, limits })
+  const request = freeRequest(deps, context, { segment, limits })
   const action = context.method === 'POST' ? await readAction(deps, context, request) : undefined
   if (action !== undefined && 'status' in action) return send(context, action)
   const slot = takeSlot(deps, context)
@@ -77,19 +77,18 @@ async function readAction(deps: FreeDeps, { req, res }: Context, request: FreeRe
     : invalidRequest([{ field: 'body', message: 'must be a JSON object' }])
 }
 
-interface FreeVisit extends Pick<FreeRequest, 'segment' | 'limits'> {
-  readonly context: Context
-}
-
-function freeRequest(deps: FreeDeps, { context, segment, limits }: FreeVisit): FreeRequest {
+function freeRequest(
+  { trustedProxyHops }: FreeDeps,
+  context: Context,
+  facts: Pick<FreeRequest, 'segment' | 'limits'>,
+): FreeRequest {
   return {
-    address: clientAddress(context.req, deps.trustedProxyHops),
-    segment,
+    ...facts,
+    address: clientAddress(context.req, trustedProxyHops),
     host: context.get('host'),
     requestId: String(context.state['requestId']),
     query: context.querystring,
     header: (name) => headerOf(context.req, name),
     prefersHtml: prefersHtml(context),
-    limits,
   }
 }

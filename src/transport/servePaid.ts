@@ -25,7 +25,6 @@ export interface PaidDeps extends VisitDeps {
   readonly uploads: Uploads
   readonly endpoints: readonly Endpoint[]
   readonly sales: Pick<Sales, 'rails' | 'sell'>
-  /** Renders the page that sells a product to a person with a browser. */
   readonly paymentPage?: (path: string) => Promise<FreeAnswer>
 }
 
@@ -122,11 +121,11 @@ async function servePaid(
   }
 }
 
-interface Ordered extends Pick<Arrival, 'context' | 'segments'> {
-  readonly body: Buffer | undefined
-}
-
-function readOrder(deps: PaidDeps, endpoint: Endpoint, { context, segments, body }: Ordered) {
+function readOrder(
+  deps: PaidDeps,
+  endpoint: Endpoint,
+  { context, segments, body }: Pick<Arrival, 'context' | 'segments'> & { readonly body: Buffer | undefined },
+) {
   const path = readSegments(endpoint.path, segments)
   if (!path.ok) return invalidRequest([path.problem])
   // In another spelling the value may be the path of another product, with another price.

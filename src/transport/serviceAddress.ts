@@ -1,5 +1,4 @@
 export interface ServiceAddressConfig {
-  /** PUBLIC_URL. Undefined if it is not set. */
   readonly publicUrl: string | undefined
   readonly host: string
 }

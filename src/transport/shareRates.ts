@@ -10,10 +10,6 @@ export interface ShareRatesDeps {
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
-export interface RateSharing {
-  stop(): Promise<void>
-}
-
 // A client that uses several instances can exceed its limit by one second of requests at each of them.
 const everyMs = 1_000
 
@@ -21,7 +17,7 @@ const everyMs = 1_000
  * Shares the counts of busy clients. While the database is slow or unavailable, each instance continues with its own
  * counts.
  */
-export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts): RateSharing {
+export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts) {
   const { clock } = deps
   const stopping = new AbortController()
   let isShared = true
@@ -32,7 +28,7 @@ export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts): Ra
     }
   })()
   return {
-    stop() {
+    stop(): Promise<void> {
       stopping.abort()
       return running
     },

@@ -4,7 +4,10 @@ import { createPlaceWatch } from '../../src/rendering/placeWatch.ts'
 /** Tick of the first stall of a page that moves as many bytes before each tick. */
 function firstStall(bytesBefore: (tick: number) => number): number | undefined {
   let [bytes, stalledAt, tick]: [number, number | undefined, number] = [0, undefined, 0]
-  const watch = createPlaceWatch({ bytesMoved: () => bytes, onStall: () => (stalledAt ??= tick) })
+  const watch = createPlaceWatch(
+    () => bytes,
+    () => (stalledAt ??= tick),
+  )
   for (tick = 1; tick <= 100; tick++) {
     bytes += bytesBefore(tick)
     watch.tick()

@@ -1,6 +1,5 @@
 import { randomToken } from '@tollbook/core/id'
 
-/** Media types of stored files. The service serves no file of another type. */
 export type ArtifactType = keyof typeof endings
 
 const endings = {
@@ -26,14 +25,8 @@ export function newArtifactName(contentType: ArtifactType, expiresAtMs: number):
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
 }
 
-/** Facts that are read from a name, so that no lookup is needed to serve or expire a file. */
-export interface ReadName {
-  readonly contentType: ArtifactType
-  readonly expiresAtMs: number
-}
-
 /** Undefined unless the text has the exact form of our names, so a name can never contain a path. */
-export function readArtifactName(name: string): ReadName | undefined {
+export function readArtifactName(name: string) {
   const match = pattern.exec(name)
   if (match === null) return undefined
   const [, expiry = '', ending] = match

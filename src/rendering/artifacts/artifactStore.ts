@@ -28,7 +28,6 @@ export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<StoredFile | undefined>
   remove(name: string): Promise<void>
-  /** All stored files, in any order. */
   list(): AsyncIterable<ListedFile>
 }
 
