@@ -2,8 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-export type Allowances = ReturnType<typeof createAllowances>
-
 // A newcomer's quote costs 5 units and its proof 8. An address can use 8 at a time.
 const unitsPerSecondMin = 4
 // At this allowance or a higher one, work is neither counted nor limited by address.
