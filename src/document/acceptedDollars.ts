@@ -9,11 +9,9 @@ export interface AcceptedDollar {
   readonly symbol: string
   readonly mint: string
   readonly decimals: number
-  /** Wallet that receives payments in it. */
   readonly paymentWallet: string
   /** Names of the rails that offer it. */
   readonly rails: readonly string[]
-  /** Smallest price that is sold in it. */
   readonly minimumMicroUsd: bigint
   readonly burn: Dollar['burn']
   /** All of it in words, with what is burned for a payment in it. */

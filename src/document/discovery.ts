@@ -18,7 +18,6 @@ import { tabsIntro } from './tabsIntro.ts'
 import { shownUse, withTabPrices } from './usePrices.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
-/** The facts of a rail for the documents. */
 export type DescribedRail = Pick<PaymentRail, 'name' | 'description'>
 
 export function descriptionsOf(rails: readonly DescribedRail[]): readonly RailDescription[] {

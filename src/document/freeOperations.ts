@@ -262,7 +262,6 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
 }
 
-/** Creates the OpenAPI operation of a free route. */
 export function freeOperation(path: string, operation: FreeOperation): JsonObject {
   const { summary, description, tellsUnder503 = false, errors = [] } = operation
   const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
@@ -295,7 +294,6 @@ function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
   return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
 }
 
-/** Creates the OpenAPI operation of a free lookup. */
 export function searchOperation({ summary, result, example }: FreeSearch): FreeOperation {
   return {
     summary,

@@ -30,7 +30,6 @@ export function listedParameters(
   }))
 }
 
-/** Returns the schema of an object without some of its members. */
 export function withoutMembers(schema: JsonObject, names: readonly string[]): JsonObject {
   const { properties, required } = objectSchema.parse(schema)
   const rest = Object.entries(properties).filter(([name]) => !names.includes(name))

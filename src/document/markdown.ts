@@ -6,7 +6,6 @@ export function markdown(text: string): Markup {
   return { markup: renderer.parse(text, { async: false }) }
 }
 
-/** Converts a heading to the fragment of an address. */
 export function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }

@@ -30,7 +30,6 @@ export interface OpenApiDeps {
   readonly mint: string
 }
 
-/** Addresses of the service for its documents. */
 export interface BaseUrls {
   /** Absolute URL, for commands and programs. */
   readonly baseUrl: string

@@ -3,10 +3,7 @@ import type { AcceptedDollar } from './acceptedDollars.ts'
 import { hasNoBody, requestOf, type StreamFacts } from '../product/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
-import { defaultSplit } from '../pricing/splitSetting.ts'
-import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
-import { assert, assertPresent } from '@tollbook/core/assert'
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { displayNumber } from '@tollbook/core/money'
 import { shownUse, useExtension } from './usePrices.ts'
@@ -24,15 +21,12 @@ function nameOf({ path }: Endpoint): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** Returns the path of the parameters' JSON Schema in the OpenAPI document. */
 export function orderSchemaPath(endpoint: Endpoint): string {
   return `/openapi.json#/components/schemas/${nameOf(endpoint)}Order`
 }
 
-/** Schemas that all sales share. */
 export const saleSchemas = (): JsonObject => ({ Receipt: schemaOf(receiptBody), Meta: schemaOf(saleBody.shape.meta) })
 
-/** Creates the schemas of one product: its order, its data and the whole answer. */
 export function schemasOf(endpoint: Endpoint): JsonObject {
   const name = nameOf(endpoint)
   const sale = {
@@ -56,13 +50,11 @@ export function schemasOf(endpoint: Endpoint): JsonObject {
   }
 }
 
-/** Facts of the service that all operations share. */
 export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
   readonly dollars: readonly AcceptedDollar[]
   readonly verdicts: readonly ErrorAdvice[]
 }
 
-/** Current price of an operation, which its description shows. */
 export interface OperationPrice {
   readonly baseUrl: string
   /** Undefined while the token has no price. */
@@ -192,7 +184,7 @@ function wholeResponse(endpoint: Endpoint) {
   const value = {
     success: true,
     data: endpoint.example.answer,
-    receipt: receiptExample(endpoint),
+    receipt: { ...receiptExample, endpoint: endpoint.path },
     inclusionProof: '/api/ledger/inclusion/8',
     meta: metaExample,
   }
@@ -215,29 +207,19 @@ function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAd
 
 const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cached: false }
 
-// The examples assume that one token costs a tenth of a cent.
-const decimals = 6
-const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals, split: defaultSplit }
-
-function receiptExample(endpoint: Endpoint): JsonObject {
-  const prices = priceAll([endpoint], examplePrice)
-  assert(typeof prices !== 'string', 'a product can be sold when a token is worth a tenth of a cent')
-  const price = assertPresent(prices[0], 'a product has a price')
-  const { requiredBaseUnits, burnBaseUnits, shares } = price
-  return {
-    id: 'receipt_…',
-    wallet: someWallet,
-    endpoint: endpoint.path,
-    quoteId: 'quote_…',
-    signature: '…',
-    slot: 1,
-    blockTime: '2026-11-21T12:00:00.000Z',
-    requiredTokens: displayNumber(requiredBaseUnits, decimals),
-    requiredBaseUnits: String(requiredBaseUnits),
-    burned: String(burnBaseUnits),
-    distribution: Object.fromEntries(shares.map(({ account, baseUnits }) => [account, String(baseUnits)])),
-    ledger: { position: 8, leafHash: '0'.repeat(64) },
-    issuedAt: '2026-11-21T12:00:01.000Z',
-    jws: '…',
-  }
+// The amounts of a product for half a cent, if one token costs a tenth of a cent.
+const receiptExample = {
+  id: 'receipt_…',
+  wallet: someWallet,
+  quoteId: 'quote_…',
+  signature: '…',
+  slot: 1,
+  blockTime: '2026-11-21T12:00:00.000Z',
+  requiredTokens: 5,
+  requiredBaseUnits: '5000000',
+  burned: '1500000',
+  distribution: { provider: '2500000', holders: '750000', treasury: '250000' },
+  ledger: { position: 8, leafHash: '0'.repeat(64) },
+  issuedAt: '2026-11-21T12:00:01.000Z',
+  jws: '…',
 }

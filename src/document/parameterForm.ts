@@ -26,7 +26,6 @@ const formSchema = z.object({
     .catch([]),
 })
 
-/** A parameter, as far as pages show it. */
 export type Field = z.infer<typeof fieldSchema>
 
 /** Returns the parameters of a schema. `alternatives`: exactly one of these is given. */
@@ -35,7 +34,6 @@ export function formOf(type: z.ZodType) {
   return { ...form, alternatives: oneOf.flatMap(({ required }) => required) }
 }
 
-/** Reads the schema of a member of a field. */
 export function fieldOf(schema: unknown): Field {
   return fieldSchema.parse(schema)
 }

@@ -26,7 +26,6 @@ export interface PriceCatalogDeps {
   readonly whyClosed: () => string | undefined
 }
 
-/** Products with their prices at one moment. */
 export type PriceCatalog = ReturnType<ReturnType<typeof createPriceCatalog>>
 export type CatalogProduct = PriceCatalog['products'][number]
 

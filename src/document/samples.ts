@@ -12,7 +12,6 @@ export interface Samples {
 // Address for sample quotes, because any address may request one. The service has no key for it.
 export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
-/** Creates shell commands for the server at this address. */
 export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
   const { method, rawBody, example } = endpoint
   const priceUsd = displayUsd(endpoint)

@@ -1,7 +1,6 @@
 import { refusalStatuses } from '../paywall/answer.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
-/** An error with its status, and advice for the caller. */
 export interface ErrorAdvice {
   readonly code: string
   readonly status: number

@@ -6,7 +6,7 @@ import { segmentNames } from '@tollbook/core/pathTemplate'
 import { sortedTarget } from '@tollbook/core/toolRequest'
 import type { Log } from '../machine/log.ts'
 import type { JsonObject } from '../document/jsonSchema.ts'
-import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import { type Answer, jsonAnswer, type RawAnswer, type StreamedAnswer } from '../paywall/answer.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { PaymentRail, RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -15,7 +15,6 @@ import { hasNoBody } from '../product/productFacts.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { readArguments } from '../transport/readParameters.ts'
 import { pathNotFound } from '../transport/transportError.ts'
-import { collectAnswer } from './collectAnswer.ts'
 import { mcpPath, type ToolCall } from './tool.ts'
 import { resultOf } from './toolResult.ts'
 
@@ -80,4 +79,31 @@ function brokenStream(log: Log, error: unknown): Answer {
     code: 'UPSTREAM_FAILED',
   }
   return jsonAnswer(502, JSON.stringify(body), { 'retry-after': '2' })
+}
+
+// A result of MCP is one message in memory.
+const bytesMax = 1024 * 1024
+const cutText = '\n[cut at 1 MiB; the payment and its receipt are for the whole answer]'
+
+/**
+ * Collects a streamed answer. It is read to its end even if it is too long, because the delivery is recorded there.
+ * Throws if the answer breaks.
+ */
+async function collectAnswer(answer: StreamedAnswer): Promise<RawAnswer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  let isCut = false
+  for await (const chunk of answer.chunks) {
+    const part = chunk.subarray(0, bytesMax - bytes)
+    isCut ||= part.length < chunk.length
+    bytes += part.length
+    if (part.length > 0) chunks.push(part)
+  }
+  const dispatch = answer.dispatch()
+  return {
+    status: answer.status,
+    headers: { ...answer.headers, ...answer.trailers() },
+    body: Buffer.concat(isCut ? [...chunks, Buffer.from(cutText)] : chunks),
+    ...(dispatch === undefined ? {} : { dispatch }),
+  }
 }

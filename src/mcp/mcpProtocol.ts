@@ -1,9 +1,12 @@
 import {
   type CallToolResult,
   createMcpHandler,
+  localhostAllowedHostnames,
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  validateHostHeader,
+  validateOriginHeader,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { isWellFormed } from '@tollbook/core/canonicalJson'
@@ -16,7 +19,6 @@ import { parseJson } from '../transport/parseJson.ts'
 import { createRouteTable } from '../transport/routeTable.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { callPaidTool, type PaidCallDeps, railRequestOf } from './callPaidTool.ts'
-import { findForeignName } from './ownAddress.ts'
 import { mcpPath, type ToolCall } from './tool.ts'
 import { openTools, type Tools } from './tools.ts'
 
@@ -50,6 +52,19 @@ export function createMcp(deps: McpDeps): MessageProtocol {
     },
     read: (body) => readMessage({ ...deps, findSold }, tools, body),
   }
+}
+
+/**
+ * Returns why a request does not come to this service by its own name, or comes from a page of another site. Such a
+ * page can have its own name resolve to this machine (DNS rebinding), and then read answers and use a wallet of the
+ * browser.
+ */
+function findForeignName(serviceUrl: string, header: (name: string) => string | undefined): string | undefined {
+  const own = [...localhostAllowedHostnames(), ...(serviceUrl === '' ? [] : [new URL(serviceUrl).hostname])]
+  const host = validateHostHeader(header('host'), own)
+  if (!host.ok)
+    return 'the host is not that of this service; the operator sets it as PUBLIC_URL, and a proxy must pass it on'
+  return validateOriginHeader(header('origin'), own).ok ? undefined : 'pages of other origins cannot call these tools'
 }
 
 // A name or a text without a UTF-8 encoding has no digest.

@@ -56,7 +56,6 @@ export interface FinanceServing {
   readonly listener: ListenAddress | undefined
 }
 
-/** The listeners of an instance. */
 export interface OpenServer {
   readonly port: number
   /** Undefined if no separate health listener is configured. */
@@ -158,7 +157,6 @@ type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 interface OpenListener {
   readonly listener: Listener
-  /** Serves these routes from the next request on. */
   serve(served: ServedRoutes): void
 }
 

@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { assertPresent } from '@tollbook/core/assert'
 
-/** Dollars are counted in 10⁻¹⁸, as the payment folder counts them. */
+/** Decimals of amounts in dollars. The payment folder counts dollars in the same unit. */
 export const attoUsdScale = 18
 
 export function formatUsd(attoUsd: bigint): string {

@@ -18,12 +18,10 @@ export function writeAddress(changed: Address, { isNew = false } = {}): void {
   else history.replaceState(null, '', address)
 }
 
-/** Returns the short form of a payment's reference for addresses. */
 export function paymentKey(reference: string): string {
   return reference.replace(/^solana:/, '')
 }
 
-/** Returns the address that opens a payment on this page. */
 export function paymentAddress(reference: string): string {
   return `?${new URLSearchParams({ payment: paymentKey(reference) }).toString()}`
 }

@@ -21,7 +21,6 @@ export type Mint = Figures['mints'][number]
 export type Cell = string | number | null
 export type Row = Readonly<Record<string, Cell>>
 
-/** A page of a report. */
 export interface ReportPage extends Positions {
   readonly decimals: number
   readonly columns: readonly string[]

@@ -66,7 +66,6 @@ export async function dataOf<Data>(response: Response): Promise<Data> {
   return body.data
 }
 
-/** Requests a report and saves the answer as a file. */
 export async function saveReport(name: string, report: string, parameters: Parameters): Promise<void> {
   const response = await ask(report, parameters)
   if (!response.ok) await dataOf(response)
@@ -89,7 +88,6 @@ function authorization() {
   return { authorization: `Bearer ${sessionStorage.getItem(key) ?? ''}` }
 }
 
-/** Returns the message of a thrown value. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -12,7 +12,6 @@ export interface DayChart {
   readonly table: TableContent
 }
 
-/** Draws one bar per day. */
 export function drawDays(figure: HTMLElement, { title, days, series, table }: DayChart): void {
   const caption = one('figcaption', figure)
   const isOpen = figure.querySelector('details')?.open === true

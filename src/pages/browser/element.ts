@@ -19,14 +19,12 @@ export function oneOf<T extends Element>(
   return found
 }
 
-/** Returns all elements that match, as HTML elements. */
 export function all(selector: string, within: ParentNode = document): readonly HTMLElement[] {
   return [...within.querySelectorAll(selector)].filter((found) => found instanceof HTMLElement)
 }
 
 export type Content = string | Node
 
-/** Creates an element with its properties and content. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]>,
@@ -81,7 +79,6 @@ export function scrollable(table: HTMLTableElement, title: string): HTMLElement 
   return element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
 }
 
-/** Creates the names and values of a definition list. */
 export function factsOf(facts: readonly (readonly [name: string, value: Content])[]): readonly HTMLElement[] {
   return facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', { className: 'mono' }, value)])
 }

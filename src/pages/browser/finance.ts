@@ -59,7 +59,6 @@ function showPayment(subject: string): void {
   )
 }
 
-/** Shows the payments of a wallet on all days. */
 function showWallet(wallet: string): void {
   period.showAll()
   writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })

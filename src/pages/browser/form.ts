@@ -42,7 +42,6 @@ function readValue(field: Field): unknown {
   }
 }
 
-/** Fills the form with the query of the page's address. */
 export function fillFrom(form: HTMLFormElement, query: string): void {
   const values = new URLSearchParams(query)
   for (const field of fieldsOf(form)) {

@@ -109,7 +109,6 @@ export async function showReconciliation(): Promise<void> {
   section.hidden = false
 }
 
-/** Draws the charts of a range of days. */
 export function showCharts(range: Parameters): readonly Promise<void>[] {
   return [showBurns(range), showEndpoints(range), showDistribution(range)]
 }

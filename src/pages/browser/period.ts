@@ -66,7 +66,6 @@ export function lastQuarters(day: string): readonly string[] {
   })
 }
 
-/** Returns the current UTC day, or the one that many days ago. */
 function dayBefore(days: number): string {
   return isoTime(systemClock.nowMs() - days * dayMs).slice(0, 10)
 }

@@ -124,7 +124,6 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       const isWritten = (name: Name) => written.has(name) && valueOf(name) !== standards[name]
       writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
     },
-    /** Fills the form from the address. */
     restore() {
       const address = readAddress()
       for (const name of names) {

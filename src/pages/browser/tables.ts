@@ -61,7 +61,6 @@ export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'deci
   readonly onPayment?: (reference: string) => void
 }
 
-/** Creates the texts and links of a table from rows of a report. */
 export function tableContent(report: ReportTable): TableContent {
   const { columns, rows, totals = null } = report
   const cellsOf = (row: Row) => columns.map((column) => content(column, row[column] ?? null, report))

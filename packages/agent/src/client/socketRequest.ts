@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { accessProblem } from '../policy/policyFile.ts'
 
-// The headers of a service pass through, and the wallet adds its own.
+// Room for the headers of a service, to which the wallet adds its own.
 const headerBytesMax = 64 * 1024
 const statusTimeoutMs = 5_000
 

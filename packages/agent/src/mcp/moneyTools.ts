@@ -4,7 +4,7 @@ import { answerResult, jsonResult } from './toolResult.ts'
 
 const openPayments = z.object({ open: z.array(z.object({ signature: z.string(), url: z.string() })) })
 const nothing = z.strictObject({})
-// Answers of open payments are as long as those of purchases.
+// Bound the result, because each answer can be as long as that of a purchase.
 const retriesMax = 5
 
 /** Tools that read the wallet, and the one that finishes open payments. None of them signs. */

@@ -6,7 +6,7 @@ import { canAsk, type Consent, wasAsked } from './consent.ts'
 import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
-// An answer without an end would hold the call. A payment that is signed by then stays open.
+// End a call whose answer never ends. A payment that is signed by then stays open.
 const callTimeoutMs = 120_000
 const bodyCharactersMax = 256 * 1024
 const request = {

@@ -10,7 +10,7 @@ export function jsonResult(value: unknown, isError = false): CallToolResult {
   return { isError, content: [{ type: 'text', text: JSON.stringify(value) }] }
 }
 
-/** First what the wallet says, then what the service says, marked. */
+/** Puts the words of the wallet first, and marks the words of the service. */
 export function answerResult(host: string, answer: WholeAnswer): CallToolResult {
   if (answer.kind === 'refusal') return refusalResult(host, readRefusal(answer))
   if (answer.kind === 'quote') {

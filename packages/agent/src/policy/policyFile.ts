@@ -4,7 +4,7 @@ import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
 
 export interface PolicyFile {
   readonly policy: Policy
-  /** The file as it was read: another text is another policy. */
+  /** The text of the file. A changed text is a new policy. */
   readonly text: string
 }
 
@@ -30,7 +30,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   throw new PolicyProblem(path, mistakes)
 }
 
-/** Ways in which other users could change the file, or the files of the folder. */
+/** Lists how other users could change the file, or the files of the folder. */
 export async function accessProblem(path: string): Promise<readonly string[]> {
   const { mode, uid } = await stat(path)
   const own = process.getuid?.() ?? uid

@@ -17,7 +17,7 @@ export type ProxyRequest =
 
 export interface ProxyQuestion {
   readonly method: string | undefined
-  /** Path as it came. */
+  /** The path, not decoded. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly port: number

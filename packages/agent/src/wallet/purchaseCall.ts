@@ -60,7 +60,7 @@ interface Offer {
   readonly cost: Cost
 }
 
-// A person reads it as the recipient of a payment.
+// The question to a person names this as the recipient of a debit.
 const fromTab = 'the service, from its tab'
 
 /** The cost of the payment of a call, as its price counts. */
@@ -100,7 +100,7 @@ function checkPrice({ order, policy }: PurchaseCall, offer: Offer): void {
     throw new WalletRefusal('CONFIRMATION_NEEDED', `a payment above ${above} USD needs the owner's consent`, { quote })
 }
 
-/** The tokens may be worth more dollars now than the person has read. */
+/** Compares dollars too: the tokens may be worth more now than the person has read. */
 function isAgreed({ agreed }: FetchOrder, { mint, payTo, baseUnits, usd }: QuoteNote): boolean {
   if (agreed?.mint !== mint || agreed.payTo !== payTo) return false
   return BigInt(agreed.baseUnits) >= BigInt(baseUnits) && readUsd(agreed.usd) >= readUsd(usd)

@@ -24,7 +24,7 @@ import { WalletRefusal } from './refusalError.ts'
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
   readonly answered: AnsweredPayments
-  /** Read for each call, so that a lowered limit applies at once. */
+  /** Each call reads the policy, so that a lowered limit applies at once. */
   readonly readPolicy: () => Promise<PolicyFile>
 }
 
@@ -44,7 +44,7 @@ export interface Purchases {
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
-// A host gives up on a tool call after a minute.
+// End before a host gives up on a tool call, which is after a minute.
 const retryLimits = { totalTimeMs: 50_000, attemptTimeoutMs: 45_000 }
 const tabTimeoutMs = 5_000
 
@@ -113,7 +113,7 @@ function requireListed(text: string, { hosts }: Policy): URL {
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new WalletRefusal('URL_REFUSED', 'the URL must begin with https://')
-  // A name in front of the host is how one host poses as another.
+  // A user name can make one host look like another: https://bank.example@evil.example.
   if (url.username !== '' || url.password !== '')
     throw new WalletRefusal('URL_REFUSED', 'the URL must not name a user or a password')
   if (!Object.hasOwn(hosts, url.host))
@@ -182,7 +182,7 @@ async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: Requ
       const isOtherMint = error instanceof QuoteRefused && error.problem === 'other_mint'
       const isSpent = error instanceof SpendingLimitExceeded && error.unit === 'base units'
       if (!isOtherMint && !isSpent && !(error instanceof InsufficientFunds)) throw error
-      // That tokens are missing says more than that another mint is not offered.
+      // Prefer the error about missing tokens: it says more than that another mint is not offered.
       if (!isOtherMint || refused === undefined) refused = error
     }
   }

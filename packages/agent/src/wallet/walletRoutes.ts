@@ -22,11 +22,11 @@ export interface WalletDeps {
   readonly purchases: Purchases
   readonly readPolicy: () => Promise<PolicyFile>
   readonly clock: Clock
-  /** Bugs, and receipts that cannot be written. */
+  /** Reports bugs, and receipts that cannot be written. */
   readonly report: (error: unknown) => void
 }
 
-// Calls of all front ends together.
+// All front ends share this limit.
 const connectionsMax = 256
 const bodyBytesMax = 4 * 1024 * 1024
 const receiptsMax = 100
@@ -75,7 +75,7 @@ export function createWalletServer(deps: WalletDeps): Server {
   const server = createServer((request, response) => {
     void answer(deps, request, response).catch((error: unknown) => {
       const refusal = refusalOf(error)
-      // Report no front end that ended during its answer.
+      // A front end that ends during its answer is not an error.
       if (refusal === undefined && !response.destroyed) deps.report(error)
       if (response.headersSent) response.destroy()
       else
@@ -100,7 +100,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   const bytes = await readAll(request, bodyBytesMax).catch((error: unknown) => {
     throw new WalletRefusal('REQUEST_INVALID', describeError(error))
   })
-  // The schemas refuse undefined.
+  // Text that is not JSON becomes undefined, which each schema refuses.
   return parseJson(utf8Text(bytes))
 }
 
