@@ -104,6 +104,21 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
   ],
 ]
 
+// 0.02 USD at 0.001 USD a token are 20,000,000 base units. The last digit of a JSON number may make one more.
+test.each([
+  [0.019999999, undefined],
+  [0.019999998, 'price_wrong'],
+  [0.0199999, 'price_wrong'],
+] as const)('20 tokens at 0.001 USD for a stated price of %s USD: %s', async (priceUSD, problem) => {
+  const { payingFetch, service, url } = await openScene()
+  service.quote = (endpoint) => {
+    const body = makeQuote({ endpoint, nowMs: Date.now() })
+    return { ...body, pricing: { ...body.pricing, priceUSD } }
+  }
+  if (problem === undefined) expect((await payingFetch(url(crypto))).status).toBe(200)
+  else expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem })
+})
+
 /** Consistent in itself, for a mint that would belong to the other token program. */
 function asToken2022(body: QuoteBody): QuoteBody {
   const account = getAssociatedTokenAddressSync(mint, paymentWallet, true, TOKEN_2022_PROGRAM_ID)

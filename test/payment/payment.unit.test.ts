@@ -55,6 +55,14 @@ describe('a payment that was never presented', () => {
     expect(after(events)).toMatchObject({ phase: 'claimed', version: 3, attempt: 1, leaseUntilMs: nowMs + leaseMs })
   })
 
+  test('burned nothing if its price was sent whole', () => {
+    const { price } = settlement
+    const whole = settlementOf(referenceNumber(1), { burnedBaseUnits: 0n, receivedBaseUnits: price.requiredBaseUnits })
+    const decision = decideClaim(unknownPayment, claimBy('attempt_1', { settlement: whole }))
+    assert(!isRefusal(decision), 'a first claim is granted')
+    expect(decision.events.map(({ kind }) => kind)).toEqual(['PaymentVerified', 'ProofClaimed'])
+  })
+
   test('I6 the claim carries wallet, endpoint, order digest and price', () => {
     const decision = decideClaim(unknownPayment, claimBy('attempt_1'))
     assert(!isRefusal(decision), 'a first claim is granted')

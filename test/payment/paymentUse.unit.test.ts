@@ -27,6 +27,9 @@ test.each([
   ['sent a moment ago', submitted, 'served'],
   ['claimed by a live attempt', claimedUntil(nowMs + 1), 'served'],
   ['claimed by an attempt whose lease has ended', claimedUntil(nowMs), 'resumed'],
+  // The lease is of a minute, and the clocks may differ by a minute.
+  ['claimed a minute ahead of our clock', claimedUntil(nowMs + 120_000), 'served'],
+  ['claimed before the clock went back', claimedUntil(nowMs + 120_001), 'resumed'],
   ['released', { ...verified, phase: 'released' }, 'resumed'],
   ['delivered and sent', { ...verified, phase: 'fulfilled' }, 'over'],
   ['owed back', { ...verified, phase: 'refund_due' }, 'over'],

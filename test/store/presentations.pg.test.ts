@@ -54,10 +54,18 @@ test('the table is bounded: a row above the limit pushes out the oldest ones', a
 test('a presentation is forgotten after a day', async () => {
   const database = await createTestDatabase()
   const { presentations, forgetOldPresentations } = await openInstance(database.serviceUrl)
+  const admin = openPool(database.adminUrl, 1)
+  const recordAgo = async (presentation: Presentation, hours: number) => {
+    const { number } = (await admin.query('select coalesce(max(number), 0) as number from work.presentations')).rows[0]
+    await presentations.record(presentation)
+    await admin.query(
+      'update work.presentations set recorded_at = now() - make_interval(hours => $1) where number > $2',
+      [hours, number],
+    )
+  }
   const [old, young] = [presentationOf(1), presentationOf(2)]
-  await presentations.record(old)
-  await openPool(database.adminUrl, 1).query("update work.presentations set recorded_at = now() - interval '25 hours'")
-  await presentations.record(young)
+  await recordAgo(old, 25)
+  await recordAgo(young, 23)
   // Whether or not the housekeeping has run: a transfer that was presented longer ago is owed to its sender.
   expect(await presentations.findPresented([old.reference, young.reference])).toEqual(new Set([young.reference]))
 

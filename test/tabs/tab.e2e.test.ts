@@ -5,9 +5,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
 import { verifyReceipt } from '@tollbook/client'
 import { systemClock } from '@tollbook/core/clock'
+import { tabIdOf } from '@tollbook/core/tab'
 import { saleBody } from '@tollbook/core/wire'
 import { afterFile } from '../support/afterFile.ts'
 import { ask, askForQuote, type Order, qrOrder } from '../support/ask.ts'
+import { shiftedClock } from '../support/shiftedClock.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { callTool } from '../proofs/callTool.ts'
 import {
@@ -29,6 +31,7 @@ const env = {
   PRICES_USD: '/api/tools/qrcode=0.05',
 }
 
+const clock = shiftedClock()
 /** Two instances on one ledger. */
 let service: TestService
 let other: TestService
@@ -36,7 +39,7 @@ let admin: Pool
 
 beforeAll(async () => {
   service = await openTestService({ sellsTabs: true, env })
-  other = await openTestService({ sellsTabs: true, besides: service, env })
+  other = await openTestService({ sellsTabs: true, besides: service, env, clock })
   admin = new Pool({ connectionString: service.database.adminUrl, max: 1 })
   afterFile(() => admin.end())
 })
@@ -195,6 +198,22 @@ describe('a signed debit', () => {
   })
 })
 
+describe('a signed debit that buys nothing', () => {
+  const refused = (reason: string) => ({ status: 402, body: { reason } })
+
+  test('is one whose time is over, or is too far ahead, or whose tab is not on record', async () => {
+    const tab = await openTab(service)
+    const before = await balanceOf(tab)
+    const until = (ms: number) => ({ number: 1, validUntilMs: Date.now() + ms })
+    expect(await askOnTab(service, tab, qrOrder, until(-1))).toMatchObject(refused('tab_debit_expired'))
+    expect(await askOnTab(service, tab, qrOrder, until(11 * 60_000))).toMatchObject(refused('tab_debit_expired'))
+    const unknown = { ...tab, tab: tabIdOf(randomBytes(16)) }
+    expect(await askOnTab(service, unknown, qrOrder, { number: 1 })).toMatchObject(refused('tab_unknown'))
+    expect(await balanceOf(tab)).toBe(before)
+    expect((await askOnTab(service, tab, qrOrder, until(9 * 60_000))).status).toBe(200)
+  })
+})
+
 describe('a call of a tool', () => {
   const call = { name: 'tools_qrcode', arguments: { data: 'hello' } }
 
@@ -308,12 +327,16 @@ describe('the keys of a tab', () => {
     const send = await replace(tab, body, byWallet)
     const sent = [await send({ sessionKey: thief.address }), await send(), await send()]
     expect(sent.map(({ status }) => status)).toEqual([401, 200, 401])
-    // This instance has just read the tab with its old keys.
+    // This instance has just read the tab with its old keys. What it reads now it keeps while its clock is held.
+    clock.hold(true)
     expect((await askOnTab(other, { ...tab, key: next }, otherOrder, { number: 2 })).status).toBe(200)
     expect((await (await replace(tab, { sessionKey: thief.address }, byWallet))()).status).toBe(200)
     // The append refuses what was decided by an earlier reading.
-    const stale = { reason: expect.stringMatching(/^tab_(?:key_replaced|signature_invalid)$/) }
-    expect((await askOnTab(other, { ...tab, key: next }, qrOrder, { number: 4 })).body).toMatchObject(stale)
+    const stale = { status: 402, body: { reason: 'tab_key_replaced' } }
+    expect(await askOnTab(other, { ...tab, key: next }, qrOrder, { number: 4 })).toMatchObject(stale)
+    clock.hold(false)
+    const unsigned = { status: 402, body: { reason: 'tab_signature_invalid' } }
+    expect(await askOnTab(other, { ...tab, key: next }, qrOrder, { number: 5 })).toMatchObject(unsigned)
   })
 })
 
