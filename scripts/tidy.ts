@@ -57,9 +57,9 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
  * `number` counts.
  */
 const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch|^number)$/i
-/** Files whose bigints are not money, or money of any unit. */
+/** Files whose bigints are not money, or money of any unit: among them those whose functions divide it. */
 const otherBigints =
-  /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(tokenAccountAddress|copyRow)\.ts)/
+  /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(rounding|tokenAccountAddress|copyRow)\.ts)/
 /** A name of an amount. `Number` of it rounds beyond 2^53 base units; `displayNumber` shows amounts. */
 const moneyLast = /(baseUnits|lamports|microUsd|attoUsd)$/i
 /** Files whose use of a float is what others define, or that never compute with it. */
@@ -104,6 +104,7 @@ const problems = [
   ...sources.flatMap(forbiddenProblems),
   ...parsed.flatMap(bigintNameProblems),
   ...parsed.flatMap(floatMoneyProblems),
+  ...parsed.flatMap(unnamedRoundingProblems),
   ...parsed.flatMap(lostCauseProblems),
   ...assertionProblems(),
   ...(median(sources.map(({ lines }) => lines.length)) > linesMedianMax ? ['the median file is too long'] : []),
@@ -166,6 +167,27 @@ function floatMoneyProblems({ source: { path }, tree }: { source: Source; tree: 
     .flatMap((call) => call.arguments.flatMap(nodesOf))
     .filter((node) => ts.isIdentifier(node) && moneyLast.test(node.text))
     .map((name) => `${path}: ${name.getText(tree)} becomes a float: use displayNumber, or compute with bigints`)
+}
+
+/** A division of bigints cuts off, so a function says which way it rounds. Without types, a bigint is seen by its form. */
+function unnamedRoundingProblems({
+  source: { path },
+  tree,
+}: {
+  source: Source
+  tree: ts.SourceFile
+}): readonly string[] {
+  if (otherBigints.test(path)) return []
+  return nodesOf(tree)
+    .filter((node) => ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.SlashToken)
+    .filter((node) => hasBigint(node, tree))
+    .map((node) => `${path}: ${node.getText(tree)} rounds: name how, by a function of money.ts or rounding.ts`)
+}
+
+function hasBigint(node: ts.Node, tree: ts.SourceFile): boolean {
+  if (ts.isBigIntLiteral(node) || (ts.isIdentifier(node) && moneyLast.test(node.text))) return true
+  if (!ts.isCallExpression(node)) return node.getChildren(tree).some((child) => hasBigint(child, tree))
+  return node.expression.getText(tree) === 'BigInt'
 }
 
 /** An error that is caught to throw another is its cause, unless a comment says why it is omitted: it quotes a secret. */

@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import { divideRoundingDown } from '@tollbook/core/money'
 
 /** A wallet with the balance of all its token accounts. */
 export interface Holder {
@@ -28,7 +29,7 @@ export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Ho
   assert(new Set(holders.map(({ wallet }) => wallet)).size === holders.length, 'each wallet is one holder')
   const exact = holders.map(({ wallet, balanceBaseUnits }) => {
     const product = amountBaseUnits * balanceBaseUnits
-    return { wallet, baseUnits: product / totalBaseUnits, fraction: product % totalBaseUnits }
+    return { wallet, baseUnits: divideRoundingDown(product, totalBaseUnits), fraction: product % totalBaseUnits }
   })
   const remainder = Number(amountBaseUnits - exact.reduce((sum, { baseUnits }) => sum + baseUnits, 0n))
   assert(remainder >= 0 && remainder < holders.length, 'less than one base unit a holder remains')

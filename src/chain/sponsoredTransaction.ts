@@ -7,6 +7,7 @@ import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { computeBudgetProgram, memoPrograms, tokenPrograms } from '@tollbook/core/programs'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type Signature, signatureBytes } from '@tollbook/core/signature'
+import { divideRoundingUp } from '@tollbook/core/money'
 import type { SignedTransaction } from '../payment/proof.ts'
 import type {
   PayerSigned,
@@ -133,7 +134,7 @@ function readFee(instructions: readonly Instruction[]): { readonly feeLamports: 
   const microLamportsPerUnit = viewOf(price).getBigUint64(1, true)
   if (units > unitsMax) return 'compute_limit'
   if (microLamportsPerUnit > microLamportsMax) return 'compute_price'
-  const priority = (BigInt(units) * microLamportsPerUnit + microLamports - 1n) / microLamports
+  const priority = divideRoundingUp(BigInt(units) * microLamportsPerUnit, microLamports)
   return { feeLamports: BigInt(signersCount) * lamportsPerSignature + priority }
 }
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { formatDecimal } from '@tollbook/core/money'
+import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { readConfig } from '../config.ts'
@@ -109,5 +109,5 @@ function usd(microUsd: bigint): string {
 }
 
 function shareText(feeMicroUsd: bigint, priceMicroUsd: bigint): string {
-  return priceMicroUsd === 0n ? '' : `${formatDecimal((feeMicroUsd * 1_000n) / priceMicroUsd, 1)} %`
+  return priceMicroUsd === 0n ? '' : `${formatDecimal(divideRoundingDown(feeMicroUsd * 1_000n, priceMicroUsd), 1)} %`
 }

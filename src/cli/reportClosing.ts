@@ -5,7 +5,7 @@ import type { ClosingStatement, SignedClosing } from '@tollbook/core/closingStat
 import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
-import { formatDecimal } from '@tollbook/core/money'
+import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
 import type { ReceiptSigningKey } from '../config.ts'
 import { receiptKeyBytes, receiptKeyId } from '../settings/receiptKeys.ts'
 import { signClosing } from '../reports/closing/signClosing.ts'
@@ -59,7 +59,7 @@ const priceDecimals = 12
 
 function priceText({ priceMicroUsd, forBaseUnits }: NonNullable<ClosingStatement['closingPrice']>, decimals: number) {
   const scaled = BigInt(priceMicroUsd) * 10n ** BigInt(decimals + priceDecimals - 6)
-  return formatDecimal(scaled / BigInt(forBaseUnits), priceDecimals)
+  return formatDecimal(divideRoundingDown(scaled, BigInt(forBaseUnits)), priceDecimals)
 }
 
 function accountTable({ accounts }: ClosingStatement): ReportTable {

@@ -155,8 +155,8 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   const { attempt } = live
   const fulfilled = { kind: 'RequestFulfilled', attempt, attemptId, orderDigest, answerDigest } as const
   if (isDepositPrice(price)) return { step: 'payment.fulfil', events: [fulfilled, depositEvent(settlement, deposit)] }
-  const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
-  assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
+  const allocatedBaseUnits = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  assert(allocatedBaseUnits === requiredBaseUnits, 'burn and shares are the whole price (I18)')
   return {
     step: 'payment.fulfil',
     events: [fulfilled, ...owedBurnOf(settlement), { kind: 'DistributionAllocated', mint, parts: shares }],

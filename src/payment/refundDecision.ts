@@ -1,5 +1,5 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { formatDecimal } from '@tollbook/core/money'
+import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
 import type { Decider, RefundApproved, RefundDebt, RefundGranted, RefundRole } from './events/refundEvents.ts'
 import type { RefundEvent } from './events.ts'
 import type { PaymentState } from './payment.ts'
@@ -103,7 +103,7 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
   if (value === undefined)
     return decider.role === 'finance' ? undefined : `tokens without a quoted price are approved by finance only`
   assert(value.requiredBaseUnits > 0n, 'a quote asks for something')
-  const microUsd = (baseUnits * value.priceMicroUsd) / value.requiredBaseUnits
+  const microUsd = divideRoundingDown(baseUnits * value.priceMicroUsd, value.requiredBaseUnits)
   if (microUsd <= limit) return undefined
   const usd = (amountMicroUsd: bigint) => formatDecimal(amountMicroUsd, usdDecimals)
   return `the limit of the role ${decider.role} is ${usd(limit)} USD, and this is ${usd(microUsd)} USD at the quoted price`

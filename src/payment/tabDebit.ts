@@ -50,8 +50,8 @@ export function decideCapture({ attempt, settlement }: LiveDebit, command: Captu
   const { price, debit } = settlement
   const { orderDigest, answerDigest, usage, charged = price } = command
   const { requiredBaseUnits, burnBaseUnits, shares, tokenBurn } = charged
-  const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
-  assert(allocated === requiredBaseUnits, 'burn and shares are the whole charge (I18)')
+  const allocatedBaseUnits = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
+  assert(allocatedBaseUnits === requiredBaseUnits, 'burn and shares are the whole charge (I18)')
   assert(orderDigest === debit.orderDigest, 'a debit is captured for the order that it was signed for')
   const baseUnits = price.requiredBaseUnits - requiredBaseUnits
   assert(baseUnits >= 0n, 'no more is charged than was held')

@@ -51,11 +51,11 @@ type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 't
 /** At most the hold, and at least an amount of which the burn leaves something. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
-  const used = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
-  const least = smallestSplit(policy)
-  const wanted = used > least ? used : least
-  const charged = wanted < hold.requiredBaseUnits ? wanted : hold.requiredBaseUnits
-  return partOf(hold, charged, policy)
+  const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
+  const leastBaseUnits = smallestSplit(policy)
+  const wantedBaseUnits = usedBaseUnits > leastBaseUnits ? usedBaseUnits : leastBaseUnits
+  const chargedBaseUnits = wantedBaseUnits < hold.requiredBaseUnits ? wantedBaseUnits : hold.requiredBaseUnits
+  return partOf(hold, chargedBaseUnits, policy)
 }
 
 /** Divides a part of a price. Its burn in the service token is in proportion, rounded up, so at most that of the price. */

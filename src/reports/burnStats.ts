@@ -120,17 +120,17 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
  */
 function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
-  const { promisedBaseUnits: promised, deliveredBaseUnits: delivered, burnedBaseUnits: burned, sales } = promises
-  const due = promised - delivered
+  const { promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits, sales } = promises
+  const dueBaseUnits = promisedBaseUnits - deliveredBaseUnits
   const show = (baseUnits: bigint) => shownAmount(baseUnits, decimals)
   return {
     treasury: {
-      promised: show(promised),
-      delivered: show(delivered),
-      burned: show(burned),
-      open: show(promised - burned),
-      toDeliver: show(due > 0n ? due : 0n),
-      deliveredAhead: show(due < 0n ? -due : 0n),
+      promised: show(promisedBaseUnits),
+      delivered: show(deliveredBaseUnits),
+      burned: show(burnedBaseUnits),
+      open: show(promisedBaseUnits - burnedBaseUnits),
+      toDeliver: show(dueBaseUnits > 0n ? dueBaseUnits : 0n),
+      deliveredAhead: show(dueBaseUnits < 0n ? -dueBaseUnits : 0n),
       sales: sales.map(({ mint, symbol, decimals: own, baseUnits, microUsd }) => ({
         mint,
         ...(symbol === undefined ? {} : { symbol }),

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { formatDecimal } from '@tollbook/core/money'
+import { divideTowardsZero, formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 
 /*
@@ -74,7 +74,7 @@ export async function priceOn(
 
 /** Value in millionths of a dollar, rounded toward zero; 0 before the first price. */
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
-  return price === undefined ? 0n : (baseUnits * price.priceMicroUsd) / price.forBaseUnits
+  return price === undefined ? 0n : divideTowardsZero(baseUnits * price.priceMicroUsd, price.forBaseUnits)
 }
 
 /** The price of one token on each day with a price, oldest first, cut off after 18 decimals. */

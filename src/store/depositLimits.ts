@@ -88,10 +88,10 @@ async function readBalances({ pool }: DepositStoreDeps, { mint, tab, limits: { p
   const [own, ...rest] = rows
   const row = assertPresent(own, 'a sum has a row')
   const number = row.number === null ? 0n : row.number.readBigUInt64BE()
-  const worth = prices.find((price) => price.mint === mint)?.requiredBaseUnits ?? 0n
+  const priceBaseUnits = prices.find((price) => price.mint === mint)?.requiredBaseUnits ?? 0n
   const allBaseUnits = rest.reduce((sum, { every }, index) => {
-    const its = assertPresent(others[index], 'each mint has a row').requiredBaseUnits
-    return sum + divideRoundingUp(BigInt(every) * worth, its)
+    const otherBaseUnits = assertPresent(others[index], 'each mint has a row').requiredBaseUnits
+    return sum + divideRoundingUp(BigInt(every) * priceBaseUnits, otherBaseUnits)
   }, BigInt(row.every))
   return { number, tabBaseUnits: BigInt(row.tab), allBaseUnits }
 }

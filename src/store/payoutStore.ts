@@ -2,6 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
 import { accounts, isPayable, unmatchedFrom } from '../accounting/account.ts'
 import type { Address } from '@tollbook/core/address'
+import { divideRoundingDown } from '@tollbook/core/money'
 import { priceListName } from '../settings/settings.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Debt } from '../accounting/planPayout.ts'
@@ -107,7 +108,7 @@ export async function readLeastPayout(database: Database, mint: string): Promise
     ) newest
     cross join lateral jsonb_array_elements(newest.said -> 'prices') as p (price)
     where price ->> 'mint' = ${mint}`
-  return BigInt(rows[0]?.cheapest ?? 0) / 100n
+  return divideRoundingDown(BigInt(rows[0]?.cheapest ?? 0), 100n)
 }
 
 /** The part of a plan that a transaction paid. */

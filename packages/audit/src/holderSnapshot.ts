@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { divideRoundingDown } from './rounding.ts'
 import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
 
 /*
@@ -108,7 +109,7 @@ function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>):
   const fractions: [string, bigint][] = []
   let left = amountBaseUnits
   for (const [wallet, balance] of balances) {
-    const quotient = (amountBaseUnits * balance) / total
+    const quotient = divideRoundingDown(amountBaseUnits * balance, total)
     quotients.set(wallet, quotient)
     fractions.push([wallet, amountBaseUnits * balance - quotient * total])
     left -= quotient

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { baseUnits, describeShares, readMembers, share, usd } from './body.ts'
+import { divideRoundingUp } from './rounding.ts'
 
 /** A price from the ledger, with the first error in its arithmetic. */
 export interface AuditedPrice extends StatedPrice {
@@ -56,7 +57,7 @@ function findProblem(price: StatedPrice): string | undefined {
   if (priceMicroUsd === 0n || tokenPriceAttoUsd === 0n) return 'a price of nothing'
   // Scale both sides: prices in micro dollars have 6 decimals, and token prices have 18.
   const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
-  const required = (scaled + tokenPriceAttoUsd - 1n) / tokenPriceAttoUsd
+  const required = divideRoundingUp(scaled, tokenPriceAttoUsd)
   if (required !== requiredBaseUnits) {
     return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${required}`
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AuditState, StateRow } from './auditState.ts'
 import { baseUnits, usd } from './body.ts'
 import type { AuditedPrice } from './price.ts'
+import { divideRoundingUp } from './rounding.ts'
 import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, split } from './split.ts'
 
 export interface PublishedList {
@@ -16,7 +17,7 @@ export interface PublishedList {
 
 /** The burn in the service token of a part of a price in dollars: in proportion, rounded up. */
 export function partOfBurn(burnBaseUnits: bigint, partBaseUnits: bigint, wholeBaseUnits: bigint): bigint {
-  return (burnBaseUnits * partBaseUnits + wholeBaseUnits - 1n) / wholeBaseUnits
+  return divideRoundingUp(burnBaseUnits * partBaseUnits, wholeBaseUnits)
 }
 
 /** The price by use of an endpoint. */

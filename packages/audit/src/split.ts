@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { describeShares, type Share, shareName } from './body.ts'
 import type { AuditedPrice } from './price.ts'
+import { divideRoundingDown, divideRoundingUp } from './rounding.ts'
 
 /** The division of each payment, in thousandths of the required amount: the entry `burn`, then the accounts. */
 export const split = z.array(z.strictObject({ account: shareName, perMille: z.int() }))
@@ -51,7 +52,7 @@ export function dollarSplit(split: AuditedSplit): AuditedSplit {
 /** The smallest amount of which the burn leaves something to the accounts. */
 export function smallestShared(split: AuditedSplit): bigint {
   const rest = BigInt(whole - perMilleOf(split, burnEntry))
-  return rest === 0n ? 1n : (BigInt(whole) + rest - 1n) / rest
+  return rest === 0n ? 1n : divideRoundingUp(BigInt(whole), rest)
 }
 
 /** The part of a price that its split determines. */
@@ -60,14 +61,14 @@ export type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUni
 function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
   const perMille = BigInt(perMilleOf(split, burnEntry))
   // Round the burn up: the payer is promised at least this share.
-  return (requiredBaseUnits * perMille + BigInt(whole) - 1n) / BigInt(whole)
+  return divideRoundingUp(requiredBaseUnits * perMille, BigInt(whole))
 }
 
 function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Share[] {
   const accounts = split.filter(({ account }) => account !== burnEntry)
   const shares = accounts.map(({ account, perMille }) => {
     // Round down, because the first share receives the rest.
-    return { account, baseUnits: (requiredBaseUnits * BigInt(perMille)) / BigInt(whole) }
+    return { account, baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), BigInt(whole)) }
   })
   const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   const rest = requiredBaseUnits - burnOf(requiredBaseUnits, split) - others

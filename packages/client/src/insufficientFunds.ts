@@ -1,4 +1,4 @@
-import { formatDecimal } from '@tollbook/core/money'
+import { divideRoundingUp, formatDecimal } from '@tollbook/core/money'
 import { docsOf } from './errorCode.ts'
 import type { Holdings } from './payerChain.ts'
 
@@ -75,7 +75,7 @@ const shownRentLamports = 100_000n
 
 function solText({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): string {
   const step = requiredLamports < shownRentLamports ? shownLamports : shownRentLamports
-  const about = ((requiredLamports + step - 1n) / step) * step
+  const about = divideRoundingUp(requiredLamports, step) * step
   const [has, needs, keeps] = [lamports, about, rentLamports].map((amount) => formatDecimal(amount, solDecimals))
   const rest = lamports > requiredLamports ? `; the network keeps at least ${keeps} SOL in a wallet` : ''
   return `you have ${has} SOL and need about ${needs} SOL for the network fee${rest}`

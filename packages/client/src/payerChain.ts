@@ -4,6 +4,7 @@ import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import { divideRoundingDown } from '@tollbook/core/money'
 import { PayerFault } from './errorCode.ts'
 import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
@@ -76,7 +77,7 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
     readHoldings: (question) => readHoldings(rpc, question),
     async rentLamports(bytes) {
       emptyRentLamports ??= await rpc.call('getMinimumBalanceForRentExemption', [0], lamportsJson)
-      return (emptyRentLamports / accountOverheadBytes) * (accountOverheadBytes + BigInt(bytes))
+      return divideRoundingDown(emptyRentLamports, accountOverheadBytes) * (accountOverheadBytes + BigInt(bytes))
     },
     latestBlockhash: () => latestBlockhash(rpc),
     send: (transaction, { preflight }) => send(rpc, transaction, preflight),

@@ -58,6 +58,12 @@ export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   return total / parts
 }
 
+/** Cuts off the fraction, for figures of reports that may be negative. */
+export function divideTowardsZero(total: bigint, parts: bigint): bigint {
+  assert(parts > 0n, 'a division has a positive divisor')
+  return total / parts
+}
+
 /** Base units travel as decimal strings, because JSON numbers lose digits above 2^53. */
 export function parseBaseUnits(text: string): bigint {
   assert(/^(0|[1-9]\d{0,19})$/.test(text), 'base units are a plain decimal string of at most 20 digits')

@@ -49,11 +49,11 @@ const settlement: z.ZodType<Settlement> = z.object({
 const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'), settlement }), (event) => {
   const { price: paid, wallet, receivedBaseUnits } = event.settlement
   const { mint } = paid
-  const held = heldForCallerBaseUnits(event.settlement)
+  const heldBaseUnits = heldForCallerBaseUnits(event.settlement)
   const debit = accounts.paymentWallet
   return [
-    { debit, credit: accounts.unearned, mint, amountBaseUnits: held },
-    { debit, credit: overpaidBy(wallet), mint, amountBaseUnits: receivedBaseUnits - held },
+    { debit, credit: accounts.unearned, mint, amountBaseUnits: heldBaseUnits },
+    { debit, credit: overpaidBy(wallet), mint, amountBaseUnits: receivedBaseUnits - heldBaseUnits },
   ]
 })
 

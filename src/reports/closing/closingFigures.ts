@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import type { ClosingAccount, ClosingStatement, ClosingTotal } from '@tollbook/core/closingStatement'
+import { divideTowardsZero } from '@tollbook/core/money'
 import { accounts, shareName } from '../../accounting/account.ts'
 import { type DayPrice, valueAt } from '../dayPrice.ts'
 
@@ -138,5 +139,5 @@ function sumOf(lines: readonly ClosingLine[], column: Amount): bigint {
 
 /** Converts to millionths of a dollar, rounded toward zero. */
 function microUsd(picoUsd: bigint): string {
-  return (picoUsd / 1_000_000n).toString()
+  return divideTowardsZero(picoUsd, 1_000_000n).toString()
 }

@@ -1,4 +1,5 @@
 import { type MeteredTerms, readMetered } from '../publishedPrices.ts'
+import { divideRoundingUp } from '../rounding.ts'
 import { type DividedPrice, findShareProblem, smallestShared } from '../split.ts'
 
 /* The charge of a debit that is paid by use, computed from docs/ledger.md. */
@@ -25,8 +26,8 @@ export function chargeOfUse(terms: ByUse, used: Used): bigint {
   const { input, output, minimum, tokenPriceAttoUsd, decimals, split } = terms
   const least = smallestShared(split)
   const cost = BigInt(used.input) * input + BigInt(used.output) * output
-  const costMicroUsd = (cost + million - 1n) / million
+  const costMicroUsd = divideRoundingUp(cost, million)
   const scaled = (costMicroUsd > minimum ? costMicroUsd : minimum) * 10n ** BigInt(decimals + 12)
-  const costBaseUnits = (scaled + tokenPriceAttoUsd - 1n) / tokenPriceAttoUsd
+  const costBaseUnits = divideRoundingUp(scaled, tokenPriceAttoUsd)
   return costBaseUnits > least ? costBaseUnits : least
 }
