@@ -12,7 +12,7 @@ export const unavailableExitCode = 7
 /** Exit code after Ctrl-C. */
 export const interruptedExitCode = 130
 
-/** Exit codes for faults of a command that differ from the standard ones. */
+/** Exit codes of a command that has separate ones. Default: 4 if it is refused, and 7 if something is unavailable. */
 export interface FaultCodes {
   readonly refused?: number
   readonly unavailable?: number

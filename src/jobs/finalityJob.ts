@@ -98,7 +98,10 @@ export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory)
   if (failures.length > 0) throw failures[0]
 }
 
-/** Returns the failures of single payments. */
+/**
+ * Records finality or reversal for each payment of a page. A payment that fails does not stop the others; the failures
+ * are returned.
+ */
 async function judgePage(
   deps: FinalityDeps,
   memory: FinalityMemory,

@@ -52,7 +52,10 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   return { answerJson, fulfilment, replayed: true }
 }
 
-/** The ledger has verified the payment. The caller must still hold its proof. */
+/**
+ * Returns the settlement that the ledger has verified, or a refusal if the proof is not its holder's. Undefined before
+ * the verification.
+ */
 export function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,

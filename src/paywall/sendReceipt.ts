@@ -65,7 +65,7 @@ export interface Sale {
    * the text of `storeRaw`.
    */
   readonly answerJson: string
-  /** The answer without an envelope, if it was just delivered. */
+  /** Saves reading the answer back from `answerJson`. Undefined for an answer in an envelope, and for a replay. */
   readonly raw?: StoredRaw
   readonly fulfilment: Fulfilment
   readonly replayed: boolean

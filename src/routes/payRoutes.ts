@@ -96,7 +96,7 @@ function pageRoute({ path }: Endpoint, page: Page): FreeRoute {
   return { path: payPathOf(path), serve: async () => publicAnswer(await page(), pageHeaders) }
 }
 
-/** Answers the GET of a transaction request (Solana Pay), and returns its QR code for the page. */
+/** Answers a GET of Solana Pay: name and icon for a wallet, or with `?qr` the QR code for the page. */
 async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: FreeRequest): Promise<FreeAnswer> {
   const { host, segment, query } = request
   const baseUrl = deps.address.urlFor(host)

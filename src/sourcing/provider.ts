@@ -45,7 +45,10 @@ export interface Observation<Data> {
   readonly data: Data
   /** The time of the data, by the provider's own timestamp. */
   readonly asOfMs: number
-  /** Time of the request, if not now: some providers forbid a new request before a given time. */
+  /**
+   * Time at which the data was fetched. Default: now. Earlier if kept data is used, because the provider forbids a new
+   * request so soon.
+   */
   readonly fetchedAtMs?: number
   /** The parts that are compared with the answers of other providers. */
   readonly figures: Figures

@@ -10,7 +10,7 @@ export type { DatabaseOptions } from '@tollbook/ledger/database'
 export type Database = Kysely<Tables>
 export type Pool = ReturnType<typeof openPool>
 
-/** A pool of connections, as typed queries. */
+/** Opens separate connections. `databaseOn` shares those of the ledger. */
 export function openDatabase(options: DatabaseOptions): Database {
   return databaseOn(openPool(options))
 }

@@ -53,7 +53,7 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void
 }
 
-// Number of batches to pace after callers have overlapped: they are likely to overlap again.
+// After two callers have overlapped, this many small batches are spaced in time, because they overlap again soon.
 const pacedBatches = 16
 
 /**

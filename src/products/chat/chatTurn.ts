@@ -115,7 +115,7 @@ export interface ReplyParts {
   readonly model: string
   readonly label: string
   readonly charactersMax: number
-  /** Stops the server. */
+  /** Ends this reply at the server, which would otherwise go on at our cost. */
   readonly stop: () => void
 }
 

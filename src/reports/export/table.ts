@@ -114,7 +114,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
   { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
-  // The burn in the token that a sale in dollars promised is not an amount of its mint.
+  // A sale in dollars owes its burn in the service token, so this burn has another mint than the sale.
   { name: 'token_burn_mint', type: 'text', of: (row) => promisedBy(row)?.mint ?? null },
   { name: 'token_burn_base_units', type: 'baseUnits', of: (row) => standing(row, promisedBy(row)?.baseUnits ?? 0n) },
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
