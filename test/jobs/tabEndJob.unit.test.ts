@@ -28,7 +28,7 @@ const tab: Tab = {
 }
 
 /** Ends tabs once, and returns those that were closed. */
-async function endTabs(clockMs: number, databaseMs: number): Promise<readonly string[]> {
+async function endTabs(clockMs: number, databaseMs: number, lifecycle = newLifecycle): Promise<readonly string[]> {
   const closed: string[] = []
   const looked = Promise.withResolvers<undefined>()
   let pauses = 0
@@ -41,7 +41,7 @@ async function endTabs(clockMs: number, databaseMs: number): Promise<readonly st
     clock: { ...createHeldClock(clockMs), sleep },
     log: silentLog,
     tabs: {
-      find: () => Promise.resolve(tab),
+      find: () => Promise.resolve({ ...tab, lifecycle }),
       listHolding: () => Promise.resolve([tab.id]),
       close(id) {
         closed.push(id)
@@ -61,4 +61,12 @@ test('a server whose clock is a year ahead ends no tab', async () => {
 
 test('a tab whose days are over is closed, also by a server whose clock is behind', async () => {
   expect(await endTabs(nowMs, nowMs + 30 * dayMs)).toEqual([tab.id])
+})
+
+test('what a hold returned to a closed tab is owed at once, and not at the end of its days', async () => {
+  expect(await endTabs(nowMs, nowMs, { ...newLifecycle, version: 1, isClosed: true })).toEqual([tab.id])
+})
+
+test('a tab ends at its moment, and not a millisecond before', async () => {
+  expect(await endTabs(nowMs, nowMs + 30 * dayMs - 1)).toEqual([])
 })

@@ -239,6 +239,11 @@ test('a transaction that no node has seen is sent again as it is, and one that c
   expect(unseen.sentBytes).toEqual([Buffer.from('part 2')])
   expect(unseen.calls).not.toContain('record attempt 2')
 
+  // The last height at which it may land, although every node denies that it has.
+  const atBound = openPayment({ paid: [1], attempts: [earlier(2)], height: 200, denyingNodes: 2 })
+  await atBound.pay()
+  expect(atBound.attempts.get(2)?.replaced).toBeNull()
+
   const undecided = openPayment({ paid: [1], attempts: [earlier(2)], height: 201 })
   await undecided.pay()
   expect(undecided.calls).not.toContain('record attempt 2')

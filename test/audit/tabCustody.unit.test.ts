@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { judgeTabCustody, type TabCustodyDeps } from '../../packages/audit/src/tabCustody.ts'
+
+const mint = 'mint'
+const [former, current] = ['former wallet', 'current wallet']
+
+/** Tabs with 100 base units, and what the former and the current wallet for tabs hold. */
+async function judge(held: readonly [former: bigint, current: bigint]) {
+  const found: string[] = []
+  const balances = new Map([former, current].map((wallet, index) => [wallet, held[index] ?? 0n]))
+  const account = { mint, account: 'Liabilities:Prepaid:tab', balanceBaseUnits: -100n }
+  const deps = {
+    node: { balanceOf: (wallet: string) => Promise.resolve(balances.get(wallet) ?? 0n) },
+    accounts: {
+      of: (_mint: string, wallets: readonly string[]) =>
+        Promise.resolve(wallets.map((wallet) => ({ tokenAccount: wallet }))),
+    },
+    replay: {
+      findings: { add: (kind: string) => void found.push(kind) },
+      periods: { of: () => [{ text: former }, { text: current }] },
+      postings: { mints: () => [mint], accounts: () => [account] },
+    },
+  }
+  // The whole classes are more than what is asked here.
+  await judgeTabCustody(deps as unknown as TabCustodyDeps)
+  return found
+}
+
+test('what is on tabs is in all wallets for tabs together, the former ones too', async () => {
+  expect(await judge([60n, 40n])).toEqual([])
+  expect(await judge([60n, 39n])).toEqual(['tabs_not_covered'])
+})
