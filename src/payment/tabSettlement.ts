@@ -15,20 +15,8 @@ export function isDebit(settlement: Settlement): settlement is DebitSettlement {
 }
 
 export function settlementOfDebit(event: TabDebited): DebitSettlement {
-  const {
-    tab,
-    number,
-    deposit,
-    slot,
-    blockTimeMs,
-    signed,
-    bearerHash,
-    lifecycle,
-    orderDigest,
-    wallet,
-    price,
-    priceList,
-  } = event
+  const { tab, number, deposit, signed, bearerHash, lifecycle, orderDigest } = event
+  const { slot, blockTimeMs, wallet, price, priceList } = event
   assert((signed === undefined) !== (bearerHash === undefined), 'one key of the tab signed the debit')
   return {
     reference: tabRequestReference(tab, number),

@@ -27,7 +27,7 @@ export type AttemptOutcome =
 
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly order: Pick<Order, 'wallet'>
-  readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList'> & Partial<Pick<Settlement, 'price'>>
+  readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList' | 'price'>
 }
 
 /** Runs the handler up to its deadline. It always returns an outcome, so that no claim stays open. */
@@ -43,10 +43,8 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   try {
     const { requestId, order, settlement } = run
     const { reference: payment, price, debit } = settlement
-    const paid = { payer: order.wallet, payment, ...(price === undefined ? {} : { price }) }
-    const isFixed = debit === undefined || price === undefined
-    const metered = isFixed ? {} : await meteredJob(deps, { ...settlement, price })
-    const job = { requestId, ...paid, ...metered, signal: late.signal }
+    const metered = debit === undefined ? {} : await meteredJob(deps, settlement)
+    const job = { requestId, payer: order.wallet, payment, price, ...metered, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     if (outcome.kind === 'raw') return checkRaw(outcome)

@@ -43,8 +43,7 @@ const address = z.string().refine((text) => readAddress(text) !== undefined, 'mu
 const usd = z.number().min(0.000001).max(1_000)
 
 /** Terms are in the body of the purchase, so the payment binds them with the order. */
-function parametersWith({ tabMaxMicroUsd, bearerDayMaxMicroUsd }: TabLimits) {
-  const denominations = denominationsUsd.filter((each) => microOf(each) <= tabMaxMicroUsd)
+function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd }: TabLimits) {
   const bearerDayMax = displayNumber(bearerDayMaxMicroUsd, usdDecimals)
   return z
     .strictObject({
@@ -121,7 +120,7 @@ export function createTabProduct(limits: TabLimits, deps: TabProductDeps): Produ
     priceMicroUsd: microOf(denominations.includes(5) ? 5 : 1),
     variants: denominations.map((each) => ({ name: String(each), priceMicroUsd: microOf(each) })),
     isDeposit: true,
-    parameters: parametersWith(limits),
+    parameters: parametersWith(denominations, limits),
     answer,
     example: {
       order: { depositUsd: 5, sessionKey },

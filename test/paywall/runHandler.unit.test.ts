@@ -1,5 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
-import { sampleAddress, sampleReference } from '../store/samplePayment.ts'
+import { sampleAddress, samplePrice, sampleReference } from '../store/samplePayment.ts'
 import { expect, test } from 'vitest'
 import { runHandler } from '../../src/paywall/runHandler.ts'
 import type { Job, Outcome } from '../../src/product/product.ts'
@@ -26,7 +26,7 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
   const run = {
     requestId: 'request_1',
     order: { wallet: sampleAddress() },
-    settlement: { reference: sampleReference() },
+    settlement: { reference: sampleReference(), price: samplePrice() },
   }
   const ending = runHandler(
     { clock, handlerTimeoutMs: 700 },

@@ -69,24 +69,8 @@ export function streamKey(stream: Uint8Array): string {
   return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength).toString('latin1')
 }
 
-function recorded({
-  seq,
-  recordedAt,
-  effectiveAt,
-  version,
-  kind,
-  schemaVersion,
-  body,
-  leafHash,
-}: EventRow): RecordedEvent {
-  return {
-    position: Number(seq),
-    version,
-    kind,
-    schemaVersion,
-    recordedAtMs: recordedAt.getTime(),
-    effectiveAtMs: effectiveAt.getTime(),
-    body,
-    leafHash,
-  }
+function recorded({ seq, recordedAt, effectiveAt, ...row }: EventRow): RecordedEvent {
+  const { version, kind, schemaVersion, body, leafHash } = row
+  const times = { recordedAtMs: recordedAt.getTime(), effectiveAtMs: effectiveAt.getTime() }
+  return { position: Number(seq), version, kind, schemaVersion, ...times, body, leafHash }
 }
