@@ -2,13 +2,13 @@ import type { Clock } from '@tollbook/core/clock'
 import { errorText } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import type { Database } from '../store/database.ts'
-import { readDatabaseClockMs } from '../store/databaseClock.ts'
 import {
   advisoryLocksExclude,
   type DatabaseFacts,
   findLoginProblem,
   type Login,
   openLogin,
+  readDatabaseClockMs,
   readDatabaseFacts,
   refusalOfOwner,
   serviceLoginFix,

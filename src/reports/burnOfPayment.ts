@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { isoTime } from '@tollbook/core/clock'
 import { readSignature } from '@tollbook/core/signature'
 import { burnCodec, paymentCodec } from '../payment/events.ts'
 import { type PaymentReference, readReference, transactionReference, streamIdOf } from '../payment/paymentReference.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 
 /** Whether the burn of a payment was made, and where. */
 export type BurnOfPayment = Readonly<{
@@ -26,7 +25,7 @@ export async function findBurnOf(database: Database, text: string): Promise<Burn
 }
 
 async function readBurnOf(database: Database, reference: PaymentReference): Promise<BurnOfPayment | undefined> {
-  const events = await readOrFault('the burn of a payment', () => readEvents(database, reference))
+  const events = await readEvents(database, reference)
   const isReversed = events.some(({ kind }) => kind === 'PaymentReversed')
   const answer = (status: BurnOfPayment['status'], baseUnits: bigint, burn: BurnOfPayment['burn'] = null) => {
     return { reference, status, baseUnits: baseUnits.toString(), burn }
@@ -38,7 +37,7 @@ async function readBurnOf(database: Database, reference: PaymentReference): Prom
   if (event.kind === 'TokensBurned') return answer(isReversed ? 'reversed' : 'inside', event.burnedBaseUnits)
   if (event.kind !== 'BurnOwed') return undefined
   if (isReversed) return answer('reversed', event.owedBaseUnits)
-  const round = await readOrFault('the round of a burn', () => readRound(database, event.mint, row.seq))
+  const round = await readRound(database, event.mint, row.seq)
   return answer(round === null ? 'owed' : 'confirmed', event.owedBaseUnits, round)
 }
 
@@ -48,20 +47,19 @@ interface EventRow {
   readonly body: Buffer
 }
 
-async function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
+function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
   const id = Buffer.from(streamIdOf(reference))
-  const { rows } = await sql<EventRow>`
+  return readRows(database, 'the burn of a payment')<EventRow>`
     select e.seq, e.kind, e.body
     from ledger.streams s
     cross join lateral ledger.read(s.id) e
     where s.id = ${id} and s.kind = 'payment' and e.kind in ('PaymentVerified', 'TokensBurned', 'BurnOwed', 'PaymentReversed')
-    order by e.seq`.execute(database)
-  return rows
+    order by e.seq`
 }
 
 /** The first confirmed round at or after the position: a round is recorded after everything that it burns. */
 async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
-  const { rows } = await sql<{ body: Buffer }>`
+  const [confirmed] = await readRows(database, 'the round of a burn')<{ body: Buffer }>`
     select e.body
     from ledger.events e
     cross join lateral (
@@ -70,9 +68,9 @@ async function readRound(database: Database, mint: string, position: number): Pr
     where e.kind = 'BurnConfirmed' and e.seq > ${position} and submitted.said ->> 'mint' = ${mint}
       and (submitted.said ->> 'throughPosition')::bigint >= ${position}
     order by e.seq
-    limit 1`.execute(database)
-  if (rows[0] === undefined) return null
-  const { event, stream, effectiveAtMs } = burnCodec.decode(rows[0].body.toString('utf8'))
+    limit 1`
+  if (confirmed === undefined) return null
+  const { event, stream, effectiveAtMs } = burnCodec.decode(confirmed.body.toString('utf8'))
   if (event.kind !== 'BurnConfirmed') return null
   const { round, slot } = event
   return { round, signature: stream.slice('solana:'.length), slot, at: isoTime(effectiveAtMs) }

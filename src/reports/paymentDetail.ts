@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { isoTime } from '@tollbook/core/clock'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { readRefunds } from './readRefunds.ts'
 import { refundJson } from './refundLines.ts'
 
@@ -18,7 +17,7 @@ export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>
  * does not have it.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference) {
-  const found = await readOrFault('a payment', () => readEvents(database, reference))
+  const found = await readEvents(database, reference)
   const [first] = found
   if (first === undefined) return undefined
   const events = found.map(shown)
@@ -35,7 +34,7 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
     state: first.state.replace(/\.final$/, ''),
     events: events.map(({ event }) => event),
     transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((text) => text !== null) ?? null,
-    ...(await readOrFault('open debts of a payment', () => readOwed(database, found))),
+    ...(await readOwed(database, found)),
     refunds: refunds.map(refundJson),
   }
 }
@@ -52,9 +51,9 @@ interface EventRow {
   readonly entries: readonly { readonly account: string; readonly mint: string; readonly amount: string }[] | null
 }
 
-async function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
+function readEvents(database: Database, reference: PaymentReference): Promise<readonly EventRow[]> {
   const id = Buffer.from(streamIdOf(reference))
-  const { rows } = await sql<EventRow>`
+  return readRows(database, 'a payment')<EventRow>`
     select s.kind as stream_kind, s.state, e.seq, e.kind, e.recorded_at, e.effective_at, e.body, e.leaf_hash, t.entries
     from ledger.streams s
     cross join lateral ledger.read(s.id) e
@@ -64,8 +63,7 @@ async function readEvents(database: Database, reference: PaymentReference): Prom
       where t.seq = e.seq and t.account not like 'Memo:%'
     ) t
     where s.id = ${id}
-    order by e.seq`.execute(database)
-  return rows
+    order by e.seq`
 }
 
 /**
@@ -76,15 +74,21 @@ async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])
   const accounts = [...new Set(entries.map(({ account }) => account))].filter((account) => ofWallet.test(account))
   const mint = mintOf(events)
-  const owed = await sql<{ account: string; owedBaseUnits: string }>`
+  const what = 'open debts of a payment'
+  const owedNow = await readRows(database, what)<{ account: string; owedBaseUnits: string }>`
     select name as account, (-balance)::text as "owedBaseUnits" from ledger.accounts
-    where mint = ${mint} and name = any(${accounts}) order by name`.execute(database)
-  const payouts = await sql<{ reference: string; account: string; paidBaseUnits: string; paidAt: Date }>`
+    where mint = ${mint} and name = any(${accounts}) order by name`
+  const payouts = await readRows(database, what)<{
+    reference: string
+    account: string
+    paidBaseUnits: string
+    paidAt: Date
+  }>`
     select reference, account, amount::text as "paidBaseUnits", paid_at as "paidAt" from reports.payouts
-    where mint = ${mint} and account = any(${accounts}) order by seq desc, line limit ${payoutsMax}`.execute(database)
+    where mint = ${mint} and account = any(${accounts}) order by seq desc, line limit ${payoutsMax}`
   return {
-    owedNow: owed.rows,
-    payouts: payouts.rows.map((row) => ({ ...row, paidAt: isoTime(row.paidAt.getTime()) })),
+    owedNow,
+    payouts: payouts.map((row) => ({ ...row, paidAt: isoTime(row.paidAt.getTime()) })),
   }
 }
 

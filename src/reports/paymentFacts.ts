@@ -6,7 +6,7 @@ import { ledgerCodec, paymentCodec, type PaymentEvent } from '../payment/events.
 import type { PaymentState } from '../payment/payment.ts'
 import { type PaymentReference, readReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { accounts } from '../accounting/account.ts'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRow, readRows } from '../store/database.ts'
 import { findAccounted } from '../store/lifecycleStore.ts'
 import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/foldPayment.ts'
@@ -72,15 +72,15 @@ export interface QuoteFact {
 /** Reads only. Every method throws a retryable `Fault` when the database does not answer. */
 export function createPaymentFacts(database: Database): PaymentFacts {
   return {
-    payment: (reference) => readOrFault('a payment', () => readPayment(database, reference)),
-    quotesOf: (question) => readOrFault('the quotes of a wallet', () => readQuotes(database, question)),
-    quote: (id) => readOrFault('a quote', () => readQuote(database, id)),
-    paymentOfQuote: (quote) => readOrFault('the payment of a quote', () => findPaymentOfQuote(database, quote)),
-    paymentOfLeaf: (start) => readOrFault('the payment of a receipt', () => findPaymentOfLeaf(database, start)),
-    pricesAt: (atMs) => readOrFault('the prices in force', () => readPricesAt(database, atMs)),
-    walletBalance: (mint) => readOrFault('the balance of the payment wallet', () => readWallet(database, mint)),
+    payment: (reference) => readPayment(database, reference),
+    quotesOf: (question) => readQuotes(database, question),
+    quote: (id) => readQuote(database, id),
+    paymentOfQuote: (quote) => findPaymentOfQuote(database, quote),
+    paymentOfLeaf: (start) => findPaymentOfLeaf(database, start),
+    pricesAt: (atMs) => readPricesAt(database, atMs),
+    walletBalance: (mint) => readWallet(database, mint),
     accounted: (references) => findAccounted(database, references),
-    presentedAtMs: (reference) => readOrFault('a first presentation', () => readPresented(database, reference)),
+    presentedAtMs: (reference) => readPresented(database, reference),
   }
 }
 
@@ -101,13 +101,13 @@ const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
 
 async function readPayment(database: Database, reference: PaymentReference): Promise<RecordedPayment | undefined> {
   const id = Buffer.from(streamIdOf(reference))
-  const { rows } = await sql<EventRow>`
+  const rows = await readRows(database, 'a payment')<EventRow>`
     select s.kind as stream_kind, s.state as stream_state, e.seq, e.version, e.schema_version, e.kind, e.recorded_at,
       e.effective_at, e.body, encode(e.leaf_hash, 'hex') as leaf_hash
     from ledger.streams s
     cross join lateral ledger.read(s.id) e
     where s.id = ${id}
-    order by e.seq`.execute(database)
+    order by e.seq`
   const [first] = rows
   if (first === undefined) return undefined
   const recorded = rows.map(({ seq, version, kind, schema_version, recorded_at, effective_at, body, leaf_hash }) => ({
@@ -138,25 +138,23 @@ interface ListedQuote extends Omit<QuoteRow, 'mint' | 'required'> {
 // Maximum of quotes. A program may request thousands in a loop, and only those near the payment are needed.
 const quotesMax = 100
 
+const quoteColumns = sql`
+  q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
+  from ledger.quotes q
+  join ledger.settings s on s.name = 'prices' and s.number = q.price_list`
+
 async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQuestion): Promise<readonly QuoteFact[]> {
-  const { rows } = await sql<ListedQuote>`
-    select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
-    from ledger.quotes q
-    join ledger.settings s on s.name = 'prices' and s.number = q.price_list
+  const rows = await readRows(database, 'the quotes of a wallet')<ListedQuote>`
+    select ${quoteColumns}
     where q.wallet = ${wallet} and q.issued_at >= ${new Date(fromMs)} and q.issued_at <= ${new Date(toMs)}
     order by q.issued_at desc
-    limit ${quotesMax}`.execute(database)
+    limit ${quotesMax}`
   return rows.flatMap(quoteOf)
 }
 
 /** Reads all partitions that are kept. The id has no index, because each 402 would have to update it. */
 async function readQuote(database: Database, id: string): Promise<QuoteFact | undefined> {
-  const { rows } = await sql<ListedQuote>`
-    select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
-    from ledger.quotes q
-    join ledger.settings s on s.name = 'prices' and s.number = q.price_list
-    where q.id = ${id}
-    limit 1`.execute(database)
+  const rows = await readRows(database, 'a quote')<ListedQuote>`select ${quoteColumns} where q.id = ${id} limit 1`
   return rows.flatMap(quoteOf)[0]
 }
 
@@ -180,7 +178,7 @@ const presentedWithinMs = 24 * 60 * 60 * 1000
 /** Searches the list of payments, and the events that the roll-up has not reached. */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
-  const { rows } = await sql<{ reference: string }>`
+  const rows = await readRows(database, 'the payment of a quote')<{ reference: string }>`
     select p.reference
     from (
       select reference, stream from reports.payments
@@ -198,17 +196,15 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
     from ledger.events e
     where e.seq > (select upto_seq from reports.progress) and e.kind = 'PaymentVerified'
       and convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,quoteId}' = ${quote.id}
-    limit 1`.execute(database)
+    limit 1`
   return readReference(rows[0]?.reference ?? '')
 }
 
 /** Searches the list of payments, then the tiles, which hold 256 leaves in a row, then the remaining events one by one. */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
-  const { rows: listed } = await sql<{ id: Buffer }>`
-    select s.id from reports.payments p join ledger.streams s on s.stream = p.stream where p.receipt = ${start}`.execute(
-    database,
-  )
+  const listed = await readRows(database, 'the payment of a receipt')<{ id: Buffer }>`
+    select s.id from reports.payments p join ledger.streams s on s.stream = p.stream where p.receipt = ${start}`
   const id = listed[0]?.id ?? (await findBehindTheList(database, start))
   return id === undefined ? undefined : referenceOfStream(id)
 }
@@ -219,11 +215,9 @@ async function findPaymentOfLeaf(database: Database, leafHashStart: string): Pro
  */
 async function findBehindTheList(database: Database, start: Buffer): Promise<Buffer | undefined> {
   const { position } = await reportPosition(database)
-  const { rows: tiles } = await sql<{ upto: number }>`
-    select coalesce((max(index) + 1) * ${leavesPerTile}, 0)::bigint as upto from ledger.tiles where level = 0`.execute(
-    database,
-  )
-  const { rows } = await sql<{ id: Buffer }>`
+  const tiles = await readRows(database, 'the payment of a receipt')<{ upto: number }>`
+    select coalesce((max(index) + 1) * ${leavesPerTile}, 0)::bigint as upto from ledger.tiles where level = 0`
+  const rows = await readRows(database, 'the payment of a receipt')<{ id: Buffer }>`
     with found as (
       select t.index * ${leavesPerTile} + (position(${start} in t.hashes) - 1) / 32 + 1 as seq
       from ledger.tiles t
@@ -237,31 +231,29 @@ async function findBehindTheList(database: Database, start: Buffer): Promise<Buf
     from found f
     join ledger.events e on e.seq = f.seq and e.kind in ('RequestFulfilled', 'TabCaptured')
     join ledger.streams s on s.stream = e.stream
-    limit 1`.execute(database)
+    limit 1`
   return rows[0]?.id
 }
 
 const leavesPerTile = 256
 
 async function readPricesAt(database: Database, atMs: number): Promise<readonly ListedPrice[]> {
-  const { rows } = await sql<{ number: number; body: Buffer }>`
-    select number, body from ledger.setting_at('prices', ${new Date(atMs)})`.execute(database)
+  const rows = await readRows(database, 'the prices in force')<{ number: number; body: Buffer }>`
+    select number, body from ledger.setting_at('prices', ${new Date(atMs)})`
   return rows.flatMap(({ number, body }) => pricesOf(body, number))
 }
 
 async function readWallet(database: Database, mint: string): Promise<bigint> {
-  const { rows } = await sql<{ balance: string }>`
-    select balance::text as balance from ledger.accounts where mint = ${mint} and name = ${accounts.paymentWallet}`.execute(
-    database,
-  )
+  const rows = await readRows(database, 'the balance of the payment wallet')<{ balance: string }>`
+    select balance::text as balance from ledger.accounts where mint = ${mint} and name = ${accounts.paymentWallet}`
   return BigInt(rows[0]?.balance ?? 0)
 }
 
 async function readPresented(database: Database, reference: PaymentReference): Promise<number | undefined> {
-  const { rows } = await sql<{ presented_at: Date | null }>`
+  const { presented_at: presentedAt } = await readRow(database, 'a first presentation')<{ presented_at: Date | null }>`
     select min(presented_at) as presented_at from work.presentations
-    where reference = ${Buffer.from(streamIdOf(reference))}`.execute(database)
-  return assertPresent(rows[0], 'an aggregate has one row').presented_at?.getTime()
+    where reference = ${Buffer.from(streamIdOf(reference))}`
+  return presentedAt?.getTime()
 }
 
 /** Returns the wallet of a quote as an address. It is valid, because it was checked before the quote was stored. */

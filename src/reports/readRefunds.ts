@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
-import { type Database, readOrFault } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
 export interface RefundsQuestion {
@@ -11,15 +10,15 @@ export interface RefundsQuestion {
 }
 
 /** Refunds of payments of these wallets. Empty for a wallet that is owed nothing. */
-export function readRefunds(database: Database, question: RefundsQuestion): Promise<readonly RefundLine[]> {
+export async function readRefunds(database: Database, question: RefundsQuestion): Promise<readonly RefundLine[]> {
   const { wallets, references } = question
-  return readOrFault('the refunds', async () => {
-    const payouts = await readPayouts(database, wallets)
-    const debts = await readDebts(database, question, payouts)
-    const lines = refundLines([...debts, ...(await readDecisions(database, wallets)), ...payouts])
-    return references === undefined ? lines : lines.filter(({ reference }) => references.includes(reference))
-  })
+  const payouts = await readPayouts(database, wallets)
+  const debts = await readDebts(database, question, payouts)
+  const lines = refundLines([...debts, ...(await readDecisions(database, wallets)), ...payouts])
+  return references === undefined ? lines : lines.filter(({ reference }) => references.includes(reference))
 }
+
+const what = 'the refunds'
 
 // Maximum of debts per wallet. If a wallet overpays each time, its oldest refunds were paid long ago.
 const debtsMax = 5_000
@@ -35,7 +34,7 @@ async function readDebts(
 ): Promise<readonly RefundMove[]> {
   const paid = new Set(payouts.map(({ account }) => account.split(':')[2]))
   const whole = references === undefined ? wallets : wallets.filter((wallet) => paid.has(wallet))
-  const { rows: owing } = await sql<{ stream: number; reference: string; positions: readonly string[] }>`
+  const owing = await readRows(database, what)<{ stream: number; reference: string; positions: readonly string[] }>`
     select p.stream, p.reference, (
       select array_agg(at.seq) from unnest(s.seqs) r cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
     ) as positions
@@ -49,10 +48,16 @@ async function readDebts(
       union
       select stream, reference from reports.payments where reference = any(${references ?? []}::text[]) and owed > 0
     ) p
-    join ledger.streams s on s.stream = p.stream`.execute(database)
+    join ledger.streams s on s.stream = p.stream`
   const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
   // Read all events in one query, with their positions as constants. A function call for each payment took 2 ms.
-  const { rows } = await sql<{ seq: number; stream: number; account: string; mint: string; amount: string }>`
+  const rows = await readRows(database, what)<{
+    seq: number
+    stream: number
+    account: string
+    mint: string
+    amount: string
+  }>`
     select e.seq, e.stream, a.name as account, a.mint, (-side.amount)::text as amount
     from ledger.events e
     cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
@@ -60,7 +65,7 @@ async function readDebts(
     join ledger.accounts a on a.id = side.account
     where e.seq = any(${owing.flatMap(({ positions }) => positions)}::bigint[])
       and e.seq <= (select upto_seq from reports.progress)
-      and a.name ~ '^Liabilities:(Overpaid|RefundsDue|Unmatched):'`.execute(database)
+      and a.name ~ '^Liabilities:(Overpaid|RefundsDue|Unmatched):'`
   return rows.map(({ seq, stream, account, mint, amount }) => ({
     kind: 'owed',
     position: seq,
@@ -72,60 +77,54 @@ async function readDebts(
 }
 
 interface DecisionRow {
-  readonly seq: number
+  readonly position: number
   readonly mint: string
   readonly reference: string
   readonly account: string
   readonly amount: string
-  readonly kind: string
-  readonly decided_by: string
+  readonly kind: 'granted' | 'approved'
+  readonly by: string
   readonly role: string
   readonly reason: string
-  readonly decided_at: Date
+  readonly decidedAt: Date
 }
 
 async function readDecisions(database: Database, wallets: readonly string[]): Promise<readonly RefundMove[]> {
-  const { rows } = await sql<DecisionRow>`
-    select seq, mint, reference, account, amount::text as amount, kind, decided_by, role, reason, decided_at
+  const rows = await readRows(database, what)<DecisionRow>`
+    select seq as position, mint, reference, account, amount::text as amount, decided_by as by, role, reason,
+      case kind when 'RefundGranted' then 'granted' else 'approved' end as kind, decided_at as "decidedAt"
     from reports.refunds
-    where account = any(${accountsOf(wallets)}::text[])`.execute(database)
-  return rows.map(({ seq, mint, reference, account, amount, kind, decided_by: by, role, reason, decided_at: at }) => ({
+    where account = any(${accountsOf(wallets)}::text[])`
+  return rows.map(({ mint, reference, account, amount, decidedAt, ...decision }) => ({
     kind: 'decided',
-    position: seq,
+    position: decision.position,
     reference,
     account,
     mint,
     baseUnits: BigInt(amount),
-    decision: {
-      kind: kind === 'RefundGranted' ? 'granted' : 'approved',
-      by,
-      role,
-      reason,
-      decidedAt: isoTime(at.getTime()),
-      position: seq,
-    },
+    decision: { ...decision, decidedAt: isoTime(decidedAt.getTime()) },
   }))
 }
 
+interface PayoutRow {
+  readonly position: number
+  readonly account: string
+  readonly mint: string
+  readonly amount: string
+  readonly reference: string
+  readonly paidAt: Date
+}
+
 async function readPayouts(database: Database, wallets: readonly string[]): Promise<readonly RefundMove[]> {
-  const { rows } = await sql<{
-    seq: number
-    account: string
-    mint: string
-    amount: string
-    reference: string
-    paid_at: Date
-  }>`
-    select seq, account, mint, amount::text as amount, reference, paid_at
+  const rows = await readRows(database, what)<PayoutRow>`
+    select seq as position, account, mint, amount::text as amount, reference, paid_at as "paidAt"
     from reports.payouts
-    where account = any(${accountsOf(wallets)}::text[])`.execute(database)
-  return rows.map(({ seq, account, mint, amount, reference, paid_at: at }) => ({
+    where account = any(${accountsOf(wallets)}::text[])`
+  return rows.map(({ amount, reference, paidAt, ...place }) => ({
     kind: 'paid',
-    position: seq,
-    account,
-    mint,
+    ...place,
     baseUnits: BigInt(amount),
-    payout: { reference, paidAt: isoTime(at.getTime()) },
+    payout: { reference, paidAt: isoTime(paidAt.getTime()) },
   }))
 }
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
@@ -8,15 +7,15 @@ import { burnCodec } from '../payment/events.ts'
 import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
 import { readReference, signatureOf, transactionReference } from '../payment/paymentReference.ts'
 import { accounts } from '../accounting/account.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
 /** The ledger for the burn job, which logs in as a member of `tollbook_burner`. */
 export function createBurnLedger(database: Database): BurnLedger {
   return {
-    readRounds: (mint) => readOrFault('the rounds of burning', () => readRounds(database, mint)),
-    readDebts: (mint, after) => readOrFault('the owed burns', () => readDebts(database, mint, after)),
+    readRounds: (mint) => readRounds(database, mint),
+    readDebts: (mint, after) => readDebts(database, mint, after),
     record: (burn) => record(database, burn),
   }
 }
@@ -29,7 +28,7 @@ interface RoundRow {
 
 /** Reads the newest round and the newest round that burned something. The index of these events finds each. */
 async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
-  const { rows } = await sql<RoundRow>`
+  const rows = await readRows(database, 'the rounds of burning')<RoundRow>`
     with last as (
       select e.seq, e.body
       from ledger.events e
@@ -50,7 +49,7 @@ async function readRounds(database: Database, mint: Address): Promise<BurnRounds
     ) as has_ended
     from last l
     union all
-    select 'burned', e.body, true from confirmed c join ledger.events e on e.seq = c.stream`.execute(database)
+    select 'burned', e.body, true from confirmed c join ledger.events e on e.seq = c.stream`
   const read = (row: RoundRow | undefined) => (row === undefined ? undefined : readSubmitted(row.body))
   const lastRow = rows.find(({ which }) => which === 'last')
   const last = read(lastRow)
@@ -93,7 +92,7 @@ interface DebtRow {
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
   assert(afterPosition >= 0, 'positions are counted from 1')
-  const { rows } = await sql<DebtRow>`
+  const rows = await readRows(database, 'the owed burns')<DebtRow>`
     with final as materialized (
       select least(p.upto_seq, (select min(o.stream) - 1 from work.open o where o.queue = 'finality')) as through
       from work.progress p
@@ -131,7 +130,7 @@ async function readDebts(database: Database, mint: Address, afterPosition: numbe
     from burnable f
     left join debt o on o.seq <= f.through
     group by f.through, o.endpoint
-    order by o.endpoint`.execute(database)
+    order by o.endpoint`
   return {
     throughPosition: assertPresent(rows[0], 'the open work has a position').through,
     parts: rows.flatMap(({ endpoint, owed }) =>
@@ -151,7 +150,7 @@ async function record(database: Database, { signature, event, effectiveAtMs }: R
     role: 'tollbook_burner',
     whenLost: 'the next run reads what it has',
   } as const
-  const { refusal } = await recordBody(database, { ...recording, body })
+  const { refusal } = await recordBody(database, { ...recording, bodies: [body] })
   if (refusal === undefined) return 'recorded'
   if (overtaking.has(refusal)) return 'overtaken'
   throw new Fault(`the ledger refused ${event.kind} of round ${event.round} as ${refusal}`, { retryable: false })

@@ -6,7 +6,7 @@ import { equalBytes } from '@tollbook/core/bytes'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { Fault } from '@tollbook/core/fault'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
-import type { Database } from './database.ts'
+import { type Database, readRows } from './database.ts'
 import { lossNoteOf, readLossNote, removeLossNote } from './lossNote.ts'
 import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
@@ -108,11 +108,8 @@ export async function compareWithCheckpoint(
 async function requireLostEvent(database: Database, path: string): Promise<void> {
   const lost = await readLossNote(path)
   if (lost === undefined) return
-  const row = await database
-    .selectFrom('ledger.events')
-    .select('leaf_hash')
-    .where('seq', '=', lost.position)
-    .executeTakeFirst()
+  const [row] = await readRows(database, 'the event of a lost note')<{ leaf_hash: Buffer }>`
+    select leaf_hash from ledger.events where seq = ${lost.position}`
   if (row?.leaf_hash.toString('hex') !== lost.leafHash)
     throw refusal(
       `${path} and ${lossNoteOf(path)}`,

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
-import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, readRows } from './database.ts'
+import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, readRow } from './database.ts'
 
 /** A login to examine. Destroying its database ends the pool. */
 export interface Login {
@@ -71,16 +70,13 @@ const loginColumns = sql`
 
 /** Reads the part of these facts that the service needs at its start. Needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
-  const rows = await readRows(
-    database,
-    'the rights of the login',
-  )<LoginPower>`with ours as (${ourTables}) select ${loginColumns}`
-  return assertPresent(rows[0], 'a query of constants has one row')
+  return readRow(database, 'the rights of the login')<LoginPower>`
+    with ours as (${ourTables}) select ${loginColumns}`
 }
 
 /** Reads all facts in one query. Throws a retryable `Fault` if the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
-  const rows = await readRows(database, 'facts about the database')<DatabaseFacts>`
+  return readRow(database, 'facts about the database')<DatabaseFacts>`
     with ours as (${ourTables})
     select ${loginColumns},
       current_setting('server_version') as version,
@@ -97,7 +93,6 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
         where slot_name = ${walSlot}) as "walReceiver",
       pg_catalog.pg_database_size(current_database())::float8 as bytes
     from pg_catalog.pg_stat_archiver a`
-  return assertPresent(rows[0], 'the archiver has one row')
 }
 
 /** True if an advisory lock excludes other sessions. Some engines accept the lock and exclude no session. */
@@ -121,4 +116,11 @@ export async function refusalOfOwner(owner: Database): Promise<string | undefine
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** Unix time in milliseconds, for comparison with the clock of this machine. */
+export async function readDatabaseClockMs(database: Database): Promise<number> {
+  const { clock_ms: clockMs } = await readRow(database, 'the clock of the database')<{ clock_ms: number }>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`
+  return clockMs
 }

@@ -2,7 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { holderPayoutCodec, type HolderPayoutEvent } from '../payment/events.ts'
-import { type Database, readOrFault, readRows } from './database.ts'
+import { type Database, readRow, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
@@ -53,7 +53,7 @@ export async function recordHolderPayout(
     role: 'tollbook_payout',
     whenLost: 'run the command again',
   } as const
-  const { refusal } = await recordBody(database, { ...recording, body })
+  const { refusal } = await recordBody(database, { ...recording, bodies: [body] })
   if (refusal === undefined) return 'recorded'
   if (refusal === 'plan_open' || refusal === 'more_than_owed') return refusal
   throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
@@ -69,9 +69,8 @@ export interface PayoutAttempt {
 
 /** The last signed transaction of each part, in order of the parts. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
-  const rows = await readOrFault('the transactions of a plan', () =>
-    database.selectFrom('work.payout_attempts').selectAll().where('plan_id', '=', planId).orderBy('part').execute(),
-  )
+  const rows = await readRows(database, 'the transactions of a plan')<AttemptRow>`
+    select part, signature, last_valid_height, transaction from work.payout_attempts where plan_id = ${planId} order by part`
   return rows.map(attemptOf)
 }
 
@@ -125,9 +124,9 @@ export async function recordAttempt(
   { attempt, replaced }: { readonly attempt: PayoutAttempt; readonly replaced: Signature | undefined },
 ): Promise<boolean> {
   const { part, signature, lastValidHeight, bytes } = attempt
-  const rows = await readRows(database, 'the transactions of a plan')<{ is_recorded: boolean }>`
+  const { is_recorded: isRecorded } = await readRow(database, 'the transactions of a plan')<{ is_recorded: boolean }>`
     select work.record_payout_attempt(
       ${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)}, ${replaced ?? null}
     ) as is_recorded`
-  return assertPresent(rows[0], 'a recording is answered').is_recorded
+  return isRecorded
 }

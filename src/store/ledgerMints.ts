@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { symbolOfMint } from '../payment/dollar.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, readRow, readRows } from './database.ts'
 
 /** A mint of the ledger. Its name is its commodity in journals. */
 export interface LedgerMint {
@@ -16,19 +15,15 @@ export class UnknownMint extends Error {
 }
 
 /** All mints of the ledger: the token of the first price list, then the others in the order of their first payments. */
-export function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
-  return readOrFault('the mints of the ledger', async () => {
-    const mints = await readMints(database)
-    const others = mints.filter((mint) => symbolOfMint(mint) === undefined)
-    return Promise.all(
-      mints.map(async (mint) => {
-        const priced = async () => (await pricedDecimals(database, mint)) ?? (await paidDecimals(database, mint))
-        const known = (await recordedDecimals(database, mint)) ?? (await priced())
-        const decimals = assertPresent(known, `the ledger has the decimals of ${mint}`)
-        return { mint, decimals, name: symbolOfMint(mint) ?? tokenName(others.indexOf(mint)) }
-      }),
-    )
-  })
+export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
+  const mints = await readMints(database)
+  const others = mints.filter((mint) => symbolOfMint(mint) === undefined)
+  return Promise.all(
+    mints.map(async (mint) => {
+      const decimals = await readDecimals(database, mint)
+      return { mint, decimals, name: symbolOfMint(mint) ?? tokenName(others.indexOf(mint)) }
+    }),
+  )
 }
 
 /** Finds a mint by its name or address. */
@@ -41,7 +36,7 @@ export async function findLedgerMint(database: Database, text: string): Promise<
 
 /** Skips along the unique index by mint and name, because each wallet that overpaid has an account. */
 async function readMints(database: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ mint: string }>`
+  const rows = await readRows(database, what)<{ mint: string }>`
     with recursive found as (
       select min(mint) as mint from ledger.accounts
       union all
@@ -53,42 +48,41 @@ async function readMints(database: Database): Promise<readonly string[]> {
     order by f.mint is distinct from (
         select convert_from(s.body, 'UTF8')::jsonb #>> '{prices,0,mint}' from ledger.settings s
         where s.name = 'prices' order by s.number limit 1),
-      (select a.id from ledger.accounts a where a.mint = f.mint and a.name = 'Assets:PaymentWallet'), f.mint`.execute(
-    database,
-  )
+      (select a.id from ledger.accounts a where a.mint = f.mint and a.name = 'Assets:PaymentWallet'), f.mint`
   return rows.map(({ mint }) => mint)
 }
 
-/** Decimals of a mint, from its setting. Undefined in a ledger that began before mints were recorded. */
-async function recordedDecimals(database: Database, mint: string): Promise<number | undefined> {
-  const { rows } = await sql<{ decimals: number }>`
-    select (convert_from(s.body, 'UTF8')::jsonb #>> '{value,decimals}')::integer as decimals
-    from ledger.settings s
-    where s.name = ${`mint/${mint}`} and s.number = 1`.execute(database)
-  return rows[0]?.decimals
+/**
+ * Decimals of a mint: from its setting, or in a ledger that began before mints were recorded, from the newest price
+ * list with a price in it or from its first payment.
+ */
+async function readDecimals(database: Database, mint: string): Promise<number> {
+  const { decimals } = await readRow(database, what)<{ decimals: number | null }>`
+    select coalesce(
+      (
+        select (convert_from(s.body, 'UTF8')::jsonb #>> '{value,decimals}')::integer
+        from ledger.settings s
+        where s.name = ${`mint/${mint}`} and s.number = 1
+      ),
+      (
+        select (p.price ->> 'decimals')::integer
+        from ledger.settings s
+        cross join lateral jsonb_array_elements(convert_from(s.body, 'UTF8')::jsonb -> 'prices') as p (price)
+        where s.name = 'prices' and p.price ->> 'mint' = ${mint}
+        order by s.number desc
+        limit 1
+      ),
+      (
+        select (convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,price,decimals}')::integer
+        from ledger.events e
+        where e.kind = 'PaymentVerified' and convert_from(e.body, 'UTF8')::jsonb #>> '{settlement,price,mint}' = ${mint}
+        order by e.seq
+        limit 1
+      )) as decimals`
+  return assertPresent(decimals ?? undefined, `the ledger has the decimals of ${mint}`)
 }
 
-/** Decimals of a mint, from the newest price list with a price in it. Undefined if the mint never had a price. */
-async function pricedDecimals(database: Database, mint: string): Promise<number | undefined> {
-  const { rows } = await sql<{ decimals: number }>`
-    select (p.price ->> 'decimals')::integer as decimals
-    from ledger.settings s
-    cross join lateral jsonb_array_elements(convert_from(s.body, 'UTF8')::jsonb -> 'prices') as p (price)
-    where s.name = 'prices' and p.price ->> 'mint' = ${mint}
-    order by s.number desc
-    limit 1`.execute(database)
-  return rows[0]?.decimals
-}
-
-async function paidDecimals(database: Database, mint: string): Promise<number | undefined> {
-  const { rows } = await sql<{ decimals: number }>`
-    select (convert_from(body, 'UTF8')::jsonb #>> '{settlement,price,decimals}')::integer as decimals
-    from ledger.events
-    where kind = 'PaymentVerified' and convert_from(body, 'UTF8')::jsonb #>> '{settlement,price,mint}' = ${mint}
-    order by seq
-    limit 1`.execute(database)
-  return rows[0]?.decimals
-}
+const what = 'the mints of the ledger'
 
 /** TOKEN, TOKENB, TOKENC…, because a mint's address is not a valid commodity of a journal and digits would need quotes. */
 function tokenName(index: number): string {

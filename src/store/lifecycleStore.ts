@@ -6,7 +6,7 @@ import { type Account, accounts, prepaidOn } from '../accounting/account.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
-import { type Database, readOrFault, readRows } from './database.ts'
+import { type Database, readOrFault, readRow } from './database.ts'
 import type { Election, Lease } from './election.ts'
 import { foldPayment } from './foldPayment.ts'
 import { advanceScan, readScanPlace } from './transferScan.ts'
@@ -149,9 +149,8 @@ const followedMax = 5_000
  * all.
  */
 async function followOpenWork(database: Database): Promise<number> {
-  const rows = await readRows(database, 'open work')<{ behind: number; followed: number }>`
+  const { behind, followed } = await readRow(database, 'open work')<{ behind: number; followed: number }>`
     select work.follow(${followedMax}) as followed,
       greatest(0, (select seq from ledger.head) - (select upto_seq from work.progress)) as behind`
-  const row = assertPresent(rows[0], 'following is answered')
-  return Math.max(0, row.behind - row.followed)
+  return Math.max(0, behind - followed)
 }

@@ -8,8 +8,8 @@ import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Debt } from '../accounting/planPayout.ts'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { distributionPaid, type DistributionPaid } from '../payment/events/payoutEvents.ts'
-import { streamIdOf, transactionReference } from '../payment/paymentReference.ts'
-import { type Database, readOrFault, readRows } from './database.ts'
+import { transactionReference, streamIdOf } from '../payment/paymentReference.ts'
+import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
@@ -124,15 +124,11 @@ export async function findRecorded(
 ): Promise<ReadonlyMap<string, RecordedPayout>> {
   if (signatures.length === 0) return new Map()
   const ids = signatures.map((signature) => Buffer.from(streamIdOf(transactionReference(signature))))
-  const rows = await readOrFault('payouts', () =>
-    database
-      .selectFrom('ledger.streams as stream')
-      .innerJoin('ledger.events as event', 'event.seq', 'stream.stream')
-      .select('event.body')
-      .where('stream.id', 'in', ids)
-      .where('stream.kind', '=', 'payout')
-      .execute(),
-  )
+  const rows = await readRows(database, 'payouts')<{ body: Buffer }>`
+    select e.body
+    from ledger.streams s
+    join ledger.events e on e.seq = s.stream
+    where s.id = any(${ids}::bytea[]) and s.kind = 'payout'`
   return new Map(
     rows.map(({ body }) => {
       const { signature, planId, part } = codec.decode(textOf(body)).event
@@ -147,14 +143,8 @@ export async function findRecordedParts(
   plan: Pick<PayoutPlan, 'id' | 'position'>,
 ): Promise<ReadonlySet<number>> {
   assert(plan.position >= 0, 'a plan was made at a position')
-  const rows = await readOrFault('payouts', () =>
-    database
-      .selectFrom('ledger.events')
-      .select('body')
-      .where('seq', '>', plan.position)
-      .where('kind', '=', 'DistributionPaid')
-      .execute(),
-  )
+  const rows = await readRows(database, 'payouts')<{ body: Buffer }>`
+    select body from ledger.events where seq > ${plan.position} and kind = 'DistributionPaid'`
   const paid = rows.map(({ body }) => codec.decode(textOf(body)).event)
   return new Set(paid.filter(({ planId }) => planId === plan.id).map(({ part }) => part))
 }
@@ -173,7 +163,7 @@ export async function recordPayout(
   assert(event.payments.length > 0, 'a payout pays a debt')
   const body = codec.encode(event, { stream: transactionReference(event.signature), version: 1, effectiveAtMs })
   const recording = { call: 'record_payout', role: 'tollbook_payout', whenLost: 'record it again' } as const
-  const recorded = await recordBody(database, { ...recording, body })
+  const recorded = await recordBody(database, { ...recording, bodies: [body] })
   if (recorded.refusal === 'more_than_owed') return { outcome: 'more_than_owed' }
   assert(recorded.refusal === undefined, `a payout is not refused as ${recorded.refusal}`)
   return { outcome: 'recorded', position: recorded.position, leafHash: recorded.leafHash }

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
 import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import type { Presentation, Presentations } from '../payment/presentations.ts'
-import { type Database, readOrFault, readRows } from './database.ts'
+import { type Database, readOrFault, readRow } from './database.ts'
 
 /** First presentations in a bounded table outside the ledger (`work.presentations`). */
 export function createPresentations(database: Database): Presentations {
@@ -18,9 +17,8 @@ const what = 'a first presentation'
 async function record(database: Database, presented: Presentation): Promise<Presentation> {
   const { reference, wallet, presentedAtMs, bound } = presented
   const id = Buffer.from(presentedIdOf(reference))
-  const rows = await readRows(database, what)<{ presented_at: Date; last_valid_height: number }>`
+  const row = await readRow(database, what)<{ presented_at: Date; last_valid_height: number }>`
     select * from work.record_presentation(${id}, ${wallet}, ${new Date(presentedAtMs)}, ${bound.lastValidHeight})`
-  const row = assertPresent(rows[0], 'a presentation is recorded')
   return { ...presented, ...presentationOf(row) }
 }
 

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase, readRows } from './database.ts'
+import { type Database, openDatabase, readRow } from './database.ts'
 
 /** A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql). */
 export const quoteRetentionDays = 3
@@ -33,10 +32,9 @@ export interface QuoteStorage {
 
 /** Reads figures for metrics. A growing table means that the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
-  const rows = await readRows(database, 'the size of the quotes')<{
+  const { bytes, oldest_days: oldestDays } = await readRow(database, 'the size of the quotes')<{
     bytes: number
     oldest_days: number
   }>`select * from ledger.quote_storage()`
-  const { bytes, oldest_days: oldestDays } = assertPresent(rows[0], 'the size is one row')
   return { bytes, oldestDays }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { sqlState } from '@tollbook/ledger/database'
 import { type Database, isDenied } from './database.ts'
 
 /** Position of an event that a writer other than the service recorded, or the reason of its refusal. */
@@ -10,10 +11,16 @@ export type RecordedBody =
 
 export interface Recording {
   /** Function of the ledger that derives the postings from the body. Only members of `role` may call it. */
-  readonly call: 'record_burn' | 'record_holder_payout' | 'record_payout' | 'change_setting'
+  readonly call:
+    | 'record_burn'
+    | 'record_holder_payout'
+    | 'record_payout'
+    | 'change_setting'
+    | 'record_refund'
+    | 'record_booking'
   readonly role: string
-  /** Canonical JSON of the event. */
-  readonly body: string
+  /** Canonical JSON of each event: one, or two that are recorded together. */
+  readonly bodies: readonly string[]
   /** Advice for a lost answer. */
   readonly whenLost: string
 }
@@ -24,7 +31,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** Records the body of one event. After a lost answer the call may be repeated. */
+/** Records the event of a call, or both. After a lost answer the call may be repeated. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }
@@ -35,17 +42,23 @@ export async function recordBody(database: Database, recording: Recording): Prom
   }
 }
 
-async function call(database: Database, { call, role, body, whenLost }: Recording): Promise<Row> {
+async function call(database: Database, { call, role, bodies, whenLost }: Recording): Promise<Row> {
   const record = sql.raw(`ledger.${call}`)
+  const events = bodies.map((body) => sql`${Buffer.from(body, 'utf8')}`)
   try {
     const { rows } = await sql<Row>`
-      select refusal, seq, leaf_hash from ${record}(${Buffer.from(body, 'utf8')})`.execute(database)
+      select refusal, seq, leaf_hash from ${record}(${sql.join(events)})`.execute(database)
     return assertPresent(rows[0], 'a recording is answered')
   } catch (error) {
     if (isDenied(error)) throw new Fault(`the login is not a member of ${role}`, { cause: error, retryable: false })
+    if (error instanceof Error && sqlState(error) === checkViolation)
+      throw new Fault(error.message, { cause: error, retryable: false })
     throw new Fault(`the ledger did not report whether it took the event; ${whenLost}`, {
       cause: error,
       retryable: true,
     })
   }
 }
+
+// SQLSTATE of a rule that the body breaks.
+const checkViolation = '23514'

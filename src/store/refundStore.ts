@@ -1,7 +1,5 @@
-import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { sqlState } from '@tollbook/ledger/database'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { refundEvents } from '../payment/events/refundEvents.ts'
 import { paymentCodec, type PaymentEvent, type RefundEvent } from '../payment/events.ts'
@@ -15,8 +13,9 @@ import {
   type RefundState,
   refundStreamName,
 } from '../payment/refundDecision.ts'
-import { type Database, isDenied, readOrFault } from './database.ts'
+import { type Database, readRow, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
+import { recordBody, type Recording } from './recordBody.ts'
 
 const codec = createEventCodec<RefundEvent>(refundEvents)
 
@@ -49,30 +48,24 @@ export interface RefundBooking {
 
 export function createRefundStore(database: Database, nowMs: () => number): RefundStore {
   return {
-    login: () => readOrFault('the login', () => readLogin(database)),
-    read: (payment) => readOrFault('the decisions about a refund', () => readRefund(database, payment)),
-    record: (decision, before) => {
-      const body = encode(decision, before, nowMs())
-      return call(() => sql<Row>`select refusal, seq, leaf_hash from ledger.record_refund(${body})`.execute(database))
-    },
+    login: async () =>
+      (await readRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
+    read: (payment) => readRefund(database, payment),
+    record: (decision, before) =>
+      record(database, { call: 'record_refund', bodies: [encode(decision, before, nowMs())] }),
     recordBooking: (booking) => recordBooking(database, booking),
   }
 }
 
-async function readLogin(database: Database): Promise<string> {
-  const { rows } = await sql<{ login: string }>`select session_user::text as login`.execute(database)
-  return assertPresent(rows[0], 'a session has a login').login
-}
-
 async function readRefund(database: Database, payment: PaymentReference): Promise<RefundState> {
   const id = Buffer.from([refundSpace, ...streamIdOf(payment).subarray(1)])
-  const { rows } = await sql<{ body: Buffer }>`select body from ledger.read(${id})`.execute(database)
+  const rows = await readRows(database, 'the decisions about a refund')<{ body: Buffer }>`
+    select body from ledger.read(${id})`
   return rows.map(({ body }) => codec.decode(textOf(body)).event).reduce(evolveRefund, noRefund)
 }
 
-function encode({ event }: RefundDecision, before: RefundState, effectiveAtMs: number): Buffer {
-  const header = { stream: refundStreamName(event.payment), version: before.version + 1, effectiveAtMs }
-  return Buffer.from(codec.encode(event, header), 'utf8')
+function encode({ event }: RefundDecision, before: RefundState, effectiveAtMs: number): string {
+  return codec.encode(event, { stream: refundStreamName(event.payment), version: before.version + 1, effectiveAtMs })
 }
 
 async function recordBooking(database: Database, booking: RefundBooking): Promise<RecordedDecision | undefined> {
@@ -80,43 +73,19 @@ async function recordBooking(database: Database, booking: RefundBooking): Promis
   const event: PaymentEvent = assertPresent(decision.events[0], 'a booking has an event')
   assert(decision.events.length === 1, 'a booking is one event of the payment')
   const header = { stream: reference, version: before.version + 1, effectiveAtMs: nowMs }
-  const body = Buffer.from(paymentCodec.encode(event, header), 'utf8')
-  const approvalBody = encode(approval, refund, nowMs)
-  return call(() =>
-    sql<Row>`select refusal, seq, leaf_hash from ledger.record_booking(${body}, ${approvalBody})`.execute(database),
-  )
+  const bodies = [paymentCodec.encode(event, header), encode(approval, refund, nowMs)]
+  return record(database, { call: 'record_booking', bodies })
 }
 
-interface Row {
-  readonly refusal: string | null
-  readonly seq: number | null
-  readonly leaf_hash: Buffer | null
-}
-
-async function call(ask: () => Promise<{ readonly rows: readonly Row[] }>): Promise<RecordedDecision | undefined> {
-  const row = assertPresent((await askOrFault(ask)).rows[0], 'a decision is answered')
+async function record(
+  database: Database,
+  recording: Pick<Recording, 'call' | 'bodies'>,
+): Promise<RecordedDecision | undefined> {
+  const of = { role: 'tollbook_finance', whenLost: 'do the same again' }
+  const recorded = await recordBody(database, { ...of, ...recording })
   // The state or the version has changed since the caller read it.
-  if (row.refusal === 'conflict' || row.refusal === 'not_this_step') return undefined
-  if (row.refusal !== null) throw new Fault(`the ledger refused the decision: ${row.refusal}`, { retryable: false })
-  return {
-    position: assertPresent(row.seq, 'a recorded decision has a position'),
-    leafHash: assertPresent(row.leaf_hash, 'a recorded decision has a leaf').toString('hex'),
-  }
-}
-
-const overtaken = '40001'
-const refused = '23514'
-
-async function askOrFault<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isDenied(error))
-      throw new Fault('the login is not a member of tollbook_finance', { cause: error, retryable: false })
-    const state = sqlState(error)
-    if (state === refused)
-      throw new Fault(error instanceof Error ? error.message : String(error), { cause: error, retryable: false })
-    const why = state === overtaken ? 'another decision was recorded first' : 'the ledger did not answer'
-    throw new Fault(`${why}; do the same again`, { cause: error, retryable: true })
-  }
+  if (recorded.refusal === 'conflict' || recorded.refusal === 'not_this_step') return undefined
+  if (recorded.refusal !== undefined)
+    throw new Fault(`the ledger refused the decision: ${recorded.refusal}`, { retryable: false })
+  return { position: recorded.position, leafHash: recorded.leafHash }
 }

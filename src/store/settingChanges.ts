@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import type { SettingDecision } from '../settings/settings.ts'
 import type { Database, DatabaseOptions } from './database.ts'
-import { readDatabaseClockMs } from './databaseClock.ts'
+import { readDatabaseClockMs } from './databaseFacts.ts'
 import { recordBody } from './recordBody.ts'
 import { openFitting } from './schemaVersion.ts'
 import { encodeSetting, readVersions, type SettingVersions } from './settingStore.ts'
@@ -38,7 +38,7 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
 
 async function changeSetting(database: Database, decision: SettingDecision<SettingChanged>) {
   const recording = { call: 'change_setting', role: 'tollbook_operator', whenLost: 'run the command again' } as const
-  const recorded = await recordBody(database, { ...recording, body: encodeSetting(decision) })
+  const recorded = await recordBody(database, { ...recording, bodies: [encodeSetting(decision)] })
   if (recorded.refusal === 'conflict' || recorded.refusal === 'guard') return undefined
   assert(recorded.refusal === undefined, `a change of a setting is not refused as ${recorded.refusal}`)
   return { position: recorded.position }

@@ -1,10 +1,8 @@
-import { sql } from 'kysely'
 import type { Address } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase, readOrFault, readRows } from './database.ts'
+import { type Database, openDatabase, readRow, readRows } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
 /**
@@ -79,10 +77,9 @@ const what = 'signatures of the fee payer'
 
 async function find(database: Database, { digest, wallet }: FindQuestion) {
   // Read the time as text, because a Date lacks microseconds.
-  const rows = await readRows(database, what)<{ signature: Buffer | null; as_of: string }>`
+  const { signature, as_of: asOf } = await readRow(database, what)<{ signature: Buffer | null; as_of: string }>`
     select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
     from signer.find_signature(${bytesOf(digest)}, ${wallet})`
-  const { signature, as_of: asOf } = assertPresent(rows[0], 'a signature is looked up')
   return { signature: signature === null ? undefined : signatureOfBytes(signature), asOf }
 }
 
@@ -102,19 +99,21 @@ async function record(
   }: RecordedSigning & KnownBalance & DayLimits,
 ): Promise<string | undefined> {
   // A lost answer also throws a fault. The caller then repeats the payment, and finds the row if it was written.
-  const rows = await readRows(database, what)<{ rule: string | null }>`
+  const { rule } = await readRow(database, what)<{ rule: string | null }>`
     select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
       ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDayLamports}, ${perWalletAndDayLamports}, ${dollar ?? null}) as rule`
-  return assertPresent(rows[0], 'a signature is decided').rule ?? undefined
+  return rule ?? undefined
 }
 
 async function recordOutcome(database: Database, digest: string, outcome: 'failed' | 'absent'): Promise<void> {
-  await readOrFault(what, () => sql`select signer.record_outcome(${bytesOf(digest)}, ${outcome})`.execute(database))
+  await readRows(database, what)`select signer.record_outcome(${bytesOf(digest)}, ${outcome})`
 }
 
 async function spentToday(database: Database): Promise<bigint> {
-  const rows = await readRows(database, what)<{ lamports: string }>`select signer.spent_today()::text as lamports`
-  return BigInt(assertPresent(rows[0], 'the lamports of the day are one row').lamports)
+  const { lamports } = await readRow(database, what)<{
+    lamports: string
+  }>`select signer.spent_today()::text as lamports`
+  return BigInt(lamports)
 }
 
 const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'hex')

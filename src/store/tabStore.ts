@@ -23,7 +23,7 @@ import {
   type TabLifecycleDecision,
 } from '../payment/tab.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
-import { type Database, readRows } from './database.ts'
+import { type Database, readRow, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 import { foldPayment } from './foldPayment.ts'
 import { createBalanceReader, type ReadBalance } from './tabBalances.ts'
@@ -162,13 +162,12 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
 
 /** Reads the number of tabs that hold something, the sums over all tabs, and over all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
-  const rows = await readRows(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
+  const sums = await readRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
     select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
       coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
       coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
     from ledger.accounts
     where mint = ${mint} and (name like ${`${prepaidPrefix}%`} or name like 'Liabilities:RefundsDue:%')`
-  const sums = assertPresent(rows[0], 'a sum has a row')
   return { tabs: sums.tabs, prepaidBaseUnits: BigInt(sums.prepaid), refundsDueBaseUnits: BigInt(sums.refunds) }
 }
 
@@ -198,14 +197,16 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
 /** Reads the tally of a tab since a time, with the number of its deposits at that moment. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
-  const rows = await readRows(database, 'what a tab has spent today')<{ amount: string; deposits: number }>`
+  const { amount, deposits } = await readRow(database, 'what a tab has spent today')<{
+    amount: string
+    deposits: number
+  }>`
     select coalesce(sum(t.amount), 0)::text as amount, (
       select count(*)::integer from ledger.keys k where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}
     ) as deposits
     from ledger.tallies t
     where t.account = (select a.id from ledger.accounts a where a.mint = ${mint} and a.name = ${prepaidOn(id)})
       and t.hour >= ${new Date(fromMs)}`
-  const { amount, deposits } = assertPresent(rows[0], 'a sum has a row')
   return { amountBaseUnits: BigInt(amount), deposits }
 }
 
