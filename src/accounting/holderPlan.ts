@@ -7,7 +7,6 @@ import { identifiedPlan, type PayoutPlan, type PlanHead } from './payoutPlan.ts'
 
 /** One debt, divided among the wallets of a snapshot. */
 export interface HolderQuestion extends PlanHead, HolderRules {
-  /** The debt that is divided. */
   readonly account: string
   readonly amountBaseUnits: bigint
   readonly snapshot: HolderSnapshot

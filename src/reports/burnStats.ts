@@ -15,7 +15,6 @@ export interface BurnStatsQuestion {
 /** Burned tokens of a time span, an endpoint or a day. */
 export type Burned = Readonly<{ tokens: number; baseUnits: string; payments: number }>
 
-/** The statistics as JSON. */
 export type BurnStats = Awaited<ReturnType<typeof burnStats>>
 
 const hourMs = 60 * 60 * 1000

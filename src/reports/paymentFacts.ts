@@ -13,25 +13,7 @@ import { foldPayment } from '../store/foldPayment.ts'
 import type { QuoteRow } from '../store/quoteStore.ts'
 
 /** Facts of the database about one payment, for people who explain it to callers. */
-export interface PaymentFacts {
-  /** Undefined if the ledger has no stream with this reference. */
-  payment(reference: PaymentReference): Promise<RecordedPayment | undefined>
-  /** Returns the quotes, newest first. Quotes are kept only for days. */
-  quotesOf(question: QuotesQuestion): Promise<readonly QuoteFact[]>
-  quote(id: string): Promise<QuoteFact | undefined>
-  /** Returns the payment that was verified at the price of this quote. */
-  paymentOfQuote(quote: QuoteFact): Promise<PaymentReference | undefined>
-  /** Returns the payment whose delivery has a leaf hash with this start. */
-  paymentOfLeaf(leafHashStart: string): Promise<PaymentReference | undefined>
-  /** Returns the price list in force at that moment. */
-  pricesAt(atMs: number): Promise<readonly ListedPrice[]>
-  /** Returns the balance of the payment wallets in the ledger. */
-  walletBalance(mint: string): Promise<bigint>
-  /** Returns the references that the ledger has recorded. */
-  accounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /** Returns the time at which a wallet first presented a proof that could not be decided at once. */
-  presentedAtMs(reference: PaymentReference): Promise<number | undefined>
-}
+export type PaymentFacts = ReturnType<typeof createPaymentFacts>
 
 /** A recorded stream, for diagnosis. */
 export interface RecordedPayment {
@@ -70,17 +52,25 @@ export interface QuoteFact {
 }
 
 /** Reads only. Every method throws a retryable `Fault` when the database does not answer. */
-export function createPaymentFacts(database: Database): PaymentFacts {
+export function createPaymentFacts(database: Database) {
   return {
-    payment: (reference) => readPayment(database, reference),
-    quotesOf: (question) => readQuotes(database, question),
-    quote: (id) => readQuote(database, id),
-    paymentOfQuote: (quote) => findPaymentOfQuote(database, quote),
-    paymentOfLeaf: (start) => findPaymentOfLeaf(database, start),
-    pricesAt: (atMs) => readPricesAt(database, atMs),
-    walletBalance: (mint) => readWallet(database, mint),
-    accounted: (references) => findAccounted(database, references),
-    presentedAtMs: (reference) => readPresented(database, reference),
+    /** Undefined if the ledger has no stream with this reference. */
+    payment: (reference: PaymentReference) => readPayment(database, reference),
+    /** Returns the quotes, newest first. Quotes are kept only for days. */
+    quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
+    quote: (id: string) => readQuote(database, id),
+    /** Returns the payment that was verified at the price of this quote. */
+    paymentOfQuote: (quote: QuoteFact) => findPaymentOfQuote(database, quote),
+    /** Returns the payment whose delivery has a leaf hash with this start. */
+    paymentOfLeaf: (leafHashStart: string) => findPaymentOfLeaf(database, leafHashStart),
+    /** Returns the price list in force at that moment. */
+    pricesAt: (atMs: number) => readPricesAt(database, atMs),
+    /** Returns the balance of the payment wallets in the ledger. */
+    walletBalance: (mint: string) => readWallet(database, mint),
+    /** Returns the references that the ledger has recorded. */
+    accounted: (references: readonly PaymentReference[]) => findAccounted(database, references),
+    /** Returns the time at which a wallet first presented a proof that could not be decided at once. */
+    presentedAtMs: (reference: PaymentReference) => readPresented(database, reference),
   }
 }
 

@@ -7,22 +7,7 @@ import { type Database, readOrFault } from '../store/database.ts'
 import { checkpointAt, eventsIn, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
 /** Public reads of the sealed tree: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
-export interface SealedTree {
-  /** The newest signed note; undefined before the first event. */
-  checkpoint(): Promise<string | undefined>
-  /**
-   * Proves that an event is in the newest tree, or in a tree of a signed size. Undefined if the event is not sealed or
-   * there is no such tree.
-   */
-  proveInclusion(question: InclusionQuestion): Promise<InclusionProof | undefined>
-  /** Proves that the later tree extends the earlier one. Undefined if one of them is not sealed. */
-  proveConsistency(sizes: TreeSizes): Promise<ConsistencyProof | undefined>
-  /**
-   * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
-   * valid, or if the sealed tree does not reach the tile.
-   */
-  tile(path: string): Promise<Buffer | undefined>
-}
+export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
   readonly position: number
@@ -52,12 +37,23 @@ export type ConsistencyProof = Readonly<{
 }>
 
 /** Proofs from stored tiles. Every method throws a retryable `Fault` when the database does not answer. */
-export function readSealedTree(database: Database): SealedTree {
+export function readSealedTree(database: Database) {
   return {
+    /** The newest signed note; undefined before the first event. */
     checkpoint: () => readOrFault('the newest checkpoint', async () => (await newestCheckpoint(database))?.note),
-    proveInclusion: (question) => readOrFault('an inclusion proof', () => proveInclusion(database, question)),
-    proveConsistency: (sizes) => readOrFault('a consistency proof', () => proveConsistency(database, sizes)),
-    tile: (path) => readOrFault('a tile', () => readTile(database, path)),
+    /**
+     * Proves that an event is in the newest tree, or in a tree of a signed size. Undefined if the event is not sealed
+     * or there is no such tree.
+     */
+    proveInclusion: (question: InclusionQuestion) =>
+      readOrFault('an inclusion proof', () => proveInclusion(database, question)),
+    /** Proves that the later tree extends the earlier one. Undefined if one of them is not sealed. */
+    proveConsistency: (sizes: TreeSizes) => readOrFault('a consistency proof', () => proveConsistency(database, sizes)),
+    /**
+     * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
+     * valid, or if the sealed tree does not reach the tile.
+     */
+    tile: (path: string) => readOrFault('a tile', () => readTile(database, path)),
   }
 }
 

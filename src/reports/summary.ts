@@ -5,7 +5,6 @@ import { readBurnDebt } from './burnDebt.ts'
 import { readLedgerMints } from '../store/ledgerMints.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
-/** The summary as JSON. */
 export type Summary = Awaited<ReturnType<typeof summary>>
 
 /** State of one mint in a few figures, from one row per endpoint and kind of account. */

@@ -1,31 +1,26 @@
 import { createLedger, type LedgerDeps } from '@tollbook/ledger/ledger'
 import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { openDatabase as openPool, type QueryRunner } from '@tollbook/ledger/database'
-import { createHistory, type LedgerHistory } from '@tollbook/ledger/history'
-import type { LedgerKernel } from '@tollbook/ledger/port'
+import { createHistory } from '@tollbook/ledger/history'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
-import type { TabLedger } from '../payment/tabLedger.ts'
-import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../machine/log.ts'
 import { type Database, databaseOn, isDenied } from './database.ts'
 import { findLoginProblem, readDatabaseClockMs, readLoginPower, serviceLoginFix } from './databaseFacts.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
-import { createElection, type Election } from './election.ts'
+import { createElection } from './election.ts'
 import { addPartitions, forgetOldAnswers, forgetOldPresentations } from './housekeeping.ts'
 import { createPaymentLifecycle } from './lifecycleStore.ts'
 import { createPaymentLedger } from './paymentStore.ts'
 import { createPresentations } from './presentationStore.ts'
-import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
-import { type QuoteStorage, readQuoteStorage } from './quoteRetention.ts'
+import { createPriceListStore } from './priceListStore.ts'
+import { readQuoteStorage } from './quoteRetention.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
-import { type RateCountReport, type RateCountTotal, shareRates } from './rateCounts.ts'
+import { type RateCountReport, shareRates } from './rateCounts.ts'
 import { createSentAnswers } from './sentAnswers.ts'
 import { createTabStore } from './tabStore.ts'
-import { createSettingStore, type SettingStore } from './settingStore.ts'
+import { createSettingStore } from './settingStore.ts'
 
 export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly databaseUrl: string
@@ -37,35 +32,7 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
 }
 
 /** The ledger of the service, as ports for its callers. */
-export interface Ledger {
-  readonly payments: PaymentLedger
-  readonly tabs: TabLedger
-  /** The steps of payments after their answers. */
-  readonly lifecycle: PaymentLifecycle
-  readonly presentations: Presentations
-  readonly priceLists: PriceListStore
-  readonly settings: SettingStore
-  /** Kernel for stream kinds that this service does not use itself. */
-  readonly kernel: LedgerKernel
-  /** Handle for the sealer, the news and the reports. Other code does not read tables. */
-  readonly database: Database
-  /** Detects that the database has gone back. */
-  readonly history: Pick<LedgerHistory, 'problem' | 'lost'>
-  /** Throws a Fault unless the database continues the ledger that this instance has seen. */
-  requireHistory(): Promise<void>
-  readonly election: Election
-  /** Undefined if the database takes commits that survive a crash. Otherwise the reason. */
-  findDurabilityProblem(): Promise<string | undefined>
-  readDatabaseClockMs(): Promise<number>
-  addPartitions(): Promise<void>
-  forgetOldAnswers(): Promise<void>
-  forgetOldPresentations(): Promise<void>
-  readQuoteStorage(): Promise<QuoteStorage>
-  /** Shares the request counts of this instance's clients with the other instances. */
-  shareRates(reports: readonly RateCountReport[]): Promise<readonly RateCountTotal[]>
-  /** Writes the queued items, then closes. */
-  close(): Promise<void>
-}
+export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 // Two connections for appends, the rest for lookups and jobs. Postgres answers lookups in well under a millisecond.
 const connectionsMax = 10
@@ -84,7 +51,7 @@ const promotionWaitMs = 10_000
  * Opens the ledger. Throws if the schema does not fit this program, and warns if the login could bypass the ledger's
  * protection.
  */
-export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+export async function openLedger(options: LedgerOptions) {
   const { clock, log, onFlush, requiresStandby = false } = options
   const history = createHistory({
     clock,
@@ -122,15 +89,21 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   return {
     payments: createPaymentLedger({ pool, strangers, kernel, log, quotes, priceLists, sentAnswers, tabs, repeatMs }),
     tabs,
+    /** The steps of payments after their answers. */
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs }),
+    /** Kernel for stream kinds that this service does not use itself. */
     kernel,
+    /** Handle for the sealer, the news and the reports. Other code does not read tables. */
     database,
+    /** Detects that the database has gone back. */
     history,
+    /** Throws a Fault unless the database continues the ledger that this instance has seen. */
     requireHistory: () => history.compare(pool),
     election,
+    /** Undefined if the database takes commits that survive a crash. Otherwise the reason. */
     findDurabilityProblem: async () =>
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
@@ -138,7 +111,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     forgetOldAnswers: () => forgetOldAnswers(database, repeatMs),
     forgetOldPresentations: () => forgetOldPresentations(database),
     readQuoteStorage: () => readQuoteStorage(strangers),
-    shareRates: (reports) => shareRates(strangers, reports),
+    /** Shares the request counts of this instance's clients with the other instances. */
+    shareRates: (reports: readonly RateCountReport[]) => shareRates(strangers, reports),
+    /** Writes the queued items, then closes. */
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()

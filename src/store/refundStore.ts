@@ -20,15 +20,7 @@ import { recordBody, type Recording } from './recordBody.ts'
 const codec = createEventCodec<RefundEvent>(refundEvents)
 
 /** The finance login's access to decisions about refunds. */
-export interface RefundStore {
-  /** Login of the session, which a decision records. */
-  login(): Promise<string>
-  read(payment: PaymentReference): Promise<RefundState>
-  /** Undefined if another decision was recorded first. Read and decide again. */
-  record(decision: RefundDecision, before: RefundState): Promise<RecordedDecision | undefined>
-  /** Records a due step of the payment together with its approval, or neither. */
-  recordBooking(booking: RefundBooking): Promise<RecordedDecision | undefined>
-}
+export type RefundStore = ReturnType<typeof createRefundStore>
 
 /** Position of the decision's event in the ledger. */
 export interface RecordedDecision {
@@ -46,14 +38,17 @@ export interface RefundBooking {
   readonly nowMs: number
 }
 
-export function createRefundStore(database: Database, nowMs: () => number): RefundStore {
+export function createRefundStore(database: Database, nowMs: () => number) {
   return {
+    /** Login of the session, which a decision records. */
     login: async () =>
       (await readRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
-    read: (payment) => readRefund(database, payment),
-    record: (decision, before) =>
+    read: (payment: PaymentReference) => readRefund(database, payment),
+    /** Undefined if another decision was recorded first. Read and decide again. */
+    record: (decision: RefundDecision, before: RefundState) =>
       record(database, { call: 'record_refund', bodies: [encode(decision, before, nowMs())] }),
-    recordBooking: (booking) => recordBooking(database, booking),
+    /** Records a due step of the payment together with its approval, or neither. */
+    recordBooking: (booking: RefundBooking) => recordBooking(database, booking),
   }
 }
 

@@ -75,12 +75,10 @@ export interface Span {
   readonly to: number
 }
 
-/** Selects the events of a span, in order. */
 export function eventsIn(database: Database, { from, to }: Span) {
   return database.selectFrom('ledger.events').where('seq', '>', from).where('seq', '<=', to).orderBy('seq')
 }
 
-/** Reads the edge of the sealed tree at this size. */
 export async function readEdge(database: Database, size: number): Promise<TreeEdge> {
   assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a size')
   const levels: (readonly Uint8Array[])[] = []

@@ -13,11 +13,9 @@ export interface SealerDeps {
   readonly election: Election
   /** Called before each step. Throws a Fault unless the database continues the ledger that this instance has seen. */
   readonly requireHistory?: () => Promise<void>
-  /** The signed note of a tree head. */
   readonly sign: (tree: TreeHead) => string
 }
 
-/** Outcome of one step of sealing. */
 export interface SealOutcome {
   /** Number of events that this step sealed. 0 if all were already sealed, or another instance is sealing. */
   readonly sealedEvents: number

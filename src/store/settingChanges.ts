@@ -5,7 +5,7 @@ import type { Database, DatabaseOptions } from './database.ts'
 import { readDatabaseClockMs } from './databaseFacts.ts'
 import { recordBody } from './recordBody.ts'
 import { openFitting } from './schemaVersion.ts'
-import { encodeSetting, readVersions, type SettingVersions } from './settingStore.ts'
+import { encodeSetting, readVersions } from './settingStore.ts'
 
 export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
   /** A login that is a member of `tollbook_operator`. */
@@ -13,25 +13,20 @@ export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
 }
 
 /** The operator's access to the settings of the ledger. */
-export interface SettingChanges {
-  versions(names: readonly string[]): Promise<SettingVersions>
-  /** Time on the clock of the database, which also dates the events. */
-  nowMs(): Promise<number>
-  /** Undefined if another change took the number first. */
-  change(decision: SettingDecision<SettingChanged>): Promise<{ readonly position: number } | undefined>
-  close(): Promise<void>
-}
+export type SettingChanges = Awaited<ReturnType<typeof openSettingChanges>>
 
 const connectionsMax = 1
 
 /** Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program. */
-export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions): Promise<SettingChanges> {
+export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions) {
   const options = { databaseUrl, applicationName: 'tollbook operator', connectionsMax, log }
   const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
-    versions: (names) => readVersions(database, names),
+    versions: (names: readonly string[]) => readVersions(database, names),
+    /** Time on the clock of the database, which also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
-    change: (decision) => changeSetting(database, decision),
+    /** Undefined if another change took the number first. */
+    change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),
     close: () => database.destroy(),
   }
 }

@@ -123,7 +123,6 @@ async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<T
   }
 }
 
-/** The range of the keys of its deposits. */
 function depositKeysOf(tab: TabId) {
   const from = Buffer.from(tabBytes(tab))
   return { from, to: Buffer.concat([from, Buffer.alloc(from.length + 1, 255)]) }

@@ -80,7 +80,6 @@ interface SourceFacts extends Pick<CheckpointDeps, 'claims' | 'stored'> {
   readonly lastPosition: number
 }
 
-/** Creates the parts of an audit for one source. */
 function openParts(options: AuditOptions, replay: Replay, { claims, stored: storedClaims, lastPosition }: SourceFacts) {
   const { clock, resumeFile, signal, onProgress, verifierKeys: given } = options
   const { findings, periods, state, tree } = replay

@@ -16,7 +16,6 @@ import { reportUnknownKinds } from './unknownKinds.ts'
 import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
-/** The objects that the passes of one audit share. */
 export interface AuditParts {
   readonly replay: Replay
   readonly run: AuditRun

@@ -73,7 +73,6 @@ export function exitCodeOf({ verdicts }: AuditReport): number {
   return Math.max(...codes)
 }
 
-/** The results of all parts of an audit. */
 interface Audited extends TablesRead {
   readonly replay: Replay
   readonly checkpoints: Checkpoints

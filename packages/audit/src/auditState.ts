@@ -66,7 +66,6 @@ export class AuditState implements Disposable {
     }
   }
 
-  /** Opens a table of rows with a unique key. */
   rows<R extends Readonly<Record<string, Cell>>>(table: TableOf<R>): StoredRows<R> {
     const rows = new StoredRows(this.#database, table)
     this.#tables.set(table.name, rows)
@@ -96,7 +95,6 @@ export class AuditState implements Disposable {
     this.#database.prepare(statement).run(...values)
   }
 
-  /** Prepares a statement that is called often. */
   prepare(statement: string): (...values: readonly SQLInputValue[]) => StateRow | undefined {
     const prepared = this.#database.prepare(statement)
     return (...values) => prepared.get(...values)

@@ -17,7 +17,6 @@ const words: Readonly<Record<VerdictStatus, string>> = {
 
 const shownMax = 20
 
-/** Formats the report as text. */
 export function describeAudit(report: AuditReport): string {
   const { events, payments, treeSize, root, findings, resumedAfter, durationMs } = report
   const seconds = (durationMs / 1000).toFixed(1)

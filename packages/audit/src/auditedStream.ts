@@ -56,7 +56,6 @@ export function newStream(stream: string, kind: string, firstPosition: number): 
   return auditedStream.parse({ stream, kind, firstPosition })
 }
 
-/** Adds the position of the stream's next event. */
 export function addPosition(row: AuditedStream, position: number): void {
   const range = `[${position},${position + 1})`
   const isNext = position === row.lastPosition + 1 && row.positions !== '{}'

@@ -103,7 +103,6 @@ export const shareName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)
 
 export const share = z.strictObject({ account: shareName, baseUnits })
 
-/** One account's part of a payment. */
 export type Share = z.infer<typeof share>
 
 /** Describes the shares as one text. Shares of zero are omitted, because they have no posting. */

@@ -4,7 +4,6 @@ import type { Replay } from './replay.ts'
 /** Burned and owed tokens of one mint, derived from the bodies of the events. Amounts are base units as decimal strings. */
 export interface BurnFigures {
   readonly mint: string
-  /** Burned by callers inside their payments. */
   readonly insidePaymentsBaseUnits: string
   /** Owed by payments without a burn inside, and burned later by the service. */
   readonly confirmedBaseUnits: string

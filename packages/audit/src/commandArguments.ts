@@ -5,7 +5,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The parsed arguments of the command. Their values are not checked yet. */
 export interface AuditArguments {
   readonly exportFile: string | undefined
   readonly database: string | undefined

@@ -66,7 +66,6 @@ export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseS
   }
 }
 
-/** Returns the position of the newest event. 0 for an empty ledger. */
 export async function lastPositionOf(source: DatabaseSource): Promise<number> {
   const [row] = await source.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
   return Number(row?.last ?? 0)

@@ -38,7 +38,6 @@ interface SplitRun {
   lastAtMs: number
 }
 
-/** A setting, as parsed from its event. */
 interface RecordedSetting {
   readonly stream: string
   readonly name: string

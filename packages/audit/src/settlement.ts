@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { baseUnits } from './body.ts'
 import { price } from './price.ts'
 
-/** A settlement, as parsed from the body of an event. */
 export const settlement = z.strictObject({
   burnedBaseUnits: baseUnits,
   evidence: z.strictObject({

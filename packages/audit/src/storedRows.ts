@@ -12,9 +12,7 @@ const recentMax = 8_000
 
 export interface TableOf<R> {
   readonly name: string
-  /** Column with unique values. */
   readonly key: string
-  /** Schema of a row in the file. */
   readonly schema: z.ZodType<R> & { readonly shape: Readonly<Record<string, unknown>> }
 }
 

@@ -14,7 +14,6 @@ export interface StoredFigures {
   signed: number
   /** Signed transactions whose own instructions show the recorded amounts. */
   amountsShown: number
-  /** Payments whose bytes were not kept. */
   withoutBytes: number
 }
 
@@ -69,7 +68,6 @@ export class StoredTransactions {
     while (this.#underWay.length > underWayMax) await this.#underWay.shift()
   }
 
-  /** Waits for all running checks. */
   async drain(): Promise<void> {
     await Promise.all(this.#underWay.splice(0))
   }

@@ -26,14 +26,12 @@ export function solanaStream(signature: string): string {
   return solanaPrefix + signature
 }
 
-/** Returns the stream of decisions about the refund of a payment. */
 export function refundStreamOf(payment: string): string {
   return `refund:${signatureOf(payment)}`
 }
 
 export const arrivalPrefix = 'arrival:'
 
-/** Returns the stream of an arrival in a second mint of a transaction. */
 export function arrivalStream(signature: string, mint: string): string {
   return `${arrivalPrefix}${signature}:${mint}`
 }

@@ -54,7 +54,6 @@ export class Streams {
     return this.#rows.find(stream)
   }
 
-  /** Number of payments so far. */
   payments(): number {
     const [row] = this.#state.select(`select count(*) as payments from streams where kind = 'payment'`)
     return Number(row?.['payments'])

@@ -61,7 +61,6 @@ export interface TokenOpening {
   readonly owner: string
 }
 
-/** One instruction. */
 export interface ProgramCall {
   readonly program: string
   readonly accounts: readonly string[]

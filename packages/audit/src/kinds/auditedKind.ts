@@ -94,7 +94,6 @@ export interface ReadEvent {
   readonly onChain: () => OnChain | undefined
 }
 
-/** Reads a body. Throws `UnreadableBody`. */
 type ReadBody = (body: unknown, kind: AuditedKind) => ReadEvent
 
 export interface AuditedKind extends DeclaredKind {

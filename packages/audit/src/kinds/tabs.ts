@@ -50,7 +50,6 @@ export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositK
   deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
 }
 
-/** Returns the id of the tab that the deposit in this stream opens. */
 export function tabIdOfDeposit(stream: string): string {
   return base58.encode(base58.decode(signatureOf(stream)).subarray(0, idBytes))
 }
