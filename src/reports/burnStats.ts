@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { displayNumber } from '@tollbook/core/money'
-import { type Database, readOrFault, readRows } from '../store/database.ts'
+import { type Database, readRows } from '../store/database.ts'
 import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
 import { type PromisedBurns, readPromisedBurns } from './promisedBurns.ts'
 import { usdDecimals } from './reportCsv.ts'
@@ -31,7 +31,7 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
   const rows = await readBurned(deps.database, mint, nowMs)
   const debt = await readBurnDebt(deps.database, mint)
   const promises = await readPromisedBurns(deps.database, mint)
-  const sealed = await readOrFault('the newest checkpoint', () => newestCheckpoint(deps.database))
+  const sealed = await newestCheckpoint(deps.database)
   const show = (chosen: readonly Row[]) => shown(chosen, decimals)
   const ofSpan = (span: Row['span']) => rows.filter((row) => row.span === span)
   const accounts = ofSpan('account')

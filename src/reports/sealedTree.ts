@@ -115,7 +115,7 @@ async function cutTile(
  * 300 kB in total.
  */
 async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {
-  const rows = await eventsIn(database, { from, to }).select(['seq', 'recorded_at', 'body']).execute()
+  const rows = await eventsIn(database, { from, to })
   return Buffer.concat(
     rows.flatMap(({ seq, recorded_at: recordedAt, body }) => {
       const entry = leafEntry({ position: seq, recordedAtMs: recordedAt.getTime(), body })

@@ -14,7 +14,7 @@ import {
   type TreeEdge,
   widthAt,
 } from '@tollbook/core/tiles'
-import type { Database } from './database.ts'
+import { type Database, readRow, readRows } from './database.ts'
 import type { Lease } from './election.ts'
 
 export interface StoredCheckpoint extends TreeHead {
@@ -23,16 +23,17 @@ export interface StoredCheckpoint extends TreeHead {
 
 /** Undefined before the first seal. */
 export async function newestCheckpoint(database: Database): Promise<StoredCheckpoint | undefined> {
-  const newest = database.selectFrom('ledger.checkpoints').selectAll().orderBy('size', 'desc').limit(1)
-  return checkpointOf(await newest.executeTakeFirst())
+  const [newest] = await readRows(database, 'the newest checkpoint')<StoredCheckpoint>`
+    select size, root, note from ledger.checkpoints order by size desc limit 1`
+  return checkpointOf(newest)
 }
 
 /** Undefined if no checkpoint has this size. */
 export async function checkpointAt(database: Database, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
-  return checkpointOf(
-    await database.selectFrom('ledger.checkpoints').selectAll().where('size', '=', size).executeTakeFirst(),
-  )
+  const [found] = await readRows(database, 'a checkpoint')<StoredCheckpoint>`
+    select size, root, note from ledger.checkpoints where size = ${size}`
+  return checkpointOf(found)
 }
 
 function checkpointOf(row: StoredCheckpoint | undefined): StoredCheckpoint | undefined {
@@ -46,9 +47,9 @@ const hashBytes = 32
 
 /** The position of the newest event. Reads without a lock, so appends never wait for the seal. */
 export async function headPosition(database: Database): Promise<number> {
-  const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
-  assert(head.seq >= 0, 'positions count up from 0')
-  return head.seq
+  const { seq } = await readRow(database, 'the head of the ledger')<{ seq: number }>`select seq from ledger.head`
+  assert(seq >= 0, 'positions count up from 0')
+  return seq
 }
 
 /**
@@ -57,7 +58,7 @@ export async function headPosition(database: Database): Promise<number> {
  */
 export async function readLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')
-  const rows = await eventsIn(database, { from, to }).select(['seq', 'recorded_at', 'body', 'leaf_hash']).execute()
+  const rows = await eventsIn(database, { from, to })
   if (rows.length !== to - from)
     throw new LedgerDamage(`of the events ${from + 1} to ${to} only ${rows.length} are there`)
   return rows.map((row, k) => {
@@ -76,7 +77,8 @@ export interface Span {
 }
 
 export function eventsIn(database: Database, { from, to }: Span) {
-  return database.selectFrom('ledger.events').where('seq', '>', from).where('seq', '<=', to).orderBy('seq')
+  return readRows(database, 'events')<{ seq: number; recorded_at: Date; body: Buffer; leaf_hash: Buffer }>`
+    select seq, recorded_at, body, leaf_hash from ledger.events where seq > ${from} and seq <= ${to} order by seq`
 }
 
 export async function readEdge(database: Database, size: number): Promise<TreeEdge> {
@@ -89,14 +91,8 @@ export async function readEdge(database: Database, size: number): Promise<TreeEd
 
 /** Reads the hashes of a level above the leaves, which are the roots of the tiles below it. */
 async function readTileRoots(database: Database, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
-  const rows = await database
-    .selectFrom('ledger.tiles')
-    .select('root')
-    .where('level', '=', level - 1)
-    .where('index', '>=', from)
-    .where('index', '<', to)
-    .orderBy('index')
-    .execute()
+  const rows = await readRows(database, 'roots of tiles')<{ root: Buffer }>`
+    select root from ledger.tiles where level = ${level - 1} and index >= ${from} and index < ${to} order by index`
   if (rows.length !== to - from) throw new LedgerDamage(`tiles of level ${level - 1} are missing below ${to}`)
   return rows.map((row) => row.root)
 }
@@ -116,12 +112,8 @@ async function readTile(database: Database, id: TileId, width: number): Promise<
   const { level, index } = id
   assert(width > 0 && width <= tileWidth, 'a tile has at least one hash, and no more than its width')
   if (width === tileWidth) {
-    const full = database
-      .selectFrom('ledger.tiles')
-      .select('hashes')
-      .where('level', '=', level)
-      .where('index', '=', index)
-    const row = await full.executeTakeFirst()
+    const [row] = await readRows(database, 'a tile')<{ hashes: Buffer }>`
+      select hashes from ledger.tiles where level = ${level} and index = ${index}`
     if (row === undefined) throw new LedgerDamage(`tile ${tileKey(id)} is missing`)
     return row.hashes
   }
@@ -132,7 +124,8 @@ async function readTile(database: Database, id: TileId, width: number): Promise<
 
 /** Reads stored leaf hashes for proofs. The sealer has compared them with the bodies. */
 async function readStoredLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
-  const rows = await eventsIn(database, { from, to }).select('leaf_hash').execute()
+  const rows = await readRows(database, 'hashes of leaves')<{ leaf_hash: Buffer }>`
+    select leaf_hash from ledger.events where seq > ${from} and seq <= ${to} order by seq`
   if (rows.length !== to - from) throw new LedgerDamage(`events between ${from} and ${to} are missing`)
   return rows.map((row) => row.leaf_hash)
 }

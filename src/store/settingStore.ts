@@ -12,7 +12,7 @@ import {
   settingStreamId,
   type SettingValue,
 } from '../settings/settings.ts'
-import { type Database, readOrFault, readRows } from './database.ts'
+import { type Database, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
 /** Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day. */
@@ -86,18 +86,11 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
  */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   if (names.length === 0) return new Map()
-  const prefixes = names.filter((name) => name.endsWith('/'))
-  const rows = await readOrFault('the settings of the ledger', () =>
-    database
-      .selectFrom('ledger.settings')
-      .select(['name', 'seq', 'body'])
-      .where(({ eb, or }) =>
-        or([eb('name', 'in', names), ...prefixes.map((prefix) => eb('name', 'like', `${prefix}%`))]),
-      )
-      .orderBy('name')
-      .orderBy('number')
-      .execute(),
-  )
+  const prefixes = names.filter((name) => name.endsWith('/')).map((prefix) => `${prefix}%`)
+  const rows = await readRows(database, 'the settings of the ledger')<{ name: string; seq: number; body: Buffer }>`
+    select name, seq, body from ledger.settings
+    where name = any(${names}::text[]) or name like any(${prefixes}::text[])
+    order by name, number`
   const versions = new Map<string, RecordedSetting[]>(names.map((name) => [name, []]))
   for (const { name, seq, body } of rows) {
     const known = versions.get(name) ?? []

@@ -5,14 +5,9 @@ import type { ColumnType } from 'kysely'
  * arrives as text and its reader converts it to a bigint. Positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
-  'ledger.head': Readable<{ seq: number }>
-  /** Only for readers of the whole log in order of position. `ledger.read` reads one stream. */
-  'ledger.events': Readable<{ seq: number; kind: string; recorded_at: Date; body: Buffer; leaf_hash: Buffer }>
   'ledger.streams': Readable<{ id: Buffer; stream: number; kind: string; state: string }>
   'ledger.accounts': Readable<{ mint: string; name: string; balance: string }>
   'ledger.settings': Readable<{ name: string; number: number; seq: number; valid_from: Date; body: Buffer }>
-  'ledger.tiles': Readable<{ level: number; index: number; hashes: Buffer; root: Buffer }>
-  'ledger.checkpoints': Readable<{ size: number; root: Buffer; note: string; sealed_at: Date }>
   'work.open': Readable<{ queue: string; stream: number; id: Buffer; due_at: Date }>
   'work.presentations': Readable<{
     reference: Buffer
@@ -20,13 +15,6 @@ export interface Tables {
     presented_at: Date
     last_valid_height: number
     recorded_at: Date
-  }>
-  'work.payout_attempts': Readable<{
-    plan_id: string
-    part: number
-    signature: string
-    last_valid_height: number
-    transaction: Buffer
   }>
   'paywall.transfer_scans': Readable<{ token_account: string; signature: string; slot: number }>
   'news.articles': Readable<{

@@ -6,7 +6,7 @@ import { headPosition, type StoredCheckpoint } from '../../store/sealStore.ts'
 import { reportPosition } from '../rollUp.ts'
 import { readLedgerMints } from '../../store/ledgerMints.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
-import type { Database } from '../../store/database.ts'
+import { type Database, readRows } from '../../store/database.ts'
 
 /** The exported range of the ledger, and the tree that ties it to a checkpoint. */
 export interface ExportScope {
@@ -54,13 +54,9 @@ export async function scopeOf(snapshot: Database, { from, to }: ExportRange): Pr
 }
 
 async function checkpointUpTo(snapshot: Database, size: number): Promise<Pick<StoredCheckpoint, 'note'> | undefined> {
-  return snapshot
-    .selectFrom('ledger.checkpoints')
-    .select('note')
-    .where('size', '<=', size)
-    .orderBy('size', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+  const [newest] = await readRows(snapshot, 'the checkpoint of an export')<{ note: string }>`
+    select note from ledger.checkpoints where size <= ${size} order by size desc limit 1`
+  return newest
 }
 
 async function onlyMint(snapshot: Database): Promise<string | null> {
