@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
-import { type Database, readRow } from '../store/database.ts'
+import { type Database, assertRow } from '../store/database.ts'
 
 /** Burns of payments that contained none. The service burned them later or still owes them. */
 export interface BurnDebt {
@@ -46,7 +46,7 @@ const lastBurn = (mint: string) => sql`
 
 /** Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product. */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
-  const { owed, oldestAt, confirmed, body, burnedAt } = await readRow(database, 'owed burns')<DebtRow>`
+  const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`
     with last as (${lastBurn(mint)}),
     burned as (${burnedThrough(mint)}),
     oldest as (

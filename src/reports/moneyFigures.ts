@@ -1,4 +1,4 @@
-import { type Database, readRow, readRows } from '../store/database.ts'
+import { type Database, assertRow, readRows } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
 /** Sums of the whole ledger for monitoring, in a few rows whatever the number of payments. */
@@ -32,7 +32,7 @@ export async function moneyFigures(database: Database, { mint }: LedgerToken): P
     from reports.daily_totals
     where mint = ${mint} and day = '-infinity' and kind in ('payment', 'tab_request') and endpoint <> '' and account like 'Liabilities:Share:%'
     group by endpoint`
-  const others = await readRow(database, what)<{ exposed: string; late: number }>`
+  const others = await assertRow(database, what)<{ exposed: string; late: number }>`
     select coalesce((select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Memo:Exposed'), 0)::text as exposed,
       (select count(*) from reports.late_entries l where l.mint = ${mint})::bigint as late`
   return {

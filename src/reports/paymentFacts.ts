@@ -6,7 +6,7 @@ import { ledgerCodec, paymentCodec, type PaymentEvent } from '../payment/events.
 import type { PaymentState } from '../payment/payment.ts'
 import { type PaymentReference, readReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { accounts } from '../accounting/account.ts'
-import { type Database, readRow, readRows } from '../store/database.ts'
+import { type Database, assertRow, readRows } from '../store/database.ts'
 import { findAccounted } from '../store/lifecycleStore.ts'
 import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/foldPayment.ts'
@@ -240,7 +240,9 @@ async function readWallet(database: Database, mint: string): Promise<bigint> {
 }
 
 async function readPresented(database: Database, reference: PaymentReference): Promise<number | undefined> {
-  const { presented_at: presentedAt } = await readRow(database, 'a first presentation')<{ presented_at: Date | null }>`
+  const { presented_at: presentedAt } = await assertRow(database, 'a first presentation')<{
+    presented_at: Date | null
+  }>`
     select min(presented_at) as presented_at from work.presentations
     where reference = ${Buffer.from(streamIdOf(reference))}`
   return presentedAt?.getTime()

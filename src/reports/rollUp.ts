@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Database, readRow, readRows } from '../store/database.ts'
+import { type Database, assertRow, readRows } from '../store/database.ts'
 
 /** Last position in the reports, and in the ledger. They differ while the roll-up catches up. */
 export interface ReportPosition {
@@ -35,7 +35,7 @@ async function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promis
     select p.upto_seq < h.seq and current_setting('transaction_read_only') = 'off'
       and has_function_privilege('reports.roll_up(integer)', 'execute') as due
     from reports.progress p cross join ledger.head h`
-  return state?.due === true ? (await readRow(database, what)<Rolled>`${call}`).rolled : 0
+  return state?.due === true ? (await assertRow(database, what)<Rolled>`${call}`).rolled : 0
 }
 
 /** Reads the position of the projection and the last position of the ledger. */

@@ -35,8 +35,8 @@ export function readRows(database: Database, what: string) {
   }
 }
 
-/** Like `readRows`, for a query that has one row in every database. */
-export function readRow(database: Database, what: string) {
+/** Like `readRows`, for a query that has one row in every database: another answer is a bug. */
+export function assertRow(database: Database, what: string) {
   return async <Row>(query: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row> => {
     return assertPresent((await readRows(database, what)<Row>(query, ...values))[0], `the query for ${what} has a row`)
   }

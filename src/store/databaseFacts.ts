@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { assert } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
-import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, readRow } from './database.ts'
+import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, assertRow } from './database.ts'
 
 /** A login to examine. Destroying its database ends the pool. */
 export interface Login {
@@ -70,13 +71,13 @@ const loginColumns = sql`
 
 /** Reads the part of these facts that the service needs at its start. Needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
-  return readRow(database, 'the rights of the login')<LoginPower>`
+  return assertRow(database, 'the rights of the login')<LoginPower>`
     with ours as (${ourTables}) select ${loginColumns}`
 }
 
 /** Reads all facts in one query. Throws a retryable `Fault` if the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
-  return readRow(database, 'facts about the database')<DatabaseFacts>`
+  return assertRow(database, 'facts about the database')<DatabaseFacts>`
     with ours as (${ourTables})
     select ${loginColumns},
       current_setting('server_version') as version,
@@ -120,7 +121,8 @@ export async function refusalOfOwner(owner: Database): Promise<string | undefine
 
 /** Unix time in milliseconds, for comparison with the clock of this machine. */
 export async function readDatabaseClockMs(database: Database): Promise<number> {
-  const { clock_ms: clockMs } = await readRow(database, 'the clock of the database')<{ clock_ms: number }>`
+  const { clock_ms: clockMs } = await assertRow(database, 'the clock of the database')<{ clock_ms: number }>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`
+  assert(Number.isSafeInteger(clockMs), 'a clock has whole milliseconds')
   return clockMs
 }

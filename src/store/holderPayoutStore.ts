@@ -2,7 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { holderPayoutCodec, type HolderPayoutEvent } from '../payment/events.ts'
-import { type Database, readRow, readRows } from './database.ts'
+import { type Database, assertRow, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
@@ -124,7 +124,7 @@ export async function recordAttempt(
   { attempt, replaced }: { readonly attempt: PayoutAttempt; readonly replaced: Signature | undefined },
 ): Promise<boolean> {
   const { part, signature, lastValidHeight, bytes } = attempt
-  const { is_recorded: isRecorded } = await readRow(database, 'the transactions of a plan')<{ is_recorded: boolean }>`
+  const { is_recorded: isRecorded } = await assertRow(database, 'the transactions of a plan')<{ is_recorded: boolean }>`
     select work.record_payout_attempt(
       ${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)}, ${replaced ?? null}
     ) as is_recorded`

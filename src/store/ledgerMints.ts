@@ -1,6 +1,6 @@
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { symbolOfMint } from '../payment/dollar.ts'
-import { type Database, readRow, readRows } from './database.ts'
+import { type Database, assertRow, readRows } from './database.ts'
 
 /** A mint of the ledger. Its name is its commodity in journals. */
 export interface LedgerMint {
@@ -17,6 +17,7 @@ export class UnknownMint extends Error {
 /** All mints of the ledger: the token of the first price list, then the others in the order of their first payments. */
 export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
   const mints = await readMints(database)
+  assert(new Set(mints).size === mints.length, 'each mint is listed once')
   const others = mints.filter((mint) => symbolOfMint(mint) === undefined)
   return Promise.all(
     mints.map(async (mint) => {
@@ -57,7 +58,7 @@ async function readMints(database: Database): Promise<readonly string[]> {
  * list with a price in it or from its first payment.
  */
 async function readDecimals(database: Database, mint: string): Promise<number> {
-  const { decimals } = await readRow(database, what)<{ decimals: number | null }>`
+  const { decimals } = await assertRow(database, what)<{ decimals: number | null }>`
     select coalesce(
       (
         select (convert_from(s.body, 'UTF8')::jsonb #>> '{value,decimals}')::integer

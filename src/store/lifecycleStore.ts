@@ -6,7 +6,7 @@ import { type Account, accounts, prepaidOn } from '../accounting/account.ts'
 import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
-import { type Database, readOrFault, readRow } from './database.ts'
+import { type Database, readOrFault, assertRow } from './database.ts'
 import type { Election, Lease } from './election.ts'
 import { foldPayment } from './foldPayment.ts'
 import { advanceScan, readScanPlace } from './transferScan.ts'
@@ -149,7 +149,7 @@ const followedMax = 5_000
  * all.
  */
 async function followOpenWork(database: Database): Promise<number> {
-  const { behind, followed } = await readRow(database, 'open work')<{ behind: number; followed: number }>`
+  const { behind, followed } = await assertRow(database, 'open work')<{ behind: number; followed: number }>`
     select work.follow(${followedMax}) as followed,
       greatest(0, (select seq from ledger.head) - (select upto_seq from work.progress)) as behind`
   return Math.max(0, behind - followed)

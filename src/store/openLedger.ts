@@ -81,10 +81,9 @@ export async function openLedger(options: LedgerOptions) {
   })
   const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool })
   const election = createElection({ database, clock, log, holder: options.applicationName })
-  const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(strangerPool)
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
-  const priceLists = createPriceListStore({ database, kernel, nowMs })
+  const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
   const tabs = createTabStore({ database, pool, kernel, clock })
   return {
     payments: createPaymentLedger({ pool, strangers, kernel, log, quotes, priceLists, sentAnswers, tabs, repeatMs }),
@@ -93,12 +92,11 @@ export async function openLedger(options: LedgerOptions) {
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
-    settings: createSettingStore({ database, kernel, nowMs }),
+    settings: createSettingStore({ database, kernel, nowMs: () => clock.nowMs() }),
     /** Kernel for stream kinds that this service does not use itself. */
     kernel,
     /** Handle for the sealer, the news and the reports. Other code does not read tables. */
     database,
-    /** Detects that the database has gone back. */
     history,
     /** Throws a Fault unless the database continues the ledger that this instance has seen. */
     requireHistory: () => history.compare(pool),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import type { Presentation, Presentations } from '../payment/presentations.ts'
-import { type Database, readOrFault, readRow } from './database.ts'
+import { type Database, readOrFault, assertRow } from './database.ts'
 
 /** First presentations in a bounded table outside the ledger (`work.presentations`). */
 export function createPresentations(database: Database): Presentations {
@@ -17,7 +17,7 @@ const what = 'a first presentation'
 async function record(database: Database, presented: Presentation): Promise<Presentation> {
   const { reference, wallet, presentedAtMs, bound } = presented
   const id = Buffer.from(presentedIdOf(reference))
-  const row = await readRow(database, what)<{ presented_at: Date; last_valid_height: number }>`
+  const row = await assertRow(database, what)<{ presented_at: Date; last_valid_height: number }>`
     select * from work.record_presentation(${id}, ${wallet}, ${new Date(presentedAtMs)}, ${bound.lastValidHeight})`
   return { ...presented, ...presentationOf(row) }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase, readRow } from './database.ts'
+import { type Database, openDatabase, assertRow } from './database.ts'
 
 /** A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql). */
 export const quoteRetentionDays = 3
@@ -32,7 +32,7 @@ export interface QuoteStorage {
 
 /** Reads figures for metrics. A growing table means that the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
-  const { bytes, oldest_days: oldestDays } = await readRow(database, 'the size of the quotes')<{
+  const { bytes, oldest_days: oldestDays } = await assertRow(database, 'the size of the quotes')<{
     bytes: number
     oldest_days: number
   }>`select * from ledger.quote_storage()`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { sqlState } from '@tollbook/ledger/database'
 import { type Database, isDenied } from './database.ts'
@@ -43,6 +43,7 @@ export async function recordBody(database: Database, recording: Recording): Prom
 }
 
 async function call(database: Database, { call, role, bodies, whenLost }: Recording): Promise<Row> {
+  assert(bodies.length > 0, 'a recording has an event')
   const record = sql.raw(`ledger.${call}`)
   const events = bodies.map((body) => sql`${Buffer.from(body, 'utf8')}`)
   try {

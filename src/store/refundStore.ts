@@ -13,7 +13,7 @@ import {
   type RefundState,
   refundStreamName,
 } from '../payment/refundDecision.ts'
-import { type Database, readRow, readRows } from './database.ts'
+import { type Database, assertRow, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody, type Recording } from './recordBody.ts'
 
@@ -42,7 +42,7 @@ export function createRefundStore(database: Database, nowMs: () => number) {
   return {
     /** Login of the session, which a decision records. */
     login: async () =>
-      (await readRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
+      (await assertRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
     read: (payment: PaymentReference) => readRefund(database, payment),
     /** Undefined if another decision was recorded first. Read and decide again. */
     record: (decision: RefundDecision, before: RefundState) =>

@@ -14,7 +14,7 @@ import {
   type TreeEdge,
   widthAt,
 } from '@tollbook/core/tiles'
-import { type Database, readRow, readRows } from './database.ts'
+import { type Database, assertRow, readRows } from './database.ts'
 import type { Lease } from './election.ts'
 
 export interface StoredCheckpoint extends TreeHead {
@@ -47,7 +47,7 @@ const hashBytes = 32
 
 /** The position of the newest event. Reads without a lock, so appends never wait for the seal. */
 export async function headPosition(database: Database): Promise<number> {
-  const { seq } = await readRow(database, 'the head of the ledger')<{ seq: number }>`select seq from ledger.head`
+  const { seq } = await assertRow(database, 'the head of the ledger')<{ seq: number }>`select seq from ledger.head`
   assert(seq >= 0, 'positions count up from 0')
   return seq
 }
@@ -77,6 +77,7 @@ export interface Span {
 }
 
 export function eventsIn(database: Database, { from, to }: Span) {
+  assert(from <= to, 'a span does not go back')
   return readRows(database, 'events')<{ seq: number; recorded_at: Date; body: Buffer; leaf_hash: Buffer }>`
     select seq, recorded_at, body, leaf_hash from ledger.events where seq > ${from} and seq <= ${to} order by seq`
 }

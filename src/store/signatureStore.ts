@@ -1,8 +1,9 @@
+import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
 import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import type { Log } from '../machine/log.ts'
-import { type Database, openDatabase, readRow, readRows } from './database.ts'
+import { type Database, openDatabase, assertRow, readRows } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
 /**
@@ -77,7 +78,7 @@ const what = 'signatures of the fee payer'
 
 async function find(database: Database, { digest, wallet }: FindQuestion) {
   // Read the time as text, because a Date lacks microseconds.
-  const { signature, as_of: asOf } = await readRow(database, what)<{ signature: Buffer | null; as_of: string }>`
+  const { signature, as_of: asOf } = await assertRow(database, what)<{ signature: Buffer | null; as_of: string }>`
     select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
     from signer.find_signature(${bytesOf(digest)}, ${wallet})`
   return { signature: signature === null ? undefined : signatureOfBytes(signature), asOf }
@@ -99,7 +100,7 @@ async function record(
   }: RecordedSigning & KnownBalance & DayLimits,
 ): Promise<string | undefined> {
   // A lost answer also throws a fault. The caller then repeats the payment, and finds the row if it was written.
-  const { rule } = await readRow(database, what)<{ rule: string | null }>`
+  const { rule } = await assertRow(database, what)<{ rule: string | null }>`
     select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
       ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDayLamports}, ${perWalletAndDayLamports}, ${dollar ?? null}) as rule`
   return rule ?? undefined
@@ -110,10 +111,12 @@ async function recordOutcome(database: Database, digest: string, outcome: 'faile
 }
 
 async function spentToday(database: Database): Promise<bigint> {
-  const { lamports } = await readRow(database, what)<{
+  const { lamports } = await assertRow(database, what)<{
     lamports: string
   }>`select signer.spent_today()::text as lamports`
-  return BigInt(lamports)
+  const spentLamports = BigInt(lamports)
+  assert(spentLamports >= 0n, 'a day spends no less than nothing')
+  return spentLamports
 }
 
 const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'hex')

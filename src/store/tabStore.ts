@@ -23,7 +23,7 @@ import {
   type TabLifecycleDecision,
 } from '../payment/tab.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
-import { type Database, readRow, readRows } from './database.ts'
+import { type Database, assertRow, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 import { foldPayment } from './foldPayment.ts'
 import { createBalanceReader, type ReadBalance } from './tabBalances.ts'
@@ -161,7 +161,7 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
 
 /** Reads the number of tabs that hold something, the sums over all tabs, and over all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
-  const sums = await readRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
+  const sums = await assertRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
     select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
       coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
       coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
@@ -196,7 +196,7 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
 /** Reads the tally of a tab since a time, with the number of its deposits at that moment. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
-  const { amount, deposits } = await readRow(database, 'what a tab has spent today')<{
+  const { amount, deposits } = await assertRow(database, 'what a tab has spent today')<{
     amount: string
     deposits: number
   }>`
