@@ -95,6 +95,17 @@ test('a request whose price is known is debited at once, without a request for t
   expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '200000000' })
 })
 
+test('a price is known for ten minutes, and is asked for afterwards', async () => {
+  const { sent, fetch: counted } = counting()
+  let aheadMs = 0
+  const clock = { ...impatientClock, monotonicMs: () => aheadMs }
+  const payingFetch = payer({ fetch: counted, clock })
+  await buy(payingFetch, 'a')
+  aheadMs = 10 * 60_000
+  await buy(payingFetch, 'b')
+  expect(sent).toEqual({ unpaid: 2, paid: 2 })
+})
+
 test('a price that rose is asked for again, and a risen price above the limit is not paid', async () => {
   const at = (usd: string, besides?: TestService) =>
     openTestService({
