@@ -150,7 +150,6 @@ const packageHomes = {
   pg: ['^packages/(ledger|audit|sandbox)/', '^src/store/', '^src/reports/'],
   'csv-stringify': ['^src/reports/'],
   'hyparquet-writer': ['^src/reports/'],
-  'cli-progress': ['^src/cli/'],
   '@solana/web3.js': ['^packages/localnet/', '^src/chain/', '^src/cli/local/'],
   '@solana/spl-token': ['^src/chain/', '^src/cli/local/'],
   litesvm: ['^packages/localnet/'],
@@ -267,7 +266,11 @@ module.exports = {
       name: 'config-stands-alone',
       severity: 'error',
       from: { path: '^src/config(\\.ts$|/)' },
-      to: { path: '^src/', pathNot: '^src/(config(\\.ts$|/)|machine/|pricing/|product/(upstreamName|seller)\\.ts$|payment/(paymentAges|dollar)\\.ts$)' },
+      to: {
+        path: '^src/',
+        pathNot:
+          '^src/(config(\\.ts$|/)|machine/|pricing/|product/(upstreamName|seller)\\.ts$|payment/(paymentAges|dollar)\\.ts$)',
+      },
     },
     {
       name: 'long-answers-are-light',

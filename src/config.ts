@@ -72,10 +72,7 @@ export type ReceiptSigningKey = NonNullable<Config['receiptSigningKey']>
 export type ServiceConfig = Config & { readonly [K in NeededPart]: NonNullable<Config[K]> }
 type NeededPart = 'ledger' | 'chain' | 'receiptSigningKey'
 
-/**
- * Sets the defaults that depend on local mode. Local mode has only demonstration keys, and still listens only on the
- * loopback address by default.
- */
+/** Local mode has only demonstration keys, and still listens only on the loopback address by default. */
 function withDefaults(config: z.infer<typeof configSchema>) {
   const { chain, ledger, providers, server } = config
   const host = chain === undefined || ledger === undefined ? '127.0.0.1' : '0.0.0.0'
@@ -93,7 +90,6 @@ const leaves = leavesOf(configSchema)
 export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf) => leaf.variable))]
 
 interface ConfigFlags {
-  /** Value of a command-line flag that replaces a variable. */
   readonly sampleUpstreams?: string | undefined
   /** Replaces PRODUCTS_FILE. */
   readonly productsFile?: string | undefined
@@ -145,7 +141,6 @@ export function readVariable(name: string): { readonly value: string } | { reado
   return { problem: mistakes.length === 0 ? 'is not set' : `cannot be read: ${mistakes.join('; ')}` }
 }
 
-/** Creates one fault that lists all mistakes of a configuration. */
 export function configFault(mistakes: readonly string[], hints: readonly string[] = []): Fault {
   const lines = [...mistakes, ...hints].map((line) => `\n  ${line}`).join('')
   const s = mistakes.length === 1 ? '' : 's'

@@ -3,12 +3,10 @@ import type { CheckpointComparison } from '../store/checkpointFile.ts'
 /** `sound`: it can be served. `older`: it is whole, and lacks events that a checkpoint was signed over. */
 export type DrillVerdict = 'sound' | 'older' | 'broken'
 
-/** Results of the checks on a restored ledger. */
 export interface DrillFindings {
   readonly failedChecks: readonly string[]
   readonly auditExitCode: number
   readonly comparisons: readonly CheckpointComparison[]
-  /** Whether the replay ended at a chosen time. */
   readonly hasTarget: boolean
 }
 
@@ -22,7 +20,6 @@ export function judgeDrill({ failedChecks, auditExitCode, comparisons }: DrillFi
   return comparisons.some(({ relation }) => relation === 'older') ? 'older' : 'sound'
 }
 
-/** The verdict with what to do about it. */
 export function describeVerdict(findings: DrillFindings): string {
   const verdict = judgeDrill(findings)
   const missingEvents = Math.max(0, ...findings.comparisons.map((comparison) => comparison.missingEvents))

@@ -2,10 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describeError, errorCode, Fault } from '@tollbook/core/fault'
 
-/**
- * A repository of pgBackRest. Its place and keys are in pgbackrest.conf and PGBACKREST_… variables, which we only pass
- * on.
- */
+/** A repository of pgBackRest, whose own configuration has its place and keys. */
 export interface Repository {
   readonly stanza: string
   readonly interrupted: AbortSignal

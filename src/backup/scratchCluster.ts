@@ -11,7 +11,6 @@ export interface ScratchOptions {
   readonly repository: Repository
   /** Folder of the programs of Postgres. Undefined: that of Debian, for the version of the backup. */
   readonly programs: string | undefined
-  /** A folder in which the scratch gets its own folder. */
   readonly scratchFolder: string
   readonly superuser: string
   /** The replay ends here. Undefined: at the end of the archive. */

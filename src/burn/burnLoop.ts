@@ -14,7 +14,6 @@ export interface BurnLoopDeps {
 // Retry a failed or undecided round after a minute, not after the next hour.
 const againMs = 60_000
 
-/** Burns the debts at once and then at each interval, until stopped. */
 export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     const waitMs = (await runOnce(deps, stopping)) ? deps.everyMs : Math.min(deps.everyMs, againMs)

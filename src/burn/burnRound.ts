@@ -60,7 +60,6 @@ export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broa
   readDelegate(burnTransaction: Uint8Array, finalizedSlot?: number): Promise<DelegateState>
 }
 
-/** Outcome of one run. */
 export type BurnOutcome =
   | { readonly outcome: 'nothing_owed' }
   /** Another job has taken the round. The next run continues from the record of that job. */
@@ -75,10 +74,7 @@ interface Settled {
   readonly baseUnits: bigint
 }
 
-/**
- * Runs once: continues the open round, or plans a round for all debts. Each step is recorded before the chain receives
- * it.
- */
+/** Continues the open round, or plans one for all debts. Each step is on record before the chain receives it. */
 export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { ledger, terms, chain } = deps
   const { open, lastRound, burnedThroughPosition } = await ledger.readRounds(terms.mint)
@@ -121,10 +117,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/**
- * Returns the fault for a burn that would fail. Such a burn is not recorded, because the operator must fix the cause
- * first.
- */
+/** Such a burn is not recorded, because the operator must fix the cause first. */
 function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
@@ -153,10 +146,7 @@ const pollMs = 1_000
 // A blockhash is valid for about a minute, and finality takes about 13 s more.
 const pollsMax = 120
 
-/**
- * Looks the recorded transaction up and sends its exact bytes again. It ends when the finalized chain has the
- * transaction or can no longer include it.
- */
+/** Sends the recorded bytes again until the finalized chain has them or can no longer include them. */
 async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { chain, clock } = deps
   const { signature, round, lastValidHeight } = open
@@ -254,10 +244,7 @@ interface Ending {
   readonly effectiveAtMs: number
 }
 
-/**
- * Records the end of a round. If another job was first, its record is the same, because it read the same finalized
- * chain.
- */
+/** If another job was first, its record is the same, because it read the same finalized chain. */
 async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
   const { decision, effectiveAtMs } = ending
   const [event] = assertPresent(decision, 'a submitted burn can end').events

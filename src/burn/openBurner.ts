@@ -1,4 +1,4 @@
-import { type BurnAccounts, type BurnKey, createBurnKey, readBurnAccounts } from '../chain/burnTransaction.ts'
+import { type BurnAccounts, createBurnKey, readBurnAccounts } from '../chain/burnTransaction.ts'
 import { type Chain, openChain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { postJson } from '../outbound/postJson.ts'
@@ -13,7 +13,7 @@ import { createBurnLedger } from '../store/burnStore.ts'
 import type { Database } from '../store/database.ts'
 import { openFitting } from '../store/schemaVersion.ts'
 import { readPeriods } from '../store/settingStore.ts'
-import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
+import { burnOnce, type BurnChain, type BurnDeps } from './burnRound.ts'
 
 export interface BurnerOptions {
   /** Connection with a login that is a member of `tollbook_burner`. */
@@ -29,21 +29,12 @@ export interface BurnerOptions {
   readonly seam?: (deps: BurnDeps) => BurnDeps
 }
 
-/**
- * Burns the debts of the ledger. It holds the delegate's key, not the payment wallet's key, and may record burn events
- * only.
- */
-export interface Burner {
-  readonly delegate: BurnKey['address']
-  /** Ends the open round, or starts one for all burn debts of final payments. */
-  burnOnce(stopping?: AbortSignal): Promise<BurnOutcome>
-  close(): Promise<void>
-}
-
 const connectionsMax = 2
 
-/** Opens the burn process. Throws a `Fault` if the schema or the chain does not match. */
-export async function openBurner(options: BurnerOptions): Promise<Burner> {
+export type Burner = Awaited<ReturnType<typeof openBurner>>
+
+/** Opens the burn process, which may record burn events only. Throws a `Fault` if the schema or chain does not match. */
+export async function openBurner(options: BurnerOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
   const login = { databaseUrl, applicationName: 'tollbook burn', connectionsMax, log }
@@ -57,7 +48,8 @@ export async function openBurner(options: BurnerOptions): Promise<Burner> {
   const stored = opened.move()
   return {
     delegate,
-    burnOnce: (stopping) => burnOnce(seam(deps), stopping),
+    /** Ends the open round, or starts one for all burn debts of final payments. */
+    burnOnce: (stopping?: AbortSignal) => burnOnce(seam(deps), stopping),
     close: () => stored.disposeAsync(),
   }
 }
@@ -67,7 +59,6 @@ interface WalletDeps {
   readonly clock: Clock
 }
 
-/** Creates the view of the chain that a run of the burn job uses. */
 export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
   return {
     ...chain.reader,

@@ -19,7 +19,6 @@ interface AnchorOptions {
   readonly every?: string
 }
 
-/** `tollbook anchor`: writes the newest checkpoint into a memo on Solana, with a key that the service does not have. */
 export function anchorCommand(deps: CommandDeps): Command {
   return new Command('anchor')
     .description(
@@ -52,8 +51,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
     const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? readConfig().seal.anchorRpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
     const { checkpoint } = await fetchCheckpoint({ baseUrl, keys })
-    const clock = deps.clock === undefined ? {} : { clock: deps.clock }
-    const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
+    const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, clock: deps.clock }, checkpoint)
     const { origin, size, root } = checkpoint
     const json = { origin, size, root: encodeBase64(root), signature, memo }
     if (options.output !== undefined) await writeFileAtomically(options.output, `${JSON.stringify(json)}\n`, '--output')

@@ -6,7 +6,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook audit`: the command of packages/audit, with defaults from this machine's service. */
 export function auditCommand(deps: CommandDeps): Command {
   const command = new Command('audit')
     .description('replay the ledger or a jsonl export of it with independent code, and report every discrepancy')
@@ -21,7 +20,7 @@ export function auditCommand(deps: CommandDeps): Command {
         stderr,
         interrupted,
         findLedger: (database) => findKnownLedger(deps, database),
-        ...(clock === undefined ? {} : { clock }),
+        clock,
       })
       deps.setExitCode(code)
     })

@@ -27,7 +27,6 @@ interface BurnFlags {
   readonly untilStdinEnds?: boolean
 }
 
-/** `tollbook burn`: burns the tokens that payments without a burn owe. Only this process has the key of the delegate. */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description(

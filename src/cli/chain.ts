@@ -8,7 +8,6 @@ import { enterableFolder, openFolder } from './local/home.ts'
 // Default port of a local node in all Solana tools.
 const standardPort = 8_899
 
-/** `tollbook chain`: starts only the local chain, with the folder of local mode. */
 export function chainCommand(): Command {
   return localnetCommand({
     name: 'chain',

@@ -1,7 +1,6 @@
 import type { OutputStream } from '@tollbook/client/command/commandDeps'
 import type { Clock } from '@tollbook/core/clock'
 
-/** Dependencies of the commands on the process. */
 export interface CommandDeps {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
@@ -10,5 +9,5 @@ export interface CommandDeps {
   readonly setExitCode: (code: number) => void
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal
-  readonly clock?: Clock
+  readonly clock: Clock
 }

@@ -65,10 +65,6 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   await untilStopped()
 }
 
-/**
- * Shows a paid request from the 402 to the receipt, the other products, a tab, and the ledger. Throws at the first
- * mismatch.
- */
 async function showDemo(deps: DemoDeps): Promise<void> {
   const before = await readFigures(deps)
   const spent = [await showPaidRequest(deps), ...(await showProducts(deps))]

@@ -17,7 +17,7 @@ export function withDiagnosis(
       chain: chainOf(installation),
       limits: installation.config.refunds.limits,
       log: silentLog,
-      ...(deps.clock && { clock: deps.clock }),
+      clock: deps.clock,
     })
   }
   return runWith(deps, open, work)

@@ -1,9 +1,6 @@
 import { compareFunctions, type RunQuery } from '@tollbook/audit/installedFunctions'
 
-/**
- * Returns the database functions that differ from this release, with the difference. Undefined for a database of
- * another release.
- */
+/** Database functions that differ from this release. Undefined for a database of another release. */
 export async function findDifferingFunctions(run: RunQuery): Promise<readonly string[] | undefined> {
   const comparison = await compareFunctions(run)
   if (!comparison.isOfRelease) return undefined

@@ -6,7 +6,6 @@ import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { findDifferingFunctions } from './differingFunctions.ts'
 
-/** `tollbook doctor`: checks an installation before the service starts, or while it runs. */
 export function doctorCommand(deps: CommandDeps): Command {
   return new Command('doctor')
     .description('check configuration, database, chain and ledger of this installation; changes nothing')
@@ -40,7 +39,6 @@ Exit codes:
 
 const marks: Readonly<Record<CheckVerdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
 
-/** Formats a finding for a terminal. */
 export function textOfFinding({ check, verdict, detail, fix }: CheckFinding): string {
   const text = `${marks[verdict]}  ${check}: ${detail}`
   return fix === undefined ? text : `${text}\n      fix: ${fix}`

@@ -34,7 +34,6 @@ interface DrillFlags {
 
 const exitCodes: Readonly<Record<DrillVerdict, number>> = { sound: 0, broken: 1, older: 3 }
 
-/** `tollbook drill`: proves that the backups of pgBackRest can be restored, in a scratch cluster that is removed. */
 export function drillCommand(deps: CommandDeps): Command {
   return new Command('drill')
     .description('restore a backup of pgBackRest into a scratch cluster, examine and audit it, and print a verdict')

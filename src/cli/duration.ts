@@ -7,7 +7,6 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ])
 
-/** Reads a duration such as 90s, 10m, 24h or 7d. */
 export function readDuration(option: string, text: string, maxMs: number): number {
   const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)

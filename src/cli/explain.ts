@@ -23,7 +23,6 @@ interface ExplainFlags extends DecisionFlags {
   readonly json?: boolean
 }
 
-/** `tollbook explain`: reports what happened to one payment, for support staff. */
 export function explainCommand(deps: CommandDeps): Command {
   return new Command('explain')
     .description('explain one payment: what chain and ledger say, each rule, each attempt, and what to do next')

@@ -3,7 +3,6 @@ import type { Explanation } from '../diagnosis/explanation.ts'
 
 const usdDecimals = 6
 
-/** Formats an explanation for a terminal. */
 export function explanationText(explanation: Explanation, decimals: number): string {
   const { subject, reference, diagnosis, asOf } = explanation
   const tokens = (baseUnits: string | null) =>

@@ -11,7 +11,6 @@ interface FaucetFlags {
   readonly sol: string
 }
 
-/** `tollbook faucet`: gives a wallet SOL and service tokens, on the local chain only. */
 export function faucetCommand(deps: CommandDeps): Command {
   return new Command('faucet')
     .description('give a wallet SOL, newly minted service tokens and 10 sample dollars (local mode only)')

@@ -7,7 +7,6 @@ import { makeReceiptKey } from './local/home.ts'
 import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook key`: lists and rotates the key that signs receipts and checkpoints. */
 export function keyCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: 'receipt-key',

@@ -13,7 +13,6 @@ import { prepareCommand } from './prepareCommand.ts'
 
 type LoadCommand = (deps: CommandDeps) => Promise<Command>
 
-/** Commands in the order of the help. */
 const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
   ['serve', async () => (await import('./serve.ts')).serveCommand('operated')],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
@@ -66,10 +65,7 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
   return (await import('./audit.ts')).auditCommand(deps)
 }
 
-/**
- * Loads the command of this name. Without a valid name, loads all commands: the help lists them and suggests similar
- * names.
- */
+/** Without a valid name, loads all commands: the help lists them and suggests similar names. */
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
   const loaded =

@@ -1,4 +1,3 @@
-import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
@@ -22,7 +21,7 @@ export async function runOnSchedule(
 }
 
 async function repeat(
-  { clock = systemClock, interrupted }: CommandDeps,
+  { clock, interrupted }: CommandDeps,
   everyMs: number,
   work: (stopping: AbortSignal) => Promise<number>,
 ): Promise<number> {

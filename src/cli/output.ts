@@ -24,40 +24,18 @@ export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): num
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/**
- * Opens standard output. The reader of the pipe determines the speed, and may end the output by closing the pipe.
- * Ctrl-C ends it too.
- */
+/** The reader of the pipe determines the speed. It may end the output by closing the pipe, as Ctrl-C does. */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
-  if (stdout instanceof Writable) return openStream(stdout, interrupted)
-  return {
-    write: (chunk) => Promise.resolve(void stdout.write(String(chunk))),
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
-  }
-}
-
-function openStream(stream: Writable, interrupted: AbortSignal): Output {
+  const done = () => Promise.resolve()
+  if (!(stdout instanceof Writable))
+    return { write: (chunk) => Promise.resolve(void stdout.write(String(chunk))), finish: done, abandon: done }
   // Ignore the event, because each write reports its own failure. Without a listener, the event would end the process.
-  stream.on('error', () => undefined)
-  return {
-    write: (chunk) => handOver({ stream, chunk, interrupted }),
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
-  }
+  stdout.on('error', () => undefined)
+  return { write: (chunk) => handOver(stdout, chunk, interrupted), finish: done, abandon: done }
 }
 
-interface Handed {
-  readonly stream: Writable
-  readonly chunk: string | Uint8Array
-  readonly interrupted: AbortSignal
-}
-
-/**
- * Writes a chunk and waits until the system accepts it, so that no rows are read from the database before the reader
- * needs them.
- */
-function handOver({ stream, chunk, interrupted }: Handed): Promise<void> {
+/** Waits until the system accepts the chunk, so that no rows are read before the reader needs them. */
+function handOver(stream: Writable, chunk: string | Uint8Array, interrupted: AbortSignal): Promise<void> {
   interrupted.throwIfAborted()
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error('interrupted', { cause: interrupted.reason }))

@@ -7,7 +7,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 
-/** `tollbook pay`: the command of packages/client, with defaults from this machine's service. */
 export function payCommand(deps: CommandDeps): Command {
   const command = new Command('pay')
     .description('request a paid endpoint, pay its price up to a limit, and print the data and the receipt')
@@ -24,7 +23,7 @@ export function payCommand(deps: CommandDeps): Command {
         interrupted,
         paymentFolder: join(deps.home(), 'payments'),
         readLocal: () => readLocal(deps),
-        ...(clock === undefined ? {} : { clock }),
+        clock,
       })
       deps.setExitCode(code)
     })

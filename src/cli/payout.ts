@@ -35,7 +35,6 @@ interface SendFlags {
   readonly unsigned?: boolean
 }
 
-/** `tollbook payout`: pays the debts of the payment wallet. The service never has its key; see docs/payouts.md. */
 export function payoutCommand(deps: CommandDeps): Command {
   const command = new Command('payout')
     .description('pay out what the ledger owes: plan it, send it, record it')

@@ -1,5 +1,4 @@
 import type { Address } from '@tollbook/core/address'
-import { systemClock } from '@tollbook/core/clock'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { parseShareWallets, readConfig } from '../config.ts'
 import { silentLog } from '../machine/log.ts'
@@ -42,10 +41,9 @@ async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout
   // A payout counts as failed only if two nodes agree. The node of local mode is the chain itself, so it is listed
   // twice.
   const rpcUrls = config.chain === undefined ? [...chain.rpcUrls, ...chain.rpcUrls] : chain.rpcUrls
-  return openPayout({ ...chain, rpcUrls, mint, databaseUrl, clock: deps.clock ?? systemClock, log: silentLog })
+  return openPayout({ ...chain, rpcUrls, mint, databaseUrl, clock: deps.clock, log: silentLog })
 }
 
-/** Wallet of each share. `--wallets` takes precedence over PAYOUT_WALLETS. */
 export function payoutWallets(flag: string | undefined): ReadonlyMap<string, Address> {
   const { wallets } = readConfig().payout
   if (flag === undefined) return wallets

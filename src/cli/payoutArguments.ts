@@ -52,7 +52,6 @@ export function addressIn(option: string, text: string): Address {
   return address
 }
 
-/** Reads the number of token accounts that may be opened. */
 export function accountsIn(option: string, text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new UsageProblem(option, `must be a whole number up to 9999 (got ${text})`)
   return Number(text)

@@ -25,7 +25,6 @@ interface PayFlags {
   readonly feePayer?: string
 }
 
-/** `tollbook payout holders`: divides a share among the holders of the token; see docs/payouts.md. */
 export function holdersCommand(deps: CommandDeps): Command {
   const command = new Command('holders').description('divide a share among the holders of the token')
   command
@@ -97,10 +96,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   deps.stdout.write(`${JSON.stringify({ id, parts: parts.length, ...figures, file: flags.output })}\n`)
 }
 
-/**
- * Wallets that receive nothing as holders. The wallets of other shares are our own. The ledger adds the payment wallets
- * later.
- */
+/** Wallets of other shares are our own. The ledger adds the payment wallets later. */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
   const own = [...payoutWallets(undefined)].flatMap(([name, wallet]) => (name === share ? [] : [wallet]))
   return [...own, ...exclude.map((wallet) => addressIn('--exclude', wallet))]

@@ -12,7 +12,6 @@ export interface PartsToSend {
   readonly parts: readonly number[]
 }
 
-/** Prints unsigned transactions for a multisig, whose signers then sign for the payment wallet. */
 export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
   const unpaid = new UnpaidLines(deps)
   for (const part of parts) {
@@ -30,10 +29,7 @@ interface SigningOrder extends PartsToSend {
   readonly feePayer: string | undefined
 }
 
-/**
- * Sends the parts in order. Only a part with an unknown outcome stops the run. Sending the plan again continues after
- * the last paid part.
- */
+/** Only a part with an unknown outcome stops the run. Sending the plan again continues after the last paid part. */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
   const unpaid = new UnpaidLines(deps)
@@ -54,10 +50,7 @@ interface PartToSign {
   readonly signers: readonly { readonly address: Address; readonly secretKey: Uint8Array }[]
 }
 
-/**
- * Returns undefined if the part is on chain, or the reason why it certainly is not. Throws while the outcome is
- * unknown.
- */
+/** Undefined if the part is on chain, or why it certainly is not. Throws while the outcome is unknown. */
 async function sendPart(
   deps: CommandDeps,
   payout: Payout,
@@ -90,7 +83,6 @@ class UnpaidLines {
     this.#add(`part ${part} was not paid: ${why}`)
   }
 
-  /** Throws a `Fault` if something was not paid. */
   refuse(): void {
     if (this.#count === 0) return
     throw new Fault(

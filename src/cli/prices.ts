@@ -26,7 +26,6 @@ DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is de
 The fee share is the network fee of a payment by x402 or MPP as a part of the price.
 A price below the smallest price of its dollar in CURRENCIES is marked "tabs only": only debits of tabs pay it.`
 
-/** `tollbook prices`: the prices in force in every mint, and the smallest price that pays for its network fee. */
 export function pricesCommand(deps: CommandDeps): Command {
   return new Command('prices')
     .description('list the prices in force in every mint, with the network fee and the smallest profitable price')
@@ -58,7 +57,6 @@ async function show(deps: CommandDeps, { database: given, solUsd }: PricesFlags)
   }
 }
 
-/** Smallest price that payments in this mint pay, by CURRENCIES. */
 function smallestPaymentMicroUsd(mint: string): bigint | undefined {
   return dollarOfMint(mint, readConfig().currencies.accepted)?.minimumMicroUsd
 }

@@ -18,7 +18,6 @@ import { printCharge, printOutcome } from './productOutcome.ts'
 import { importCommand } from './productsImport.ts'
 import { exitCodeOf, printResult } from './runCommand.ts'
 
-/** `tollbook products`: checks and tries the products of a file before they are sold. */
 export function productsCommand(deps: CommandDeps): Command {
   const run = async (work: () => Promise<number>) => deps.setExitCode(await exitCodeOf(deps, work))
   const products = new Command('products').description('check and try the products of a file, and print its schema')

@@ -9,7 +9,6 @@ interface Options extends Omit<ImportOrder, 'document' | 'operations' | 'priceUs
   readonly price: string
 }
 
-/** `tollbook products import`: the entries of a products file, for the operator to check and to edit. */
 export function importCommand(deps: CommandDeps, run: (work: () => Promise<number>) => Promise<void>): Command {
   const more = (operation: string, earlier: readonly string[]) => [...earlier, operation]
   return new Command('import')

@@ -15,7 +15,6 @@ Exit codes:
   7  the database or the Solana node does not answer
   9  they differ: each transfer that is not in the ledger is listed`
 
-/** `tollbook reconcile`: compares the payment wallets on chain with the ledger. */
 export function reconcileCommand(deps: CommandDeps): Command {
   return new Command('reconcile')
     .description(

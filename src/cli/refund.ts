@@ -26,7 +26,6 @@ Exit codes:
   4  refused: the message says why, and nothing was recorded
   7  the database or the Solana node does not answer; run the command again`
 
-/** `tollbook refund`: records a person's decision about the refund of one payment. */
 export function refundCommand(deps: CommandDeps): Command {
   const command = new Command('refund')
     .description('approve a refund that is due, or refund a delivered answer')
@@ -56,7 +55,6 @@ interface Decision {
   readonly flags: DecisionFlags
 }
 
-/** Records the decision and prints it as one JSON line. */
 export function runDecision(deps: CommandDeps, action: RefundAction, { payment, flags }: Decision): Promise<void> {
   return withDiagnosis(deps, 'finance', async (diagnosis) => {
     const subject = readSubject(payment)

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander'
-import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
+import { isoTime } from '@tollbook/core/clock'
 import type { ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
@@ -29,14 +29,14 @@ interface ReportFlags {
   readonly mint?: string
 }
 
-export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr' | 'interrupted' | 'setExitCode'> {
+export interface ReportCommandDeps extends Pick<
+  CommandDeps,
+  'stdout' | 'stderr' | 'interrupted' | 'setExitCode' | 'clock'
+> {
   readonly databaseUrl: () => Promise<string>
-  /** Key that signs closing statements. */
   readonly receiptKey: () => Promise<ReceiptSigningKey>
-  readonly clock?: Clock
 }
 
-/** `tollbook report`: prints the finance reports from the ledger. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description(
@@ -114,7 +114,6 @@ async function runReport(
   await withReports(deps, mint, (reports) => print(deps, { reports, report, question, format }))
 }
 
-/** Prints the summary, or everything about one payment, as JSON. */
 async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<void> {
   const { name, reference, format, mint, refuse } = call
   const [stray] = Object.keys(call.given)
@@ -132,7 +131,6 @@ async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<voi
   })
 }
 
-/** Prints the signed closing statement of a month. */
 async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse }: ReportCall): Promise<void> {
   const { month, ...strays } = given
   const [stray] = Object.keys(strays)
@@ -140,7 +138,7 @@ async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse
     return refuse(`${optionOf(stray)} is unknown here; closing takes --month, --mint and --format`)
   if (format === 'csv')
     return refuse('--format must be table or json for closing; trial-balance has the same accounts as csv')
-  const { clock = systemClock } = deps
+  const { clock } = deps
   if (month === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(month) || month > isoTime(clock.nowMs()).slice(0, 7))
     return refuse(`--month must be a month such as 2026-11, and not after this one (got ${month ?? 'none'})`)
   const key = await deps.receiptKey()

@@ -1,5 +1,4 @@
-import type { Clock } from '@tollbook/core/clock'
-import { isoTime, systemClock } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import { openCheckpoint } from '@tollbook/core/checkpoint'
 import type { ClosingStatement, SignedClosing } from '@tollbook/core/closingStatement'
 import { jwsSigner } from '@tollbook/core/compactJws'
@@ -18,11 +17,10 @@ export interface ClosingCall {
   readonly month: string
   readonly format: string
   readonly key: ReceiptSigningKey
-  readonly clock?: Clock
+  readonly clock: Clock
 }
 
-/** Returns the signed statement as JSON, or its figures as a table. */
-export async function closingText({ reports, month, format, key, clock = systemClock }: ClosingCall): Promise<string> {
+export async function closingText({ reports, month, format, key, clock }: ClosingCall): Promise<string> {
   const closing = await reports.closing({ month, nowMs: clock.nowMs() })
   requireOwnKey(key, closing.checkpoint, closing.statement.origin)
   const signed = signClosing(jwsSigner(ed25519Signer(key), receiptKeyId(key)), closing)

@@ -2,14 +2,12 @@ import { errorText, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** Exit code after wrong usage. */
 export const usageExitCode = 2
 /** Exit code of a refused command, which would be refused again. */
 export const refusedExitCode = 4
 /** Exit code when the database or the chain did not answer. The same command may succeed later. */
 export const unavailableExitCode = 7
 
-/** Exit code after Ctrl-C. */
 export const interruptedExitCode = 130
 
 /** Exit codes of a command that has separate ones. Default: 4 if it is refused, and 7 if something is unavailable. */
@@ -18,10 +16,7 @@ export interface FaultCodes {
   readonly unavailable?: number
 }
 
-/**
- * Runs the work of a command and returns its exit code. Wrong usage and faults are printed as a message. Bugs are
- * thrown.
- */
+/** Returns the exit code. Wrong usage and faults are printed as a message. Bugs are thrown. */
 export async function exitCodeOf(
   { stderr }: Pick<CommandDeps, 'stderr'>,
   work: () => Promise<number>,

@@ -5,7 +5,6 @@ import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 export interface SealSource {
   readonly baseUrl: string
-  /** Public keys of the service. */
   readonly keys: unknown
   /** Node of local mode, if this is the service of local mode. */
   readonly localRpcUrl: string | undefined

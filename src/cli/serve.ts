@@ -25,9 +25,7 @@ export function sampleUpstreamsOption(): Option {
 interface Running {
   readonly baseUrl: string
   readonly financeUrl?: string | undefined
-  /** Paths of the products that are made from samples. */
   sampled(): readonly string[]
-  /** Reads the products file again. */
   reload(): Promise<void>
   close(): Promise<void>
 }
@@ -56,7 +54,6 @@ export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
     })
 }
 
-/** Serves until the process is stopped. Returns the exit code. */
 async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel, name: 'tollbook' })
   for (const { name, meant } of mistypedVariables()) log.warn({ event: 'variable_not_read', name, meant })

@@ -30,7 +30,6 @@ Exit codes:
   4  nothing was recorded: the message says why, or --yes is missing
   7  the database does not answer; run the command again`
 
-/** Definition of a command that lists and changes one setting. */
 export interface SettingCommand {
   readonly setting: ChangeableSetting
   /** Present if each dollar has a value too. Returns the setting of the dollar that `--mint` names. */
@@ -40,14 +39,12 @@ export interface SettingCommand {
   readonly description: string
   /** Further subcommands, listed first. */
   readonly more?: readonly Command[]
-  /** Name of the values in the help. */
   readonly values: string
   readonly change: {
     readonly verb: string
     readonly description: string
     readonly argument: string
     readonly argumentDescription: string
-    /** True if the command has no `--valid-from`. */
     readonly takesEffectAtOnce?: boolean
     /** Reads the new value. Throws a `UsageProblem` if it is invalid. */
     readonly read: (text: string) => Json | Promise<Json>
@@ -104,10 +101,7 @@ interface SettingChangeOrder {
   readonly flags: ChangeFlags
 }
 
-/**
- * Adds the options of every command that changes a setting. A split has no `--valid-from`, because it takes effect at
- * once.
- */
+/** A split has no `--valid-from`, because it takes effect at once. */
 function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
@@ -124,7 +118,6 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
     .option('--yes', 'record the change')
 }
 
-/** Runs `work` as the operator and sets the exit code. */
 function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
   const open = async () => {
     const { config, local } = await readInstallation(deps)

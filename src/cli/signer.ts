@@ -18,7 +18,6 @@ SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md exp
 // A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000n
 
-/** `tollbook signer`: runs the separate process that has the key of the fee payer. */
 export function signerCommand(): Command {
   return new Command('signer')
     .description(

@@ -4,7 +4,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook split`: lists and changes how each payment is divided. */
 export function splitCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: 'split',

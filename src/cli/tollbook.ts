@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
+import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { loadCommands } from './loadCommands.ts'
@@ -15,6 +16,7 @@ const payerDeps: CommandDeps = {
   home: () => readConfig().local.home,
   setExitCode: (code) => void (process.exitCode = code),
   interrupted: interrupted.signal,
+  clock: systemClock,
 }
 
 const program = new Command('tollbook')

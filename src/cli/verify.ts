@@ -20,7 +20,6 @@ interface VerifyOptions {
 /** The same code as `tollbook pay` has for a receipt that does not verify. */
 const invalidExitCode = 9
 
-/** `tollbook verify`: verifies offline that a receipt is valid and in the ledger, or verifies a closing statement. */
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(

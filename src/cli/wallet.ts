@@ -8,7 +8,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook wallet`: lists and changes the wallet that receives payments, and serves the wallet of an agent. */
 export function walletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: paymentWalletName(),

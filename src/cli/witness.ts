@@ -29,7 +29,6 @@ Exit codes:
   4  refused: the witness does not sign, or has seen a tree that the checkpoint does not continue
   7  the service or the witness does not answer; run it again`
 
-/** `tollbook witness`: has a witness cosign the newest checkpoint (C2SP tlog-witness). */
 export function witnessCommand(deps: CommandDeps): Command {
   return new Command('witness')
     .description('request a cosignature of the newest checkpoint from a C2SP witness, and store it')
@@ -64,10 +63,7 @@ function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
   })
 }
 
-/**
- * Returns the size of the checkpoint in the file if the witness cosigned it. Returns 0 otherwise: the witness then
- * reports the size that it has seen.
- */
+/** Size of the cosigned checkpoint in the file. 0: the witness then reports the size that it has seen. */
 async function readSeenSize(path: string, witness: NoteVerifier, sizeMax: number): Promise<number> {
   const note = await readFile(path, 'utf8').catch(() => '')
   const size = openCosignature(note, witness) === undefined ? 0 : (readCheckpoint(note)?.size ?? 0)

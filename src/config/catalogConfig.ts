@@ -24,7 +24,6 @@ export const catalogConfig = z.object({
   productsFile: variable('PRODUCTS_FILE', filePath),
   prices: variable('PRICES_USD', parsedBy(parsePrices, new Map())),
   productsOff: variable('PRODUCTS_OFF', parsedBy(parseProductsOff, new Set())),
-  /** The shares of each payment, of which `burn` is one. */
   split: variable('SPLIT', parsedBy(parseSplit, defaultSplit)),
   /** The operator, as documents and pages name it. */
   seller: z.object({

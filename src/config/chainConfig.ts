@@ -21,7 +21,6 @@ export const chainConfig = z
 
 export type ChainConfig = NonNullable<z.infer<typeof chainConfig>>
 
-/** Configuration of local mode. */
 export const localConfig = z.object({
   /** Folder for the state and the keys of local mode. */
   home: variable('TOLLBOOK_HOME', z.string().min(1, 'must be a folder').default('.tollbook')),

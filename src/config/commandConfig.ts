@@ -7,7 +7,6 @@ import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
 export const burnConfig = z.object({
   /** Connection with a login of `tollbook_burner`, which is never the service's login. */
   databaseUrl: variable('BURN_DATABASE_URL', postgresUrl),
-  /** Key pair file of the delegate that burns. */
   keypairFile: variable('BURN_KEYPAIR', filePath),
 })
 
@@ -15,7 +14,6 @@ export const burnConfig = z.object({
 export const payoutConfig = z.object({
   /** Connection with a login of `tollbook_payout`, which is never the service's login. */
   databaseUrl: variable('PAYOUT_DATABASE_URL', postgresUrl),
-  /** Wallet of each share of the split. */
   wallets: variable('PAYOUT_WALLETS', parsedBy(parseShareWallets, new Map<string, Address>())),
 })
 

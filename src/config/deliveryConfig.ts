@@ -15,7 +15,6 @@ const deniedHosts = list
   )
   .default([])
 
-/** Polling, browser and storage for the products. */
 export const deliveryConfig = z.object({
   /** False if another instance on the same database polls the feeds. */
   newsPolling: variable('NEWS_POLLING', onOff('1')),
@@ -32,7 +31,6 @@ export const deliveryConfig = z.object({
   artifacts: z.object({
     /** Undefined: the home of local mode, or `artifacts` in the working directory. */
     directory: variable('ARTIFACT_DIR', filePath),
-    /** Maximum size of all artifacts together. */
     totalBytesMax: variable('ARTIFACT_TOTAL_MEGABYTES', megabytes(100, 100_000_000, 10_000)),
     /** Undefined: artifacts are stored on disk. */
     s3: z

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { complete, hostName, httpUrl, optionalPort, postgresUrl, usd, variable } from './variables.ts'
 
-/** Access to the finance reports over HTTP. */
 export interface FinanceConfig {
   /** The exact `iss` of the tokens. */
   readonly issuer: string
@@ -33,7 +32,6 @@ export const financeConfig = z
     return { issuer, audience, keys: { jwksUrl }, listener: { host, port } }
   })
 
-/** Decisions of people about refunds. */
 export const refundConfig = z.object({
   /** Connection with a login of `tollbook_finance`. Undefined: refunds are decided only on the command line. */
   databaseUrl: variable('FINANCE_DATABASE_URL', postgresUrl),

@@ -4,7 +4,6 @@ import { complete, onOff, postgresUrl, variable } from './variables.ts'
 /** The database of the ledger. Undefined: local mode starts an embedded Postgres. */
 export const ledgerConfig = z
   .object({
-    /** Connection with the service's login. */
     databaseUrl: variable('DATABASE_URL', postgresUrl),
     /** True closes paid routes while no synchronous standby is attached. */
     requiresStandby: variable('REQUIRE_SYNCHRONOUS_STANDBY', onOff('0')),

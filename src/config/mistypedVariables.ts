@@ -11,10 +11,7 @@ const checkedLengthMin = 8
 const maxDistance = 2
 const prefix = 'TOLLBOOK_'
 
-/**
- * Finds mistyped variables, which would otherwise be ignored without a message. If the correct name also has a value,
- * the variable is not reported.
- */
+/** A variable is not reported if the correct name also has a value. */
 export function findMistyped(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

@@ -16,7 +16,6 @@ import { complete, httpUrl, list, onOff, parsedBy, secret, variable, integerFrom
  */
 export const sampleModes = ['auto', 'always', 'never'] as const
 
-/** A server with the chat API of OpenAI. */
 interface AiServer {
   readonly baseUrl: string
   /** Model names. The first one is the default. */
@@ -81,7 +80,6 @@ const aiServerOf = (prefix: 'AI' | 'AI_FALLBACK') =>
       return server && { ...server, apiKey }
     })
 
-/** The providers of data, prices, headlines and chat. */
 export const providerConfig = z.object({
   upstreams,
   newsFeeds: variable('NEWS_FEEDS', newsFeeds),
@@ -104,7 +102,6 @@ export const providerConfig = z.object({
       .default('operator not named'),
   ),
   aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', integerFrom(1, outputTokensMost, 1_024)),
-  /** Models with a separate price. */
   aiModelPrices: variable('AI_MODEL_PRICES_USD', parsedBy(parseModelPrices, new Map())),
   /** Prices by use of models, for tabs. */
   aiTokenPrices: variable('AI_TOKEN_PRICES_USD', parsedBy(parseMeteredPrices, new Map())),
@@ -112,7 +109,6 @@ export const providerConfig = z.object({
 })
 
 export type ProviderConfig = z.infer<typeof providerConfig>
-/** Addresses and keys of the providers. */
 export type ProviderAddresses = Pick<ProviderConfig, 'newsFeeds' | 'aiServers'> & {
   readonly upstreams: UpstreamConfigs
 }

@@ -18,7 +18,6 @@ const fixedLimits = {
   attemptsMax: 10,
 }
 
-/** Limits of a sale, from the quote to the answer. */
 export const saleConfig = z
   .object({
     handlerTimeoutMs,

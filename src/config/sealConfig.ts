@@ -16,10 +16,7 @@ const receiptSigningKey = z
   )
   .refine(isKeyPair, keyExpected)
 
-/**
- * Checks that the public half matches the private key. Otherwise the wrong key would be published, and no receipt would
- * verify.
- */
+/** Otherwise the wrong public key would be published, and no receipt would verify. */
 function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d: string }): boolean {
   try {
     const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
@@ -55,7 +52,6 @@ const keyName = z
   )
   .optional()
 
-/** The signed checkpoints of the ledger. */
 export const sealConfig = z.object({
   /** Name of the log in its checkpoints. Undefined: `tollbook/` and the payment wallet. */
   origin: variable('LEDGER_ORIGIN', keyName),

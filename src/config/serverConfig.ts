@@ -32,7 +32,6 @@ const baseUrl = httpUrl
   }, 'must have no user name, query and fragment')
   .transform((value) => value?.replace(/\/$/, ''))
 
-/** The HTTP listener. */
 export const serverConfig = z.object({
   /** Undefined: all addresses, or loopback in local mode. */
   host: variable('HOST', hostName.optional()),

@@ -6,7 +6,6 @@ export const tabWallet = variable('TAB_WALLET', solanaAddress)
 
 /** Tabs, which are sold only with a wallet for their deposits. */
 export const tabConfig = z.object({
-  /** Undefined: no tabs are sold. */
   wallet: tabWallet,
   /** Largest deposit, and largest balance of one tab. */
   tabMaxMicroUsd: variable('TAB_MAX_USD', usd.default(20_000_000n)),

@@ -4,7 +4,6 @@ import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { parseDecimal } from '@tollbook/core/money'
 import type { ParsedList } from '../pricing/commaList.ts'
 
-/** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>
 
 /** Attaches the name of the variable that a schema reads (configSchema.ts). */
@@ -12,7 +11,6 @@ export function variable<T extends z.ZodType>(name: string, schema: T): T {
   return schema.meta({ variable: name })
 }
 
-/** An integer within its limits, with its default. */
 export function integerFrom(min: number, max: number, standard: number) {
   const expected = `must be a whole number from ${min} to ${max}`
   return z
@@ -40,7 +38,6 @@ export const optionalPort = z
 // Labels of letters, digits and hyphens. Exclude a name that ends with a number, because it is a mistyped IPv4 address.
 const hostLabels = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** Host of a listener. */
 export const hostName = z
   .string()
   .refine(
@@ -58,7 +55,6 @@ export const httpUrl = z
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
   .optional()
 
-/** Parts of a comma-separated list. */
 export const list = z.string().transform((value) => value.split(',').map((item) => item.trim()))
 
 export const httpUrls = list

@@ -2,7 +2,6 @@ import { isoTime } from '@tollbook/core/clock'
 import type { RecordedPaymentEvent } from '../reports/paymentFacts.ts'
 import type { Attempt } from './explanation.ts'
 
-/** Returns each attempt to serve the payment, with its end. */
 export function attemptsOf(events: readonly RecordedPaymentEvent[]): readonly Attempt[] {
   const attempts: Attempt[] = []
   for (const { event, recordedAtMs } of events) {

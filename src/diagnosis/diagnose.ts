@@ -6,7 +6,6 @@ import { refundAfterMs, settleAgeMs } from '../payment/paymentAges.ts'
 import type { Attempt, Diagnosis, RuleVerdict } from './explanation.ts'
 import type { ChainAnswer } from './statements.ts'
 
-/** All facts about one payment, from the chain, the ledger and the rules. */
 export interface DiagnosisQuestion {
   readonly answer: ChainAnswer
   readonly recorded: RecordedPayment | undefined

@@ -2,35 +2,27 @@ import type { ChainStatement, ledgerStatement, quoteStatement } from './statemen
 
 /** All facts about one payment, in words for support staff. Amounts are base units in text. */
 export interface Explanation {
-  /** The signature, receipt or quote in the question. */
   readonly subject: string
   readonly reference: string | null
   readonly diagnosis: Diagnosis
   readonly chain: ChainStatement
   /** Null if the ledger contains nothing under this reference. */
   readonly ledger: ReturnType<typeof ledgerStatement> | null
-  /** The quote of the payment, or the quote in the question. */
   readonly quote: ReturnType<typeof quoteStatement> | null
   readonly rules: readonly RuleVerdict[]
   readonly attempts: readonly Attempt[]
   readonly asOf: string
 }
 
-/** The conclusion, as sentences for support staff and for the caller. */
 export interface Diagnosis {
   readonly code: DiagnosisCode
-  /** Sentence for support staff. */
   readonly staff: string
-  /** Next step of the caller. */
   readonly caller: string
   /** Booking that finance can record now with `--book`. Null if nothing is due. */
   readonly booking: Booking | null
 }
 
-/**
- * `unmatched`: tokens arrived, and no request presented the payment. `refund`: the payment bought nothing and is owed
- * back.
- */
+/** `unmatched`: no request presented the payment. `refund`: it bought nothing and is owed back. */
 export interface Booking {
   readonly kind: 'unmatched' | 'refund'
   readonly words: string
@@ -61,14 +53,12 @@ export type DiagnosisCode = (typeof diagnosisCodes)[number]
 
 /** One rule of docs/verification.md, applied to the payment. */
 export interface RuleVerdict {
-  /** Number in docs/verification.md. */
   readonly rule: string
   readonly asks: string
   readonly verdict: 'passed' | 'failed' | 'not_checked'
   readonly why: string
 }
 
-/** One run of the handler for this payment. */
 export interface Attempt {
   readonly attempt: number
   readonly attemptId: string

@@ -15,9 +15,9 @@ import { readPeriods } from '../store/settingStore.ts'
 import { createReports } from '../reports/reports.ts'
 import { createRefundStore } from '../store/refundStore.ts'
 import type { RefundLimits } from '../payment/refundDecision.ts'
-import { explain, type ExplainOutcome } from './explain.ts'
+import { explain } from './explain.ts'
 import { reconcile, type Reconciliation } from './reconcile.ts'
-import { decideAndRecord, type DecisionDeps, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
+import { decideAndRecord, type DecisionDeps, type RefundOrder } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
   /** Connection with a login of tollbook_service or tollbook_reader. For decisions, a login of tollbook_finance. */
@@ -29,37 +29,28 @@ export interface DiagnosisOptions {
   readonly clock?: Clock
 }
 
-/** A reconciliation with the name of its mint in reports. */
 export interface MintReconciliation extends Reconciliation {
   readonly name: string
   readonly decimals: number
 }
 
-/** Explanations for the command line, over their own connections. */
-export interface OpenDiagnosis {
-  readonly decimals: number
-  explain(subject: string): Promise<ExplainOutcome>
-  decide(order: RefundOrder): Promise<RefundOutcome>
-  /** Compares the wallets on chain with the ledger, in each mint. Throws a fault without a chain. */
-  reconcile(): Promise<readonly MintReconciliation[]>
-  close(): Promise<void>
-}
+export type OpenDiagnosis = Awaited<ReturnType<typeof openDiagnosis>>
 
 interface DeciderDeps extends Pick<DecisionDeps, 'clock' | 'chain' | 'allTerms' | 'limits'> {
   readonly token: LedgerToken
 }
 
 /** Creates the recorder of refund decisions, in a database with a login of `tollbook_finance`. */
-export function createDecider(database: Database, { token, ...deps }: DeciderDeps): OpenDiagnosis['decide'] {
+export function createDecider(database: Database, { token, ...deps }: DeciderDeps) {
   const facts = createPaymentFacts(database)
   const store = createRefundStore(database, () => deps.clock.nowMs())
   const { refundsOf } = createReports(database, token)
-  return (order) => decideAndRecord({ ...deps, facts, store, refundsOf }, order)
+  return (order: RefundOrder) => decideAndRecord({ ...deps, facts, store, refundsOf }, order)
 }
 
 const connectionsMax = 2
 
-export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiagnosis> {
+export async function openDiagnosis(options: DiagnosisOptions) {
   const { databaseUrl, log, clock = systemClock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook explain', connectionsMax, log })
   try {
@@ -76,8 +67,9 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
     }
     return {
       decimals: token.decimals,
-      explain: (subject) => explain(deps, subject),
-      reconcile: async () => {
+      explain: (subject: string) => explain(deps, subject),
+      /** Compares the wallets on chain with the ledger, in each mint. Throws a fault without a chain. */
+      reconcile: async (): Promise<readonly MintReconciliation[]> => {
         if (typeof chain === 'string') throw new Fault(`the chain cannot be asked: ${chain}`, { retryable: true })
         const mints = await readLedgerMints(database)
         return Promise.all(

@@ -1,7 +1,6 @@
 import { type PaymentReference, readReference, transactionReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 
-/** A name by which people refer to a payment. */
 export type Subject =
   | { readonly kind: 'payment'; readonly reference: PaymentReference }
   | { readonly kind: 'quote'; readonly id: string }
@@ -10,10 +9,7 @@ export type Subject =
 // The longest name is a reference: `solana:` and 88 characters.
 const charactersMax = 100
 
-/**
- * Parses the name of a payment. Undefined if the text is not one. Surrounding spaces and line breaks are removed,
- * because clipboards add them.
- */
+/** Undefined if the text is no name. Clipboards add spaces and line breaks around it, which are removed. */
 export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()

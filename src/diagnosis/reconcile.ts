@@ -26,9 +26,7 @@ export interface Reconciliation {
   readonly ledgerBaseUnits: string
   readonly differenceBaseUnits: string
   readonly transfers: readonly UnexplainedTransfer[]
-  /** Part of the difference that no listed transfer explains. */
   readonly remainderBaseUnits: string
-  /** Number of searched transactions, newest first. */
   readonly searched: number
   readonly asOf: string
 }
@@ -37,9 +35,7 @@ export interface Reconciliation {
 export interface UnexplainedTransfer {
   readonly signature: string
   readonly blockTime: string | null
-  /** Negative if tokens left the wallet. */
   readonly baseUnits: string
-  /** Sender of tokens that arrived. */
   readonly wallet: string | null
   readonly proposal: string
 }

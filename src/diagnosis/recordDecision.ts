@@ -32,7 +32,6 @@ export interface DecisionDeps {
   readonly limits: RefundLimits
 }
 
-/** A person's decision about one payment. */
 export interface RefundOrder {
   readonly action: RefundAction
   readonly reference: PaymentReference
@@ -118,10 +117,7 @@ async function record(
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
 }
 
-/**
- * Records a due refund, or an unmatched transfer, at once. Only the role finance may do that, because the record ends a
- * payment that could still buy.
- */
+/** Only the role finance may do that, because the record ends a payment that could still buy. */
 async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
   const { reference } = order

@@ -13,7 +13,6 @@ import {
 import type { QuoteFact } from '../reports/paymentFacts.ts'
 import type { RuleVerdict } from './explanation.ts'
 
-/** A transaction to judge by the rules that apply to a request. */
 export interface RulesQuestion extends SettlementQuestion {
   /** The quote that sets the price. Undefined if the price list in force sets it. */
   readonly quote: QuoteFact | undefined

@@ -11,26 +11,17 @@ export interface ChainCheckOptions {
   readonly log: Log
 }
 
-/** The checks of the chain. The first check that runs opens the chain for all. */
-export interface ChainChecks {
-  readonly checks: readonly Check[]
-  /** Rejects if the chain cannot be opened, for the reason that the first check reports. */
-  chain(): Promise<Chain>
-}
-
-/** Creates the checks of the Solana nodes, the mint and the payment wallet. */
-export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChecks {
+/** The first check that runs opens the chain for all. */
+export function chainChecks({ config, clock, log }: ChainCheckOptions) {
   let opened: Promise<Chain> | undefined
   const chain = () => (opened ??= openChain({ ...config, clock, log, postJson }))
-  return {
-    chain,
-    checks: [
-      { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
-      { name: 'dollars', run: async () => judgeDollars(await chain()) },
-      { name: 'nodes', run: async () => judgeNodes(await chain()) },
-      { name: 'chain clock', run: async () => judgeClock(await chain()) },
-    ],
-  }
+  const checks: readonly Check[] = [
+    { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
+    { name: 'dollars', run: async () => judgeDollars(await chain()) },
+    { name: 'nodes', run: async () => judgeNodes(await chain()) },
+    { name: 'chain clock', run: async () => judgeClock(await chain()) },
+  ]
+  return { chain, checks }
 }
 
 async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {

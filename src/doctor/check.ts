@@ -15,7 +15,6 @@ export interface CheckFinding extends Result {
   readonly check: string
 }
 
-/** A check. It may throw, which counts as failed. */
 export interface Check {
   readonly name: string
   run(): Result | Promise<Result>

@@ -22,7 +22,6 @@ export interface DatabaseCheckOptions {
   readonly requiresStandby: boolean
   /** MIGRATION_DATABASE_URL, a login that owns the tables. */
   readonly ownerUrl: string | undefined
-  /** The login of the service. */
   readonly login: Login
   readonly clock: Clock
   readonly log: Log
@@ -36,10 +35,7 @@ const versionMin = 150_000
 const skewMsMax = 2_000
 const archiveLagMsMax = 15 * 60_000
 
-/**
- * Creates the checks that use the service's login to the ledger's database. Without a connection the first check fails,
- * and the others are skipped.
- */
+/** Without a connection the first check fails, and the others are skipped. */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
   const { requiresStandby, clock } = options
   const { database } = options.login
@@ -127,10 +123,7 @@ function judgeGrants({ writableTables }: DatabaseFacts): Result {
   )
 }
 
-/**
- * Checks that the triggers exist and fire. An engine that imitates Postgres may not fire them, and only the owner can
- * test that.
- */
+/** An engine that imitates Postgres may not fire triggers, and only the owner can test that. */
 async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: DatabaseFacts): Promise<Result> {
   const { unguardedTables } = facts
   if (unguardedTables.length > 0)
@@ -171,10 +164,7 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
 
 type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
 
-/**
- * Judges the archive. It fails if the receiver is disconnected or archiving fails, and warns if only base backups
- * exist.
- */
+/** Fails if the receiver is disconnected or archiving fails. Warns if only base backups exist. */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts
   if (walReceiver === 'inactive')

@@ -11,7 +11,6 @@ import { localChecks } from './localChecks.ts'
 import { tabChecks } from './tabChecks.ts'
 import { machineChecks } from './machineChecks.ts'
 
-/** An installation to examine. Each finding is reported at once. */
 export interface Examination {
   readonly config: Config
   readonly log: Log
@@ -36,7 +35,6 @@ export async function examine({ config, log, onFinding, findDifferingFunctions }
 
 /** A restored database, checked without its chain and configuration. */
 export interface RestoredLedger extends Omit<Examination, 'config' | 'findDifferingFunctions'> {
-  /** Connection with a login of the service. */
   readonly serviceUrl: string
   readonly ownerUrl: string
 }

@@ -17,7 +17,6 @@ export interface LedgerCheckOptions {
   readonly log: Log
 }
 
-/** Creates the checks that compare the configuration with the ledger's records. */
 export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
   const { database, config } = options
   return [

@@ -9,10 +9,7 @@ import { checkExisting } from './machineChecks.ts'
 const unchecked =
   'nothing is configured: local mode starts its own database, chain and receipt key, which are not checked'
 
-/**
- * Creates the checks for the next start of local mode. They omit its database and chain, which exist only while it
- * runs.
- */
+/** Omits the database and the chain of local mode, which exist only while it runs. */
 export function localChecks(config: Config): readonly Check[] {
   return [
     { name: 'service', run: () => skipped(unchecked) },

@@ -8,7 +8,6 @@ import { checkSigner } from './signerCheck.ts'
 // Space for artifacts and for an unpacked browser.
 const freeBytesMin = 1024 ** 3
 
-/** Creates the checks of this machine, which need no connection. */
 export function machineChecks(config: Config): readonly Check[] {
   const { artifacts } = config.products
   const folder = artifacts.directory ?? 'artifacts'

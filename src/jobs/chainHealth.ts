@@ -6,11 +6,9 @@ export interface ChainHealth extends Repeated {
   problem(): string | undefined
   /** Undefined while quotes may be made. Otherwise no node in rotation could see a payment of a new quote. */
   whyNoQuotes(): string | undefined
-  /** State of each node, for /api/health. */
   facts(): Json
 }
 
-/** The nodes of SOLANA_RPC_URLS. */
 export interface NodeWatch {
   poll(): Promise<void>
   inRotation(): readonly unknown[]

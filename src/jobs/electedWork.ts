@@ -2,9 +2,7 @@ import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle
 
 /** One round of a job that one instance runs for all. */
 export interface ElectedWork {
-  /** Name of the lease. */
   readonly name: string
-  /** Selects the open work of the job. */
   readonly question: OpenQuestion
   run(elected: PaymentLifecycle): Promise<void>
 }

@@ -12,17 +12,12 @@ import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { runElectedWork } from './electedWork.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
-import { type Repeated, repeat } from './repeat.ts'
-
-export interface FinalityJob extends Repeated {
-  /** Undefined while payments become final in time. This problem refuses no caller. */
-  problem(): string | undefined
-}
+import { repeat } from './repeat.ts'
+import type { Watch } from './watch.ts'
 
 export interface FinalityDeps extends StepDeps {
   readonly tabs: Pick<TabLedger, 'close'>
   readonly chain: FinalityReader & Pick<ChainReader, 'readTransaction'>
-  /** Terms of each payment wallet on record. */
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
@@ -39,7 +34,6 @@ const failuresMax = 4
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
 
-/** State of the job between rounds. */
 export interface FinalityMemory {
   /** Time at which a payment was first found permanently absent. */
   readonly absentSinceMs: Map<Signature, number>
@@ -49,13 +43,12 @@ export interface FinalityMemory {
   lastReversalMs: number | undefined
 }
 
-/** State before the first round. */
 export function noFinalityMemory(): FinalityMemory {
   return { absentSinceMs: new Map(), looks: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }
 
 /** Follows each verified payment until it is final or dropped by the chain. One instance runs it at a time. */
-export function startFinalityJob(deps: FinalityDeps): FinalityJob {
+export function startFinalityJob(deps: FinalityDeps): Watch {
   const memory = noFinalityMemory()
   const task = repeat(deps, {
     name: 'finality',
@@ -219,10 +212,7 @@ function findReversal(deps: FinalityDeps, signature: Signature, settlement: Sett
   return chain.findReversal({ signature, slot, transaction, isPaidBy: isPaidBy(deps, settlement) })
 }
 
-/**
- * Adds what the tab of a dropped deposit still has. The tab is closed first, so that it spends neither that nor the
- * holds that return to it later.
- */
+/** Closes the tab of a dropped deposit first, so that it spends neither its rest nor holds that return to it later. */
 async function withPrepaid(
   { lifecycle, tabs, clock }: FinalityDeps,
   before: PaymentState,

@@ -8,7 +8,6 @@ import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 import { startWatch } from './watch.ts'
 
-/** One condition for selling. */
 export interface ServiceCheck {
   readonly name: string
   /** Undefined while the condition holds. Otherwise the problem, in words for operators and callers. */
@@ -17,7 +16,6 @@ export interface ServiceCheck {
   readonly quotesOnly?: boolean
   /** Checks whose failure would also make this one fail. */
   readonly causes?: readonly string[]
-  /** Further facts for the operator. */
   readonly facts?: () => Json
 }
 

@@ -2,7 +2,6 @@ import { accounts, shareName } from '../accounting/account.ts'
 import type { MoneyFigures } from '../reports/moneyFigures.ts'
 import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 
-/** Sums of one mint that the metrics show, in base units. */
 export interface ShownMoney extends MoneyFigures {
   readonly mint: string
   readonly refundsDueBaseUnits: bigint

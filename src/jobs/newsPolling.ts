@@ -1,7 +1,6 @@
 import { describeError, Fault } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** A source of news that is polled. */
 export interface PolledSource<Article> {
   readonly name: string
   readonly lane: string
@@ -70,11 +69,8 @@ export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repea
 
 interface State<Article> extends NewsPollingDeps<Article> {
   readonly signal: AbortSignal
-  /** Sources whose last poll failed, with the reason. */
   readonly failing: Map<string, string>
-  /** Failing sources that have been logged. */
   reported: string
-  /** Failure of the store. Undefined while it answers. */
   problem: string | undefined
   refreshedAtMs: number
 }
@@ -98,7 +94,6 @@ async function round<Article>(state: State<Article>): Promise<void> {
   report(state)
 }
 
-/** Polls one source after another until none is due. Returns their number. */
 async function pollDue<Article>(state: State<Article>): Promise<number> {
   const { sources, store, signal } = state
   for (let polls = 0; polls < sources.length && !signal.aborted; polls++) {

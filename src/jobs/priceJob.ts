@@ -18,22 +18,18 @@ export interface PriceJob extends Repeated {
   heard(): MarketsHeard
 }
 
-/** Memory and last agreement of a price job. */
 export interface MarketsHeard {
   readonly memory: MarketMemory
   /** Undefined if no agreement is in force. */
   readonly agreed: AgreedPrice | undefined
 }
 
-/** The price that quotes use now, with the evidence for it. */
 export interface PriceInForce {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly prices: readonly Price[]
-  /** Number of the list on record. */
   readonly priceList: number
   /** Time at which the markets last agreed on it. */
   readonly agreedAtMs: number
-  /** Their readings at that time. */
   readonly readings: readonly MarketReading[]
 }
 
@@ -42,7 +38,6 @@ export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
 
-/** A market without a reading, with the reason for the operators. */
 export interface MissingReading {
   readonly source: string
   readonly why: string
@@ -82,7 +77,6 @@ interface State {
   /** The last agreement. `inForce` is the recorded price that is near enough to it. */
   agreed: AgreedPrice | undefined
   inForce: (PriceInForce & { readonly confirmedAtMs: number }) | undefined
-  /** Reason why the last poll did not confirm a price. */
   trouble: string | undefined
 }
 

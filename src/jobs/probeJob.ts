@@ -1,6 +1,5 @@
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** Providers of one product, which are probed when that is due. */
 export interface ProbeTarget {
   isDue(): boolean
   probe(): Promise<void>

@@ -2,7 +2,6 @@ import { describeError } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface QuoteRetentionDeps extends RepeatDeps {
-  /** Returns the names of the days that were dropped. */
   readonly dropOldQuotes: () => Promise<readonly string[]>
   readonly showQuoteStorage: () => Promise<void>
   /** Undefined while the clocks of server and database agree. To a clock that is days ahead, every quote would be old. */

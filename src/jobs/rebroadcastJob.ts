@@ -28,14 +28,12 @@ const openMax = 4_096
 
 const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const
 
-/** State of the open transactions between runs. */
 export type RebroadcastMemory = Map<Signature, Followed>
 
 interface Followed {
   readonly bound: LandingBound
   readonly sinceMs: number
   isSettled: boolean
-  /** Number of times that this job has sent it. */
   sends: number
 }
 
@@ -65,7 +63,6 @@ export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemo
   await sendAgain(deps, memory, leastSentFirst.slice(0, sentMax))
 }
 
-/** Finds the transactions without a status. */
 async function findUnseen(
   { chain }: RebroadcastDeps,
   memory: RebroadcastMemory,

@@ -25,7 +25,6 @@ export interface StepDeps {
   readonly onStep: (step: LifecycleStep) => void
 }
 
-/** A decision of a job about one payment. */
 export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference

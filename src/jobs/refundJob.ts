@@ -6,11 +6,8 @@ import type { PaymentReference } from '../payment/paymentReference.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
-/** Limits after which an undelivered payment is owed back. */
 export interface ExpiryLimits {
-  /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
-  /** Attempts to serve one payment. */
   readonly attemptsMax: number
 }
 

@@ -1,8 +1,8 @@
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { describeError } from '@tollbook/core/fault'
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+import { repeat, type RepeatDeps } from './repeat.ts'
+import type { Watch } from './watch.ts'
 
-/** Result of a step of the sealer, on any instance. */
 export interface SealStep {
   /** Events sealed by this step. 0 if there were none, or another instance seals. */
   readonly sealedEvents: number
@@ -21,11 +21,6 @@ export interface SealJobDeps extends RepeatDeps {
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
-export interface SealJob extends Repeated {
-  /** Undefined while the ledger is intact. Damage persists until a person has checked it and restarted the service. */
-  problem(): string | undefined
-}
-
 // Half of the second by which the seal may lag.
 const everyMs = 500
 // A step seals 16,384 events at most. The stop signal is checked after this many steps.
@@ -33,8 +28,11 @@ const stepsMax = 1_000
 // Writing more often would wear out the disk.
 const keepEveryMs = 1_000
 
-/** Seals on a schedule, and reports whether sales may continue. Resolves after the first check. */
-export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
+/**
+ * Resolves after the first check. Damage of the ledger persists until a person has checked it and restarted the
+ * service.
+ */
+export async function startSealJob(deps: SealJobDeps): Promise<Watch> {
   const watch = createWatch(deps)
   await watch.look({ stepsMax: 1 })
   const task = repeat(deps, {

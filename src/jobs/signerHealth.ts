@@ -7,10 +7,7 @@ export interface SignerHealthDeps extends RepeatDeps {
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-/**
- * Checks the signer, which is another process. Without this job only callers would notice its end: they get no offers
- * of x402 and MPP.
- */
+/** Without this job only callers would notice the end of the signer: they get no offers of x402 and MPP. */
 export function startSignerHealth({ readStanding, ...deps }: SignerHealthDeps): Promise<Watch> {
   return startWatch(deps, {
     name: 'signer health',

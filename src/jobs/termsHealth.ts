@@ -1,14 +1,9 @@
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
-
-export interface TermsHealth extends Repeated {
-  /** Undefined while the mint is as it was at start. A quote by old terms could ask for too little. */
-  problem(): string | undefined
-}
+import { repeat, type RepeatDeps } from './repeat.ts'
+import type { Watch } from './watch.ts'
 
 export interface TermsHealthDeps extends RepeatDeps {
-  /** The terms that were read at start. */
   readonly terms: PaymentTerms
   /**
    * Reads the terms again, and applies another transfer fee. Throws if payments cannot be proven with the mint any
@@ -21,11 +16,8 @@ export interface TermsHealthDeps extends RepeatDeps {
 // once. After a fee was lowered, payers refuse quotes until the next reading.
 const everyMs = 10 * 60 * 1000
 
-/**
- * Reads the mint again at intervals. A change, except of its transfer fee, closes paid routes until the service is
- * restarted with the new terms.
- */
-export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
+/** A change of the mint, except of its transfer fee, closes paid routes: a quote by old terms could ask for too little. */
+export function startTermsHealth(deps: TermsHealthDeps): Watch {
   let problem: string | undefined
   const task = repeat(deps, {
     name: 'terms watch',
@@ -51,7 +43,6 @@ async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string
   }
 }
 
-/** Text for comparing terms. JSON leaves out the transfer fee, which is a function. */
 function describe(terms: PaymentTerms): string {
   return JSON.stringify(terms)
 }

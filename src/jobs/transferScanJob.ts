@@ -71,10 +71,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/**
- * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
- * payment.
- */
+/** Records tokens without a request as unmatched, once they are too old to be presented as payment. */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
@@ -117,10 +114,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   }
 }
 
-/**
- * Streams of arrivals in this mint whose transaction is on record in another mint. A stream that is on record already
- * is left out.
- */
+/** Streams of arrivals in this mint whose transaction is on record in another mint only. */
 async function findSecond(
   { lifecycle, terms: { mint }, mints = 1 }: TransferScanDeps,
   accounted: readonly PaymentReference[],

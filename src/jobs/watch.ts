@@ -1,6 +1,6 @@
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** A condition for selling, checked in the background. */
+/** A condition for selling, checked by a job. */
 export interface Watch extends Repeated {
   /** Undefined while the condition holds. Otherwise the problem, in words for operators and callers. */
   problem(): string | undefined

@@ -5,10 +5,7 @@ import { randomToken } from '@tollbook/core/id'
 // Every user may read these files: checkpoints, their anchors and loss records are public.
 const readableFile = 0o644
 
-/**
- * Writes a temporary file, syncs it to disk and renames it. A reader therefore finds a complete file, even after a
- * power failure.
- */
+/** A reader finds a complete file, even after a power failure. */
 export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
   // Use a random name, because two processes that share a temporary file could rename it half written.
   const temporary = `${path}.${randomToken()}.tmp`

@@ -17,10 +17,7 @@ export type AttemptStanding =
   /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }
 
-/**
- * Returns the standing of each attempt by its signature. Reads the heights first, because without them no transaction
- * counts as expired.
- */
+/** Reads the heights first, because without them no transaction counts as expired. */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],

@@ -14,29 +14,7 @@ import { readFreeDebts } from './freeDebts.ts'
 import { endHolderPayout, type HolderPaymentDeps, type HolderPaymentOrder, payHolders } from './payHolders.ts'
 import type { PayoutWallets } from './payoutWallets.ts'
 
-/** Divides a share among the holders of the token. */
-export interface HolderPayouts {
-  /** Reads all token accounts of the mint in one finalized state. */
-  snapshot(): Promise<SnapshotFile>
-  /** Creates a plan. It pays and records nothing. Undefined if nothing is owed or no holder is left. */
-  plan(request: HolderRequest): Promise<PayoutPlan | undefined>
-  /** Pays and records all parts. It continues where an earlier run stopped. */
-  pay(order: HolderPaymentOrder): Promise<void>
-  /** Ends a plan that cannot be paid completely. */
-  end(plan: PayoutPlan): Promise<void>
-}
-
-/** Text to store, with the digest for the plan to quote. */
-export interface SnapshotFile {
-  readonly text: string
-  readonly sha256: string
-  readonly slot: number
-  readonly accounts: number
-}
-
-/** Choices of the operator for one payout to holders. */
 export interface HolderRequest {
-  /** Name of the share to divide. */
   readonly share: string
   readonly snapshotText: string
   /** Wallets to exclude, in addition to the payment wallets on record and the addresses that destroy tokens. */
@@ -58,9 +36,10 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
 const answerBytesMax = 500_000_000
 
 /** Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed. */
-export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
+export function openHolderPayouts(deps: HolderPayoutsDeps) {
   const { chain, rpcUrl: url } = deps
   return {
+    /** Reads all token accounts of the mint in one finalized state. */
     snapshot: async () => {
       requireToken(deps)
       const postLong = (to: string, body: string, limits: { readonly timeoutMs: number }) =>
@@ -69,9 +48,11 @@ export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
       const text = snapshotText(held)
       return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
     },
-    plan: (request) => plan(deps, request),
-    pay: (order) => payHolders(deps.seam?.(deps) ?? deps, order),
-    end: (created) => endHolderPayout(deps, created),
+    /** Records nothing. Undefined if nothing is owed or no holder is left. */
+    plan: (request: HolderRequest) => plan(deps, request),
+    /** Pays and records all parts. It continues where an earlier run stopped. */
+    pay: (order: HolderPaymentOrder) => payHolders(deps.seam?.(deps) ?? deps, order),
+    end: (created: PayoutPlan) => endHolderPayout(deps, created),
   }
 }
 

@@ -4,7 +4,6 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { isPayoutMemo, payoutMemo, type PayoutPlan, type PlannedTransfer } from '../accounting/payoutPlan.ts'
 
-/** A transaction on chain, and the plan that it should carry out. */
 export interface PayoutMatch {
   readonly record: TransactionRecord
   readonly plan: PayoutPlan

@@ -3,7 +3,6 @@ import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
 import { signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
 import { payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
-import type { PlannedDebts } from '../accounting/planPayout.ts'
 import { type DollarSetting, dollarOfMint } from '../payment/dollar.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
@@ -17,9 +16,9 @@ import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
-import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
+import { openHolderPayouts } from './holderPayouts.ts'
 import { type PayoutRequest, planDebts } from './planDebts.ts'
-import { type PreparedPart, preparePart } from './preparePart.ts'
+import { preparePart } from './preparePart.ts'
 import { findSentUnrecorded, landPart, recordSignedPart, type SignedPart } from './sentParts.ts'
 import { findUnrecorded } from './unrecordedPayouts.ts'
 import { openFitting } from '../store/schemaVersion.ts'
@@ -28,7 +27,6 @@ export interface PayoutOptions {
   /** Connection with a login that is a member of `tollbook_payout`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
-  /** The service token. */
   readonly tokenMint: string
   /** The mint that is paid, by its name or address on the ledger. Undefined: the service token. */
   readonly mint?: string | undefined
@@ -41,33 +39,6 @@ export interface PayoutOptions {
   readonly seam?: (deps: HolderPaymentDeps) => HolderPaymentDeps
 }
 
-/** Pays debts: reads the ledger, builds transactions, and records those that are final. */
-export interface Payout {
-  readonly terms: Chain['terms']
-  plan(request: PayoutRequest): Promise<PlannedDebts>
-  /**
-   * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or a part could
-   * still land.
-   */
-  openParts(plan: PayoutPlan): Promise<readonly number[]>
-  /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
-  recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt>
-  /** Sends a recorded part. Undefined if it is on chain, otherwise the reason why it certainly never will be. */
-  landPart(attempt: PayoutAttempt, signal: AbortSignal): Promise<string | undefined>
-  /**
-   * Rehearses the part, omits the lines that would make it fail, and builds the transaction. The payment wallet and the
-   * fee payer must sign it.
-   */
-  prepare(plan: PayoutPlan, part: number, feePayer: Address): Promise<PreparedPart>
-  readonly sign: typeof signPayout
-  /** Waits for finality, then records the part. A repeated call has no effect. */
-  record(plan: PayoutPlan, signature: Signature): Promise<RecordedPart>
-  /** Plans that divide a share among the holders of the token. */
-  readonly holders: HolderPayouts
-  close(): Promise<void>
-}
-
-/** A part of the plan, recorded at this position of the ledger. */
 export interface RecordedPart {
   readonly part: number
   readonly position: number
@@ -83,8 +54,13 @@ interface Opened {
 
 const connectionsMax = 2
 
-/** Opens database and chain for the operator's commands. Throws a `Fault` if the schema does not match this program. */
-export async function openPayout(options: PayoutOptions): Promise<Payout> {
+export type Payout = Awaited<ReturnType<typeof openPayout>>
+
+/**
+ * Pays debts: reads the ledger, builds transactions, and records those that are final. Throws a `Fault` if the schema
+ * does not match this program.
+ */
+export async function openPayout(options: PayoutOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
   const login = { databaseUrl, applicationName: 'tollbook payout', connectionsMax, log }
@@ -98,26 +74,29 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
   const dollar = tokenMint === options.tokenMint ? undefined : chain.terms.mint
   const wallets = openPayoutWallets({ database, chain, clock, dollar })
   const parts = { database, chain, clock, wallets }
+  const prepare = (plan: PayoutPlan, part: number, feePayer: Address) => preparePart(parts, { plan, part, feePayer })
+  const recordPart = (plan: PayoutPlan, signature: Signature) => record(parts, plan, signature)
+  const own = { ...parts, prepare, record: recordPart, requireRecorded: () => requireRecorded(parts) }
   const stored = opened.move()
   return {
     terms: chain.terms,
-    plan: (request) => planDebts({ ...parts, requireRecorded: () => requireRecorded(parts) }, request),
-    openParts: (created) => partsToSend(parts, created),
-    recordSignedPart: (created, signed) => recordSignedAlone(parts, created, signed),
-    landPart: (attempt, signal) => landPart(parts, attempt, signal),
-    prepare: (created, part, feePayer) => preparePart(parts, { plan: created, part, feePayer }),
+    plan: (request: PayoutRequest) => planDebts(own, request),
+    /** Parts that are neither in the ledger nor on chain. Throws if the debts have changed, or a part could still land. */
+    openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
+    /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
+    recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),
+    landPart: (attempt: PayoutAttempt, signal: AbortSignal) => landPart(parts, attempt, signal),
+    prepare,
     sign: signPayout,
-    record: (created, signature) => record(parts, created, signature),
+    /** Waits for finality, then records the part. A repeated call has no effect. */
+    record: recordPart,
     holders: openHolderPayouts({
-      ...parts,
+      ...own,
       seam: options.seam,
       serviceToken: options.tokenMint,
       rpcUrl: options.rpcUrls[0] ?? '',
-      prepare: (created, part, feePayer) => preparePart(parts, { plan: created, part, feePayer }),
-      record: (created, signature) => record(parts, created, signature),
-      requirePayable: (created) => openParts(parts, created),
+      requirePayable: (plan) => openParts(parts, plan),
       requireNothingSent: () => requireNothingSent(parts),
-      requireRecorded: () => requireRecorded(parts),
     }),
     close: () => stored.disposeAsync(),
   }

@@ -24,7 +24,6 @@ export interface HolderPaymentDeps {
   readonly requireNothingSent: () => Promise<void>
 }
 
-/** A plan to pay, with the keys that sign. */
 export interface HolderPaymentOrder {
   readonly plan: PayoutPlan
   readonly feePayer: Address
@@ -171,10 +170,7 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-/**
- * Sends a part. If the part cannot be paid, sends nothing and returns the reason. It omits no line, because the audit
- * derives whole parts.
- */
+/** If the part cannot be paid, returns the reason. It omits no line, because the audit derives whole parts. */
 async function sendPart(
   deps: HolderPaymentDeps,
   order: HolderPaymentOrder,

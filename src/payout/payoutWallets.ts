@@ -10,20 +10,7 @@ import { everyWallet, paymentWalletName } from '../settings/walletSettings.ts'
 import type { Database } from '../store/database.ts'
 import { readPeriods } from '../store/settingStore.ts'
 
-/** The wallets on record in the ledger, for payouts. */
-export interface PayoutWallets {
-  /** Throws if the ledger does not contain the configured wallet, or if another wallet is in force for the mint. */
-  require(options: { readonly fromOldWallet: boolean }): Promise<void>
-  /**
-   * Throws if the wallet cannot pay a plan without the tokens that are held for others. The error lists the balances of
-   * the other wallets.
-   */
-  requireCover(plan: PayoutPlan, heldBaseUnits: bigint): Promise<void>
-  /** Returns each wallet on record. */
-  all(): Promise<readonly Address[]>
-  /** Returns the token account of each wallet on record. */
-  tokenAccounts(): Promise<readonly Address[]>
-}
+export type PayoutWallets = ReturnType<typeof openPayoutWallets>
 
 export interface PayoutWalletsDeps {
   readonly database: Database
@@ -34,20 +21,21 @@ export interface PayoutWalletsDeps {
 }
 
 /** Opens the present and former wallets of the ledger. Each call reads them again. */
-export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
+export function openPayoutWallets(deps: PayoutWalletsDeps) {
   const { database, chain, dollar } = deps
   const name = paymentWalletName(dollar)
   // The wallet for tabs holds the deposits that a payout must leave, and pays the rests that tabs return. The wallet of
   // another mint may have received this one by mistake.
   const allPeriods = () => readPeriods(database, everyWallet)
+  const all = async () => walletsOf(chain, await allPeriods())
   return {
-    require: async (options) =>
+    /** Throws if the ledger does not contain the configured wallet, or if another wallet is in force for the mint. */
+    require: async (options: { readonly fromOldWallet: boolean }) =>
       requireWallet(deps, await readPeriods(database, [name]), { ...options, all: await allPeriods() }),
-    requireCover: async (plan, heldBaseUnits) =>
-      requireCover(deps, { wallets: walletsOf(chain, await allPeriods()), heldBaseUnits, plan }),
-    all: async () => walletsOf(chain, await allPeriods()),
-    tokenAccounts: async () =>
-      walletsOf(chain, await allPeriods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
+    requireCover: async (plan: PayoutPlan, heldBaseUnits: bigint) =>
+      requireCover(deps, { wallets: await all(), heldBaseUnits, plan }),
+    all,
+    tokenAccounts: async () => (await all()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
   }
 }
 
@@ -82,10 +70,7 @@ interface Cover {
   readonly plan: PayoutPlan
 }
 
-/**
- * Requires that all wallets together also cover the tokens held for others. The plan itself is paid from its own
- * wallet.
- */
+/** All wallets together also cover the tokens held for others. The plan is paid from its own wallet. */
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)

@@ -15,14 +15,12 @@ import { readFreeDebts } from './freeDebts.ts'
 import type { PayoutWallets } from './payoutWallets.ts'
 import { readReceivers } from './receivers.ts'
 
-/** Choices of the operator for one payout of debts. */
 export interface PayoutRequest {
   readonly destinations: Destinations
   /** Smallest amount to pay out. Undefined: a hundredth of the cheapest price in force. */
   readonly leastBaseUnits: bigint | undefined
   /** Maximum number of token accounts to open for wallets of others. 0 by default. */
   readonly openAccountsMax?: number
-  /** Accounts whose debts are not paid. */
   readonly except?: readonly string[]
   /** True allows a payout from a former payment wallet. */
   readonly fromOldWallet?: boolean

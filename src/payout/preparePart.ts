@@ -14,7 +14,6 @@ export interface PartOrder {
 
 /** The lines of a part that one transaction can pay now, and the lines that it cannot pay. */
 export interface PreparedPart {
-  /** Undefined if no line can be paid. */
   readonly payout: UnsignedPayout | undefined
   readonly leftOut: readonly LeftOut[]
 }
@@ -70,10 +69,7 @@ async function findRefused(
   )
 }
 
-/**
- * Only the first part that pays a wallet opens its account, because the wallet could close the account before the next
- * part.
- */
+/** Only the first part opens the account of a wallet, which could close it before the next part. */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
   return opens.filter((wallet) => !paidBefore.has(wallet))

@@ -11,10 +11,7 @@ export interface ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts'>
 }
 
-/**
- * Returns for each wallet whether its associated token account can receive a payment, in a state of this slot or a
- * later one.
- */
+/** Whether the token account of each wallet can receive, in a state of this slot or a later one. */
 export async function readReceivers(
   { chain, database }: ReceiverDeps,
   wallets: readonly Address[],

@@ -31,10 +31,7 @@ export interface SignedPart {
   readonly lastValidBlockHeight: number
 }
 
-/**
- * Records a signed transaction and returns it. Must be called before it is sent. Throws while another transaction of
- * the part is on chain or may still land.
- */
+/** Must be called before the part is sent. Throws while another transaction of the part may land or has landed. */
 export async function recordSignedPart(
   deps: SentPartsDeps,
   { id }: PayoutPlan,
@@ -57,10 +54,7 @@ const pollMs = 1_000
 // A transaction is confirmed, or proven absent, within about three minutes.
 const pollsMax = 400
 
-/**
- * Sends a recorded transaction until it is on chain. Returns undefined then, or the reason why it certainly never will
- * be. Throws while neither is proven.
- */
+/** Undefined once the part is on chain, or why it certainly never will be. Throws while neither is proven. */
 export async function landPart(
   { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
   attempt: PayoutAttempt,
@@ -104,10 +98,7 @@ function alreadySent(part: number): Fault {
   })
 }
 
-/**
- * Finds transactions of parts that are on chain and not in the ledger, of any plan except `exceptPlan`. Throws while
- * one could still land, or if only one node reports its absence.
- */
+/** Parts on chain and not in the ledger. Throws while a part could land, or if one node alone says that it is absent. */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,
   exceptPlan?: string,

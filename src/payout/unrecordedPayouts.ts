@@ -25,10 +25,7 @@ const pagesSincePlanMax = 1_000
 // are also on record (sentParts.ts).
 const pagesOfNewPlan = 10
 
-/**
- * Finds payouts from any payment wallet on record that are on chain and not in the ledger. Searches back to the slot,
- * or only the newest transactions.
- */
+/** Payouts on chain that the ledger lacks, back to the slot, or among the newest transactions. */
 export async function findUnrecorded(
   deps: UnrecordedDeps,
   sinceSlot: number | undefined,

@@ -1,17 +1,17 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertNever } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
 import { z } from 'zod'
 import type { SplitPart } from '../payment/events/settingEvents.ts'
 import { type PublicReceiptKey, publicReceiptKey } from './receiptKeys.ts'
-import type { SettingPeriod } from './settingPeriods.ts'
+import type { SettingPeriod, SettingStanding } from './settingPeriods.ts'
 import { dollarOfWalletSetting, paymentWalletName, tabWalletName } from './walletSettings.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SettingValue } from './settings.ts'
 
 /** A setting of the ledger, with the value that this instance is configured with. */
 export interface ConfiguredSetting extends SettingValue {
-  /** The environment variable that sets the value. */
   readonly variable: string
 }
 
@@ -19,12 +19,10 @@ export interface ConfiguredSetting extends SettingValue {
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
-  /** Terms of the dollars that are accepted in addition to the token. */
   readonly dollars?: readonly PaymentTerms[]
   /** Undefined if no tabs are sold. */
   readonly tabWallet: string | undefined
   readonly split: readonly SplitPart[]
-  /** Name of the log in its checkpoints. */
   readonly origin: string
 }
 
@@ -65,7 +63,6 @@ export function configuredSettings(sources: SettingSources): readonly Configured
 export interface SettingDifference {
   readonly configured: ConfiguredSetting
   readonly recorded: Json
-  /** When and where the value was recorded. */
   readonly since: string
 }
 
@@ -127,4 +124,33 @@ export function settingText(name: string, value: Json): string {
 
 function splitText(split: readonly SplitPart[]): string {
   return split.map(({ account, perMille }) => `${account}:${formatDecimal(BigInt(perMille), 1)}`).join(',')
+}
+
+/** The moment at which an instance with an outgoing value must stop selling. */
+export interface ClosingTime {
+  readonly nowMs: number
+  /** Time before the end of the value at which the instance stops selling. */
+  readonly closingMs: number
+}
+
+/** Reason why an instance with this value must not sell. Undefined if it may sell. */
+export function standingProblem(
+  { name, variable }: ConfiguredSetting,
+  standing: SettingStanding,
+  { nowMs, closingMs }: ClosingTime,
+): string | undefined {
+  switch (standing.standing) {
+    case 'unrecorded':
+      return undefined
+    case 'accepted':
+      return nowMs < standing.untilMs - closingMs
+        ? undefined
+        : `${variable} is accepted only until ${isoTime(standing.untilMs)}; restart this instance with the new ${name}`
+    case 'not_yet':
+      return `${variable} takes effect at ${isoTime(standing.fromMs)}; this instance sells from then on`
+    case 'differs':
+      return `${variable} is not the ${name} of the ledger since ${standing.inForce.validFrom}; restart this instance with the value on record`
+    default:
+      return assertNever(standing)
+  }
 }

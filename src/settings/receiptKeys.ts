@@ -21,7 +21,6 @@ export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
   return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
 }
 
-/** Bytes of the public key. */
 export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array {
   const bytes = Buffer.from(x, 'base64url')
   assert(bytes.length === 32, 'an Ed25519 key has 32 bytes')

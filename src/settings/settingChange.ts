@@ -20,7 +20,6 @@ export interface SettingChangeQuestion {
   readonly validFromMs: number | undefined
   /** Time after `validFromMs` during which the previous value is still accepted. */
   readonly overlapMs: number
-  /** Current time on the clock of the database. */
   readonly nowMs: number
 }
 

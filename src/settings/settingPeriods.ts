@@ -121,10 +121,6 @@ export type SettingStanding =
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
 
-/**
- * Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not
- * recorded.
- */
 export function settingStanding(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }
@@ -141,7 +137,6 @@ export function walletsOf(periods: readonly SettingPeriod[], configured: Address
   return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]
 }
 
-/** The address in the setting of a wallet. */
 export function walletOf({ value }: SettingPeriod): Address {
   const address = typeof value === 'string' ? readAddress(value) : undefined
   return assertPresent(address, 'a wallet on record is an address')

@@ -12,16 +12,12 @@ import type { PriceListPublished, SettingChanged } from '../payment/events/setti
 const settingSpace = 3
 export const priceListName = 'prices'
 
-/**
- * Name of the stream, for example `prices#17`. Each version is a stream with one event, so two writers cannot both
- * record it.
- */
+/** Each version is a stream with one event, such as `prices#17`, so two writers cannot both record it. */
 export function settingStream(name: string, number: number): string {
   assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
   return `${name}#${number}`
 }
 
-/** The stream id of a version: space byte and name. */
 export function settingStreamId(name: string, number: number): Uint8Array {
   return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
 }
@@ -34,7 +30,6 @@ export interface SettingDecision<Event> {
   readonly events: readonly [Event]
 }
 
-/** A recorded version. */
 export interface Numbered<Event> {
   readonly number: number
   readonly event: Event

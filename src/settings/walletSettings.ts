@@ -4,7 +4,6 @@
  * back.
  */
 
-/** Setting of the wallet that holds the deposits of tabs. */
 export const tabWalletName = 'tab-wallet'
 const tokenWalletName = 'payment-wallet'
 const dollarPrefix = `${tokenWalletName}/`
@@ -24,7 +23,6 @@ export function dollarOfWalletSetting(name: string): string | undefined {
   return name.startsWith(dollarPrefix) ? name.slice(dollarPrefix.length) : undefined
 }
 
-/** True for a setting whose value is a wallet. */
 export function isWalletSetting(name: string): boolean {
   return name === tokenWalletName || name === tabWalletName || dollarOfWalletSetting(name) !== undefined
 }

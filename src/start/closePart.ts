@@ -1,2 +1,1 @@
-/** Closes a part, for `AsyncDisposableStack.adopt`. */
 export const closePart = (part: { close(): Promise<void> }): Promise<void> => part.close()

@@ -1,3 +1,4 @@
+import { systemClock } from '@tollbook/core/clock'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { CommanderError } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -49,6 +50,7 @@ async function run(name: keyof typeof commands, words: readonly string[], interr
     home: () => directory.path,
     setExitCode: (given) => void (code = given),
     interrupted: interrupted ?? new AbortController().signal,
+    clock: systemClock,
   }
   await prepareCommand(commands[name](deps), deps)
     .parseAsync([...words], { from: 'user' })

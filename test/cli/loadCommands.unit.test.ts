@@ -1,3 +1,4 @@
+import { systemClock } from '@tollbook/core/clock'
 import { Command, CommanderError } from 'commander'
 import { expect, test, vi } from 'vitest'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
@@ -9,6 +10,7 @@ const deps: CommandDeps = {
   home: () => '/nowhere',
   setExitCode: () => undefined,
   interrupted: new AbortController().signal,
+  clock: systemClock,
 }
 
 test('each command is loaded alone by its own name, and all of them by any other', async () => {

@@ -1,3 +1,4 @@
+import { systemClock } from '@tollbook/core/clock'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
@@ -60,6 +61,7 @@ async function run(...args: readonly string[]) {
     home: () => '/nowhere',
     setExitCode: (code) => void (said.code = code),
     interrupted: new AbortController().signal,
+    clock: systemClock,
   })
   await command?.parseAsync([...args], { from: 'user' })
   return said

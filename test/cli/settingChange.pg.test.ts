@@ -52,6 +52,7 @@ async function run(commandOf: (deps: CommandDeps) => Command, ...words: readonly
     home: () => folder,
     setExitCode: (exitCode) => void (code = exitCode),
     interrupted: new AbortController().signal,
+    clock: systemClock,
   })
   await command.parseAsync([...words], { from: 'user' })
   const lines = said.join('').trim().split('\n')

@@ -41,6 +41,7 @@ test('reports, exports and audits read from a hot standby, which cannot roll up'
     home: () => home,
     setExitCode: (exitCode) => void (ran.exitCode = exitCode),
     interrupted: new AbortController().signal,
+    clock: systemClock,
   }
   const databaseUrl = at(serviceUrl)
   const receiptKey = () => Promise.reject(new Error('no statement is signed here'))

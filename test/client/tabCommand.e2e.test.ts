@@ -1,3 +1,4 @@
+import { systemClock } from '@tollbook/core/clock'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
@@ -43,6 +44,7 @@ async function pay(words: readonly string[], options: Readonly<Record<string, st
     stdout: { write: (text) => out.push(text) },
     stderr: { write: (text) => err.push(text) },
     interrupted: new AbortController().signal,
+    clock: systemClock,
     paymentFolder: scratch,
     readLocal: () => Promise.resolve(undefined),
   })
@@ -122,6 +124,7 @@ test('`pay tab --help` shows the options of tabs only', async () => {
     home: () => scratch,
     setExitCode: () => undefined,
     interrupted: new AbortController().signal,
+    clock: systemClock,
   })
   command.exitOverride().configureOutput({ writeOut: (text) => written.push(text) })
   await command.parseAsync(['tab', '--help'], { from: 'user' }).catch(() => undefined)

@@ -334,6 +334,7 @@ describe('tollbook report', () => {
       setExitCode: () => undefined,
       databaseUrl: () => Promise.resolve(service.database.serviceUrl),
       receiptKey: () => Promise.resolve(makeReceiptKey()),
+      clock: systemClock,
     }
     const running = prepareCommand(reportCommand(deps), deps).parseAsync(words, { from: 'user' })
     const exitCodeOf = (error: unknown) => (error instanceof CommanderError ? error.exitCode : error)

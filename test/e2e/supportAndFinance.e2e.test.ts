@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
-import { isoTime } from '@tollbook/core/clock'
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { secretKeySigner } from '@tollbook/core/ed25519'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test, vi } from 'vitest'
@@ -125,6 +125,7 @@ async function run(...words: readonly string[]) {
     home: () => '/nowhere',
     setExitCode: (code) => void (said.code = code),
     interrupted: new AbortController().signal,
+    clock: systemClock,
   })
   await command.parseAsync([...words], { from: 'user' })
   return said

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { isoTime } from '@tollbook/core/clock'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { differenceFrom, differencesText } from '../../src/settings/configuredSettings.ts'
+import { differenceFrom, differencesText, standingProblem } from '../../src/settings/configuredSettings.ts'
 import { jwkSetOf, receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { decideSettingChange, type SettingChangeQuestion } from '../../src/settings/settingChange.ts'
 import { periodInForce, periodsOf, settingStanding, type RecordedSetting } from '../../src/settings/settingPeriods.ts'
-import { standingProblem } from '../../src/settings/settingProblem.ts'
 
 const minuteMs = 60_000
 const startMs = Date.parse('2026-11-22T06:00:00.000Z')

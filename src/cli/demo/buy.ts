@@ -26,7 +26,6 @@ export type DemoSale = z.infer<typeof saleJson> & {
   readonly isSample: boolean
 }
 
-/** Outcome of one purchase of the demo. */
 export type PurchaseOutcome =
   | { readonly kind: 'bought'; readonly sale: DemoSale; readonly spent: DemoSpending }
   /** The service refused before a quote, so the request cost nothing. */
@@ -34,7 +33,6 @@ export type PurchaseOutcome =
   /** The payment was made but nothing was delivered. It stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
-/** Builds the order as `tollbook pay` would from its arguments. */
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
   const json = body === undefined ? {} : { json: JSON.stringify(body) }
   const options = { maxUsd: '0.10', form: 'bound', ...json }
@@ -46,7 +44,6 @@ export interface DemoPurchase {
   readonly onEvent?: (event: PaymentProgress) => void
 }
 
-/** Sends the order as `tollbook pay` does. */
 export function send({ order, onEvent = () => undefined }: DemoPurchase): ReturnType<typeof purchase> {
   // Two attempts cover a short outage. The demo does not wait for a longer one.
   return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })

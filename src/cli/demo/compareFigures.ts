@@ -5,7 +5,6 @@ import { payOrderOf, send } from './buy.ts'
 import { type DemoDeps, expectThat, type DemoSpending, tokens } from './demoDeps.ts'
 import type { DemoTab } from './tab.ts'
 
-/** Figures of ledger, statistics and chain at one time. */
 export interface DemoFigures extends TokenFigures {
   readonly burnedInStatsBaseUnits: bigint
   readonly payments: number
@@ -16,7 +15,6 @@ const statsJson = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) }),
 })
 
-/** Reads the figures of the ledger, the public statistics and the chain, in turn. */
 export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { local, database } = deps
   const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
@@ -35,7 +33,6 @@ export interface Comparison {
   readonly tab: DemoTab
 }
 
-/** Checks that ledger, statistics and chain agree to the base unit. */
 export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }: Comparison): void {
   const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
   const paid = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)

@@ -7,7 +7,6 @@ import type { LocalJson } from '../localJson.ts'
 export interface DemoDeps {
   readonly local: LocalJson
   readonly database: Database
-  /** The built-in products. */
   readonly products: readonly ProductFacts[]
   readonly say: (text: string) => void
 }
@@ -20,7 +19,6 @@ export interface DemoSpending {
 
 const decimals = 6
 
-/** Formats base units as whole tokens in decimal notation. */
 export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }

@@ -12,7 +12,6 @@ import { type DemoDeps, type DemoSpending, expectThat, tokens } from './demoDeps
 const target = '/api/tools/qrcode'
 const text = 'Paid for with a burn and a transfer on Solana.'
 
-/** Shows one paid request from the price to the receipt, and checks every step. */
 export async function showPaidRequest(deps: DemoDeps): Promise<DemoSpending> {
   const { say } = deps
   say(`1. Ask without paying: POST ${target}`)

@@ -8,7 +8,6 @@ import { type DemoDeps, expectThat, tokens } from './demoDeps.ts'
 /** Amounts of a tab that was opened, used and closed, in base units of the token. */
 export interface DemoTab {
   readonly depositBaseUnits: bigint
-  /** Sum of the prices of its requests. */
   readonly chargedBaseUnits: bigint
   /** The part of the prices that the service has to burn. */
   readonly burnOwedBaseUnits: bigint
@@ -18,7 +17,6 @@ export interface DemoTab {
 
 const requests = 10
 
-/** Opens a tab, buys answers by debits, and closes it. */
 export async function showTab({ local, say }: DemoDeps): Promise<DemoTab> {
   const { baseUrl, tabWallet, demoWallet, rpcUrl, tokenMint } = local
   const payingFetch = createPayingFetch({

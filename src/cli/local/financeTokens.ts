@@ -15,10 +15,6 @@ const issuer = 'tollbook local mode'
 const audience = 'tollbook-finance'
 const tokenDaysMax = 30
 
-/**
- * Opens a substitute for the operator's identity provider. Its key stays in the home, and its tokens are valid for 30
- * days.
- */
 export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {
   const { d, ...publicKey } = await home.signingKey('finance-key')
   const key = await importJWK({ ...publicKey, d }, 'EdDSA')

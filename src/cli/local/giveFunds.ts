@@ -35,7 +35,6 @@ export interface GiftOrder {
   readonly sol: string
 }
 
-/** The gift as recorded on chain. */
 export interface Gift extends GiftOrder {
   readonly tokenAccount: string
   readonly signatures: readonly string[]
@@ -131,7 +130,6 @@ export async function topUp(connection: Connection, wallet: PublicKey): Promise<
     await airdropTo(connection, wallet, BigInt(LAMPORTS_PER_SOL))
 }
 
-/** Requests an airdrop, and returns its signature after confirmation. */
 export async function airdropTo(connection: Connection, wallet: PublicKey, lamports: bigint): Promise<string> {
   const signature = await connection.requestAirdrop(wallet, Number(lamports))
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })

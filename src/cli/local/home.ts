@@ -8,7 +8,6 @@ import { Bug } from '@tollbook/core/assert'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 
-/** The folder of local mode, with its state, keys and `local.json`. */
 export interface Home {
   readonly path: string
   /** A Solana CLI keypair file in the home, created if absent. */
@@ -17,7 +16,6 @@ export interface Home {
   secret(name: string): Promise<string>
   /** The private Ed25519 JWK that signs receipts, created once. */
   receiptKey(): Promise<ReceiptKey>
-  /** Another private Ed25519 JWK, created once. */
   signingKey(name: string): Promise<ReceiptKey>
   writeLocalJson(content: object): Promise<string>
 }
@@ -64,7 +62,6 @@ export async function openHome(folder: string): Promise<Home> {
   }
 }
 
-/** Creates the home or a folder in it. */
 export async function openFolder(path: string, mode: number): Promise<void> {
   await makeFolder(path, mode).catch((error: unknown) => {
     const code = errorCode(error)

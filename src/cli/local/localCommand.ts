@@ -9,7 +9,6 @@ import type { Log } from '../../machine/log.ts'
 export interface LocalCommand {
   readonly command: string
   readonly options?: readonly string[]
-  /** Description of the process for messages. */
   readonly purpose: string
   readonly env: Readonly<Record<string, string>>
   readonly log: Log

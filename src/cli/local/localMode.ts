@@ -28,7 +28,6 @@ import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUp
 
 export interface LocalModeOptions {
   readonly log: Log
-  /** Migrates a database to this release, as its owner. */
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
   /** Called when a part that local mode started has ended unexpectedly. */
   readonly onPartLost: (error: Error) => void
@@ -36,15 +35,11 @@ export interface LocalModeOptions {
   readonly onProgress?: (step: string) => void
 }
 
-/** A running local service with its chain, database and samples. */
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
-  /** Paths of the products that are currently made from samples. */
   sampled(): readonly string[]
-  /** Reads the products file again. */
   reload(): Promise<void>
-  /** Address of the finance reports, and where their token is. */
   readonly financeUrl: string
   close(): Promise<void>
 }

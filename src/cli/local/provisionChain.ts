@@ -18,19 +18,16 @@ import type { ServiceConfig } from '../../config.ts'
 import { airdropTo, connectLocalChain, webSocketUrl } from './giveFunds.ts'
 import type { Home } from './home.ts'
 
-/** Keys that exist only on a local chain. */
 export interface LocalWallets {
   readonly mint: Keypair
   readonly mintAuthority: Keypair
   readonly paymentWallet: Keypair
-  /** Receives deposits on tabs. */
   readonly tabWallet?: Keypair
   readonly demoWallet: Keypair
 }
 
 export interface ProvisionedChain {
   readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
-  /** Receives deposits on tabs. */
   readonly tabWallet: string
   /** Facts for `local.json`: the address of the chain, and the wallets whose keys are in the home. */
   readonly facts: object

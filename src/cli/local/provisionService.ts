@@ -40,10 +40,7 @@ export async function provisionService(options: ServiceProvision): Promise<void>
   await home.writeLocalJson({ baseUrl, ...facts, tokenMint, paymentWallet, receiptKey: publicKey })
 }
 
-/**
- * Removes the file, so that a service that was given its own chain does not continue with the receipt key of a
- * demonstration.
- */
+/** A service with its own chain must not continue with the receipt key of a demonstration. */
 export async function withdrawProvision(envFile: string): Promise<void> {
   await rm(envFile, { force: true })
 }

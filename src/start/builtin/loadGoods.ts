@@ -4,7 +4,6 @@ import type { BuiltinChoice } from '../../product/builtinName.ts'
 /** The built-in products that are sold, and the function that opens them. */
 export type Goods = NonNullable<Awaited<ReturnType<typeof loadGoods>>>
 
-/** The definitions of the built-in products. */
 export type BuiltinProducts = Goods['products']
 
 /**

@@ -7,7 +7,6 @@ import { createFinanceAccess } from '../../financeApi/financeAccess.ts'
 import { createFinanceRoutes } from '../../financeApi/financeRoutes.ts'
 import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
 import { repeat } from '../../jobs/repeat.ts'
-import type { FinanceServing } from '../../routes/openServer.ts'
 import { paymentStatusRoute } from '../../routes/paymentStatusRoute.ts'
 import { statementRoute, type WriteStatement } from '../../routes/statementRoute.ts'
 import { openDatabase } from '../../store/database.ts'
@@ -32,14 +31,6 @@ export interface FinanceDeps extends PartDeps {
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'dollars'>
 }
 
-export interface Finance {
-  /** Undefined while the reports are not served over HTTP. */
-  readonly serving: FinanceServing | undefined
-  /** Routes for payers, on the public listener. */
-  readonly routes: readonly FreeRoute[]
-  close(): Promise<void>
-}
-
 // Interval of the rollup. A read of a report rolls up at most one step, and this interval keeps the backlog within one
 // step.
 const rollUpEveryMs = 1_000
@@ -47,7 +38,7 @@ const rollUpEveryMs = 1_000
 const decisionConnectionsMax = 2
 
 /** Opens the finance reports and their access. Without an issuer, reports are not served. */
-export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
+export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
   const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
   const { allTerms } = ledger.settings
@@ -101,7 +92,6 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   return { serving: { routes, listener: access.listener }, routes: payerRoutes, close }
 }
 
-/** Creates routes for wallet owners, on the public listener. */
 function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenReports): readonly FreeRoute[] {
   const { keys, settings } = ledger
   const { origin } = settings

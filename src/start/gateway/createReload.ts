@@ -9,7 +9,6 @@ import type { OpenGateway } from './openGateway.ts'
 
 export interface ReloadDeps {
   readonly log: Log
-  /** The file as the service started with it. */
   readonly gateway: OpenGateway
   /** Throws a fault if the file has a mistake. */
   readonly openFile: () => OpenGateway
@@ -19,19 +18,11 @@ export interface ReloadDeps {
   readonly serveEndpoints: () => Promise<void>
 }
 
-export interface Reload {
-  /** Fails while the file is not used, because it has mistakes. */
-  readonly check: HealthCheck
-  /** Reads the file again. A mistake changes nothing. Never throws. One reload follows another. */
-  reload(): Promise<void>
-  close(): Promise<void>
-}
-
 // Callers can read this text, so the mistakes are in the log only.
 const refused = 'the changed products file has mistakes and is not used; the log lists them'
 
 /** Creates the function that reads the products file again while the service runs. */
-export function createReload({ log, gateway, ...deps }: ReloadDeps): Reload {
+export function createReload({ log, gateway, ...deps }: ReloadDeps) {
   let hasMistakes = false
   let current = gateway
   let last = Promise.resolve()
@@ -56,8 +47,14 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps): Reload {
       log.error({ event: 'products_file_refused', error: text })
     }
   }
+  const check: HealthCheck = {
+    name: 'products_file',
+    problem: () => (hasMistakes ? refused : undefined),
+    someProductsOnly: true,
+  }
   return {
-    check: { name: 'products_file', problem: () => (hasMistakes ? refused : undefined), someProductsOnly: true },
+    check,
+    /** A mistake in the file changes nothing. Never throws. One reload follows another. */
     reload() {
       last = last.then(reload)
       return last

@@ -1,6 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import { readVariable } from '../../config.ts'
-import { openRoutes, type OpenRoutes } from '../../gateway/openRoutes.ts'
+import { openRoutes } from '../../gateway/openRoutes.ts'
 import { readProductsFile } from '../../gateway/readProductsFile.ts'
 import { type BuiltinChoice, builtinNames } from '../../product/builtinName.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -13,19 +13,16 @@ export interface GatewayConfig {
   readonly areProbed: boolean
 }
 
-export interface OpenGateway extends OpenRoutes {
-  /** The built-in products that are sold. */
-  readonly builtin: readonly BuiltinChoice[]
-}
+export type OpenGateway = ReturnType<typeof openGateway>
 
 /** Opens the products of the operator's file. Without a file, the built-in products are sold. */
 export function openGateway(
   { productsFile, handlerTimeoutMs, areProbed: isProbed }: GatewayConfig,
   { clock, log, metrics }: PartDeps,
-): OpenGateway {
+) {
   const deps = { clock, log, isProbed, version: packageJson.version, onCall: metrics.onUpstreamCall }
   if (productsFile === undefined) {
-    const builtin = builtinNames.map((name) => ({ name, isOff: false }))
+    const builtin: readonly BuiltinChoice[] = builtinNames.map((name) => ({ name, isOff: false }))
     return { ...openRoutes({ builtin, upstreams: new Map(), routes: [] }, deps), builtin }
   }
   const file = readProductsFile(productsFile, { readVariable, handlerTimeoutMs })

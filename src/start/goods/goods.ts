@@ -20,7 +20,6 @@ export interface GoodsConfig {
 export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
   /** The products without those that are off, at the operator's prices. */
   readonly sold: readonly BuiltinProduct[]
-  /** The chain on which callers pay. */
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }

@@ -10,7 +10,6 @@ export interface OpenArtifacts extends ArtifactStore {
   close(): Promise<void>
 }
 
-/** Lifetime of an artifact. */
 const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
 const recoverEveryMs = 5_000

@@ -1,5 +1,5 @@
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
-import { createNewsSearch, type NewsSearch } from '../../products/news/newsSearch.ts'
+import { createNewsSearch } from '../../products/news/newsSearch.ts'
 import { createNewsSources } from '../../products/news/newsSources.ts'
 import { createFeedPool } from '../../products/news/providers/feedPool.ts'
 import { startNewsPolling } from '../../jobs/newsPolling.ts'
@@ -7,18 +7,12 @@ import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { Providers } from './openProviders.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-export interface News {
-  readonly search: NewsSearch
-  close(): Promise<void>
-}
-
 export interface NewsPartDeps extends PartDeps {
   readonly providers: Pick<Providers, 'data' | 'readFeed' | 'newsFeeds'>
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Opens the search over stored headlines, with the polling that fills the store. */
-export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, deps: NewsPartDeps): News {
+export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, deps: NewsPartDeps) {
   const { clock, log, providers, ledger } = deps
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
   const { readFeed, newsFeeds } = providers

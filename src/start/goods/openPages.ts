@@ -1,10 +1,8 @@
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
-import type { RenderDeps } from '../../products/page/openRendered.ts'
 import { openRenderer, type RenderAttempt } from '../../rendering/openRenderer.ts'
 import { openRenderWorker } from '../../rendering/openRenderWorker.ts'
 import { openSeparateEngines } from '../../rendering/separateEngines.ts'
 import { artifactRoute } from '../../routes/artifactRoute.ts'
-import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { openArtifacts } from './openArtifacts.ts'
@@ -14,15 +12,10 @@ export interface PagesDeps extends Pick<PartDeps, 'clock' | 'log' | 'metrics'> {
   readonly serviceUrl: () => string
 }
 
-/** The browser, and the storage of what it captures. */
-export interface Pages {
-  readonly needs: RenderDeps
-  readonly routes: readonly FreeRoute[]
-  readonly checks: readonly HealthCheck[]
-  close(): Promise<void>
-}
+export type Pages = Awaited<ReturnType<typeof openPages>>
 
-export async function openPages({ artifacts: storage, render }: DeliveryConfig, deps: PagesDeps): Promise<Pages> {
+/** Opens the browser, and the storage of what it captures. */
+export async function openPages({ artifacts: storage, render }: DeliveryConfig, deps: PagesDeps) {
   const { clock, log, serviceUrl } = deps
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(storage, deps), closePart)

@@ -14,13 +14,6 @@ export interface Providers extends Pick<ProviderAddresses, 'newsFeeds' | 'aiServ
   readonly readFeed: ReadFeed
 }
 
-/** The providers of the configuration, and their samples in local mode. */
-export interface AllProviders {
-  readonly providers: Providers
-  /** Samples for products of which no provider answers. */
-  readonly standIns: Providers | undefined
-}
-
 export interface ProvidersDeps extends PartDeps {
   readonly upstreams: Upstreams
   readonly lookups: Pick<LookupCounts, 'open'>
@@ -30,7 +23,8 @@ export interface ProvidersDeps extends PartDeps {
   readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
-export function openProviders(config: ProviderConfig, deps: ProvidersDeps): AllProviders {
+/** Opens the providers of the configuration, and samples for products of which no provider answers. */
+export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
   const { log, upstreams, lookups, samples, hosts } = deps
   const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
     data: {

@@ -7,10 +7,8 @@ import { requiredBaseUnits, type TokenPriceAttoUsd } from '../../pricing/tokenPr
 
 export interface ExposureDeps {
   readonly lifecycle: Pick<PaymentLifecycle, 'exposureBaseUnits'>
-  /** Terms of the service token. */
   readonly terms: Pick<PaymentTerms, 'mint' | 'decimals'>
   readonly dollars: readonly Pick<Dollar, 'terms'>[]
-  /** Undefined while the token has no price. */
   readonly tokenPriceAttoUsd: () => TokenPriceAttoUsd | undefined
 }
 

@@ -1,32 +1,24 @@
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 
-/** States whether the service sells, and the reason if it does not. */
-export interface Health {
-  readonly checks: readonly HealthCheck[]
-  /** Undefined while the service accepts paid requests. */
-  whyClosed(): string | undefined
-  /** Undefined while the service creates quotes. A caller who has paid is always served. */
-  whyNoQuotes(): string | undefined
-  isDraining(): boolean
-  startDraining(): void
-}
-
 export interface HealthDeps {
   readonly checks: readonly HealthCheck[]
   readonly whyNoQuotes: () => string | undefined
 }
 
+export type Health = ReturnType<typeof createHealth>
+
 /**
  * Creates the health of the service. Paid requests stop at the first failing check that applies to them and to every
  * product.
  */
-export function createHealth({ checks: all, whyNoQuotes }: HealthDeps): Health {
+export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
   const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
   let draining = false
   return {
     checks,
-    whyClosed() {
+    /** Undefined while the service accepts paid requests. */
+    whyClosed(): string | undefined {
       if (draining) return 'the server is shutting down'
       for (const check of closing) {
         const problem = check.problem()
@@ -34,6 +26,7 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps): Health {
       }
       return undefined
     },
+    /** Undefined while the service creates quotes. A caller who has paid is always served. */
     whyNoQuotes,
     isDraining: () => draining,
     startDraining() {

@@ -2,39 +2,22 @@ import type { Address } from '@tollbook/core/address'
 import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Chain } from '../../chain/openChain.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
-import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
 import { startFinalityJob } from '../../jobs/finalityJob.ts'
 import { type HealthJobsDeps, startHealthJobs } from '../../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../../jobs/openWorkJob.ts'
 import { startRebroadcastJob } from '../../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
-import { stopAll } from '../../jobs/repeat.ts'
+import { repeat, stopAll } from '../../jobs/repeat.ts'
 import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import { type ExposureDeps, exposureLimit } from './exposureLimit.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import { type MintHealth, startMintHealth } from '../../jobs/mintHealth.ts'
+import { startMintHealth } from '../../jobs/mintHealth.ts'
 import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { watchedDollar, watchedToken } from './watchedAccounts.ts'
-
-/** Background work: the health of ledger and chain, and the lifecycle of payments after their answers. */
-export interface Jobs {
-  readonly checks: readonly HealthCheck[]
-  /** Returns why no quotes are created. A caller who has paid is still served. */
-  readonly whyNoQuotes: () => string | undefined
-  /** Undefined while the amount served for payments that are not final is within the operator's limit. */
-  readonly whyExposed: () => Promise<string | undefined>
-  /** Why a dollar is not accepted now. */
-  readonly whyDollarOff: MintHealth['whyOff']
-  /** Why no deposit on a tab in a dollar is accepted now. */
-  readonly whyNoDeposit: MintHealth['whyNoDeposit']
-  /** A slot that the chain has reached with certainty. */
-  readonly slot: () => number
-  close(): Promise<void>
-}
 
 /** Replaced by proofs, which cannot wait for an hour and have no mainnet. */
 export interface JobLimits {
@@ -52,17 +35,15 @@ export interface JobsDeps extends PartDeps {
   /** Wallet whose transfers of the token are deliveries. */
   readonly treasuryWallet?: Address | undefined
   readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
-  /** Undefined while the token has no price. */
   readonly tokenPriceAttoUsd: ExposureDeps['tokenPriceAttoUsd']
   /** Called with the bytes of a transaction that provably never lands. */
   readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
 
-/**
- * Starts the jobs. Health comes first, so that the other jobs use a checked ledger and chain. `close` stops all jobs at
- * once.
- */
-export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs> {
+export type Jobs = Awaited<ReturnType<typeof startJobs>>
+
+/** Health comes first, so that the other jobs use a checked ledger and chain. */
+export async function startJobs(sale: SaleConfig, deps: JobsDeps) {
   const { clock, log, chain, upkeep, ledger, tokenPriceAttoUsd } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
   const whyExposed = exposureLimit(sale.exposureMaxTokens, { ...chain, lifecycle: ledger.lifecycle, tokenPriceAttoUsd })
@@ -72,13 +53,15 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
     { clock, log },
   )
   const token = await startMintHealth([watchedToken(chain)], { clock, log })
-  const ofDollars = { name: 'dollars', problem: dollars.problem, someProductsOnly: true }
-  const ofToken = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
+  const ofDollars: HealthCheck = { name: 'dollars', problem: dollars.problem, someProductsOnly: true }
+  const ofToken: HealthCheck = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
   return {
     checks: [...health.checks, ofToken, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
+    /** Why no quotes are created. A caller who has paid is still served. */
     whyNoQuotes: health.whyNoQuotes,
     whyExposed,
     slot: health.slot,
+    /** Why a dollar, or a deposit on a tab in it, is not accepted now. */
     whyDollarOff: dollars.whyOff,
     whyNoDeposit: dollars.whyNoDeposit,
     close: () => stopAll([...lifecycle.jobs, token, dollars, health]),
@@ -96,18 +79,27 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   const { treasuryWallet: wallet } = deps
   const delivery = wallet === undefined ? undefined : { wallet, mint: chain.terms.mint }
   const onChain = { ...steps, tabs, chain: { ...chain.reader, ...chain.finality }, allTerms }
-  const readDebt = () => ledger.burnDebt(chain.terms)
   const finality = startFinalityJob(onChain)
   const jobs = [
     finality,
     startOpenWorkJob(steps),
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
     startRebroadcastJob({ ...onChain, onAbsent: deps.onAbsent }),
-    startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
+    repeat(steps, { name: 'burn debt', everyMs: burnDebtEveryMs, run: () => measureBurnDebt(deps) }),
     startTransferScanJob({ ...onChain, presentations, settleAgeMs, delivery, ...deps.limits }),
   ]
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true, causes: ['history', 'ledger'] }],
     jobs,
   }
+}
+
+const burnDebtEveryMs = 30_000
+
+/** Measures how long burns have been owed. Another process makes the burns, and may be down. */
+async function measureBurnDebt({ clock, ledger, chain, metrics }: JobsDeps): Promise<void> {
+  const { owedBaseUnits, oldestOwedAtMs } = await ledger.burnDebt(chain.terms)
+  // Block times may be slightly ahead of the server's clock.
+  const ageMs = oldestOwedAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestOwedAtMs)
+  metrics.onBurnDebt({ owedBaseUnits, oldestSeconds: ageMs / 1_000 })
 }

@@ -11,12 +11,10 @@ type Accounts = Pick<Chain, 'readAccounts'>
 interface WatchDeps {
   readonly chain: Accounts
   readonly ledger: { readonly settings: Pick<LedgerSettingsPart, 'depositTerms'> }
-  /** Markets of a mint. */
   readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
   readonly limits?: { readonly pegNetwork?: string | undefined } | undefined
 }
 
-/** Returns what the health of a dollar depends on. */
 export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedMint {
   const { chain, ledger, marketSources, limits } = deps
   const { mint, network } = terms

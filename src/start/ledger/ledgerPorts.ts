@@ -48,11 +48,9 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
     /** Shares the counts of busy clients with other instances. */
     shareRates,
     openNews: (options: { readonly isSample: boolean }) => createNewsStore(database, options),
-    /** Opens a separate pool. */
     openReports: (options: Pick<ReportsOptions, 'token' | 'readDatabaseUrl'>) =>
       openReports({ databaseUrl, log, ...options }),
     burnDebt: ({ mint }: Pick<PaymentTerms, 'mint'>) => readBurnDebt(database, mint),
-    /** Public reads of burns. */
     burnReads: (terms: PaymentTerms) => ({
       burnStats: () => burnStats({ database, clock }, terms),
       /** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such payment. */

@@ -38,7 +38,6 @@ export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartD
     ...ports,
     settings,
     keys,
-    /** Public reads of the signed checkpoints. */
     routes: seal.routes,
     checks: [seal.check, settings.check],
     close: () => stored.disposeAsync(),

@@ -52,7 +52,6 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
 // of the service.
 const checkpointMarginMs = 60_000
 
-/** Opens the configured key, with its periods on record. */
 export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
   const { clock, settings, priceLists } = deps
   const { origin } = settings

@@ -1,16 +1,8 @@
 import type { Log } from '../../machine/log.ts'
-import { createPaymentFacts, type PaymentFacts } from '../../reports/paymentFacts.ts'
-import { createReports, type Reports } from '../../reports/reports.ts'
+import { createPaymentFacts } from '../../reports/paymentFacts.ts'
+import { createReports } from '../../reports/reports.ts'
 import { eventsPerRollUpMax, rollUp } from '../../reports/rollUp.ts'
 import { openDatabase } from '../../store/database.ts'
-
-/** The reports, over a small pool of connections. No other part gets the database handle. */
-export interface OpenReports extends Reports {
-  readonly facts: PaymentFacts
-  /** Updates the reports by a bounded amount of work. */
-  rollUp(): Promise<void>
-  close(): Promise<void>
-}
 
 export interface ReportsOptions {
   readonly databaseUrl: string
@@ -25,8 +17,10 @@ const connectionsMax = 3
 // Spread a longer backlog over several rounds.
 const stepsPerRoundMax = 20
 
-/** Opens the reports, on a standby if one is configured. */
-export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions): OpenReports {
+export type OpenReports = ReturnType<typeof openReports>
+
+/** Opens the reports, on a standby if one is configured. No other part gets the database handle. */
+export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions) {
   const opened = new AsyncDisposableStack()
   const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
   const database = opened.adopt(openDatabase(options), (handle) => handle.destroy())
@@ -38,6 +32,7 @@ export function openReports({ databaseUrl, readDatabaseUrl, token, log }: Report
     ...createReports(standby, token),
     // Read the state of one payment from the primary, because support and payers act on it.
     facts: createPaymentFacts(database),
+    /** Updates the reports by a bounded amount of work. */
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },

@@ -1,5 +1,4 @@
 import type { SealConfig } from '../../config/sealConfig.ts'
-import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import { createLedgerRoutes } from '../../routes/ledgerRoutes.ts'
 import { startSealJob } from '../../jobs/sealJob.ts'
 import { storeCheckpointFile } from '../../store/checkpointFile.ts'
@@ -8,12 +7,6 @@ import { signOnce } from '../../store/signOnce.ts'
 import type { SealPort } from './ledgerPorts.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from '../partDeps.ts'
-
-export interface SealPart {
-  readonly check: HealthCheck
-  readonly routes: readonly FreeRoute[]
-  close(): Promise<void>
-}
 
 export interface SealDeps extends PartDeps {
   readonly ledger: SealPort
@@ -24,7 +17,7 @@ export interface SealDeps extends PartDeps {
  * Opens the signed checkpoints of the ledger. Must open before any part that appends, because a restored older backup
  * must stay unchanged.
  */
-export async function openSeal(config: SealConfig, deps: SealDeps): Promise<SealPart> {
+export async function openSeal(config: SealConfig, deps: SealDeps) {
   const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)

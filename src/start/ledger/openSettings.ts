@@ -13,6 +13,7 @@ import {
   differenceFrom,
   differencesText,
   type SettingDifference,
+  standingProblem,
 } from '../../settings/configuredSettings.ts'
 import { publicReceiptKey } from '../../settings/receiptKeys.ts'
 import {
@@ -23,7 +24,6 @@ import {
   walletOf,
   walletsOf,
 } from '../../settings/settingPeriods.ts'
-import { standingProblem } from '../../settings/settingProblem.ts'
 import { everyWallet, isWalletSetting, paymentWalletName, tabWalletName } from '../../settings/walletSettings.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Dollar } from '../../payment/dollar.ts'
@@ -33,12 +33,10 @@ import type { PartDeps } from '../partDeps.ts'
 
 /** The settings on record in the ledger, while the service runs. */
 export interface LedgerSettingsPart {
-  /** Name of the log in its checkpoints. */
   readonly origin: string
   readonly check: HealthCheck
   /** Records the first value of each setting. Must be called after the ledger was compared with its checkpoint. */
   record(): Promise<void>
-  /** Reads the settings again. */
   refresh(): Promise<void>
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
   /**

@@ -14,7 +14,6 @@ import type { Prices } from '../products/prices.ts'
 
 export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
   readonly dollars: readonly Dollar[]
-  /** The service token. */
   readonly token: Pick<PaymentTerms, 'mint' | 'decimals'>
   readonly currentPrice: Prices['currentPrice']
   /** Why a dollar is not accepted now: its peg, or its account. */

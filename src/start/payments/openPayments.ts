@@ -18,7 +18,6 @@ import type { TabEnds } from '../tabs/openTabs.ts'
 import { openDollars } from './openDollars.ts'
 import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
-/** Accepts payments of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
   readonly sales: Sales
   readonly wallets: WalletPort
@@ -40,7 +39,6 @@ export interface PaymentsConfig extends RailConfig {
   readonly currencies: CurrencyConfig
 }
 
-/** Connects the paywall with its rails, ledger and products. */
 export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
   const { sale, currencies } = config

@@ -39,7 +39,6 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice' | 'endpoints'>
   readonly serviceUrl: () => string
-  /** Name of the operator. */
   readonly sellerName: string
   /** Undefined: x402 and MPP are not offered. */
   readonly feePayer: FeePayer | undefined
@@ -77,7 +76,6 @@ function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depo
   }
 }
 
-/** Opens the rails of payments on the chain to one wallet. */
 function openChainRails(
   { sale, x402 }: RailConfig,
   deps: RailsDeps,

@@ -2,33 +2,23 @@ import { readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { X402Config } from '../../config/signerConfig.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startSignerHealth } from '../../jobs/signerHealth.ts'
-import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createSignerClient } from '../../signer/signerClient.ts'
 import { readTlsIdentity } from '../../signer/tlsIdentity.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** The client of the signer for x402 and MPP, which is another process. */
-export interface SignerPart {
-  /** Undefined: x402 and MPP are not offered. */
-  readonly feePayer: FeePayer | undefined
-  readonly checks: readonly HealthCheck[]
-  /** Records that a payment signed by the fee payer never lands. It costs nothing, so it does not count as failed. */
-  readonly recordAbsent: (bytes: Uint8Array) => Promise<void>
-  close(): Promise<void>
-}
-
 /**
  * Opens the signer part without waiting for the signer's answer, because the native rail sells without it. TLS files
  * that can never work are a mistake of the configuration. An expired certificate is a problem of the signer's health.
  */
-export async function openSignerPart(x402: X402Config | undefined, deps: PartDeps): Promise<SignerPart> {
+export async function openSignerPart(x402: X402Config | undefined, deps: PartDeps) {
   if (x402 === undefined) return { feePayer: undefined, checks: [], recordAbsent: done, close: done }
   const { clock, log, metrics } = deps
   await requireFiles(x402.signer, clock.nowMs())
   const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
+  /** A payment that never lands costs nothing, so it does not count as failed. */
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
     // Skip transactions that the fee payer did not sign.

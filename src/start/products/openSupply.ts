@@ -1,16 +1,8 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Endpoint } from '../../product/endpoint.ts'
-import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startProbeJob } from '../../jobs/probeJob.ts'
 import type { Log } from '../../machine/log.ts'
-
-export interface Supply {
-  readonly check: HealthCheck
-  /** Returns the paths of the products that currently use samples. */
-  sampled(): readonly string[]
-  close(): Promise<void>
-}
 
 export interface SupplyDeps {
   readonly clock: Clock
@@ -27,7 +19,7 @@ const standInsMsMax = 10_000
 const pollMs = 50
 
 /** Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product. */
-export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps): Promise<Supply> {
+export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps) {
   const supplied = endpoints.filter(({ providers, probes }) => providers.length + probes.length > 0)
   const job = startProbeJob(
     { clock, log },

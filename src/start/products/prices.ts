@@ -16,7 +16,6 @@ export interface Prices {
   readonly checks: readonly ServiceCheck[]
   /** Returns the price in the service token, or in the dollar with this mint. */
   currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
-  /** Undefined while the token has no price. */
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
   /** Answer of `/api/token/price`. */
   tokenPrice(): Json | undefined

@@ -17,16 +17,7 @@ import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** The sale of tabs. Its product has a price before the ledger is open, and sells only afterwards. */
-export interface OpenTabs {
-  /** Empty without TAB_WALLET. */
-  readonly products: readonly ProductDefinition<unknown>[]
-  /** Opens the products of this part that are in the list, with the operator's prices. */
-  open(sold: readonly ProductFacts[]): readonly Endpoint[]
-  connect(ledger: TabLedgerPart): void
-  /** Starts the jobs. Tabs that were sold earlier are shown and closed even if no tabs are sold any more. */
-  start(deps: TabEndsDeps): Promise<TabEnds>
-}
+export type OpenTabs = ReturnType<typeof openTabs>
 
 type TabLedgerPart = Pick<LedgerPart, 'tabs'> & {
   readonly settings: Pick<LedgerPart['settings'], 'origin' | 'tabWallets'>
@@ -63,7 +54,8 @@ function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigin
 const custodyEveryMs = 10_000
 const full = 'all tabs together hold as much as this service permits'
 
-export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
+/** Opens the sale of tabs. Its product has a price before the ledger is open, and sells only afterwards. */
+export function openTabs(config: TabConfig, base: PartDeps) {
   const { clock, log } = base
   let connected: TabLedgerPart | undefined
   const custody = createCustodyWatch()
@@ -79,7 +71,7 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   const isWithin = (depositMicroUsd: bigint) =>
     (valueOf(custody.custodies(), pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <=
     config.totalMaxMicroUsd
-  const products = config.wallet === undefined ? [] : [product]
+  const products: readonly ProductDefinition<unknown>[] = config.wallet === undefined ? [] : [product]
 
   async function startEnds({ chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps): Promise<TabEnds> {
     const { tabs, settings } = ledger()
@@ -102,16 +94,19 @@ export function openTabs(config: TabConfig, base: PartDeps): OpenTabs {
   }
 
   return {
+    /** Empty without TAB_WALLET. */
     products,
-    open: (sold) =>
+    /** Opens the products of this part that are in the list, with the operator's prices. */
+    open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
       products.flatMap((definition) => {
         const facts = sold.find(({ path }) => path === definition.path)
         return facts === undefined ? [] : [openEndpoint({ ...definition, ...facts }, undefined)]
       }),
-    connect(part) {
+    connect(part: TabLedgerPart): void {
       connected = part
     },
-    async start(deps) {
+    /** Starts the jobs. Tabs that were sold earlier are shown and closed even if no tabs are sold any more. */
+    async start(deps: TabEndsDeps): Promise<TabEnds> {
       return ledger().settings.tabWallets().length === 0
         ? { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
         : await startEnds(deps)

@@ -6,7 +6,6 @@ import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgr
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { openProgressBar } from '../../../src/cli/progressBar.ts'
 import { type Home, openHome } from '../../../src/cli/local/home.ts'
 import { silentLog } from '../../../src/machine/log.ts'
 import { migrate } from '../../../src/store/migrate.ts'
@@ -110,10 +109,8 @@ async function seedBoth(adminUrl: string, home: Home, { appended, factor }: Ledg
     await vacuum(short.adminUrl)
   })
   const long = await cloneTemplate(template)
-  const bar = openProgressBar('events', process.stderr.isTTY)
   let shownPercent = 0
   const onProgress = (done: number, total: number): void => {
-    bar.update(done, total)
     const percent = Math.floor((10 * done) / total) * 10
     if (percent > shownPercent) say(`       ${percent} % of ${total} events written`)
     shownPercent = percent
@@ -122,7 +119,6 @@ async function seedBoth(adminUrl: string, home: Home, { appended, factor }: Ledg
     await multiplyLedger({ fromUrl: short.adminUrl, toUrl: long.adminUrl, factor, onProgress })
     await vacuum(long.adminUrl)
   })
-  bar.stop()
   await dropDatabaseTemplate(template)
   return { short: short.name, long: long.name, appended, factor }
 }
