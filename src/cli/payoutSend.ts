@@ -13,7 +13,7 @@ export interface PartsToSend {
 }
 
 export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
-  const unpaid = new UnpaidLines(deps)
+  const unpaid = unpaidLines(deps)
   for (const part of parts) {
     const { payout: built, leftOut } = await payout.prepare(plan, part, payout.terms.paymentWallet)
     unpaid.name(part, leftOut)
@@ -32,7 +32,7 @@ interface SigningOrder extends PartsToSend {
 /** Only a part with an unknown outcome stops the run. Sending the plan again continues after the last paid part. */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
-  const unpaid = new UnpaidLines(deps)
+  const unpaid = unpaidLines(deps)
   for (const part of order.parts) {
     const { payout: built, leftOut } = await payout.prepare(order.plan, part, feePayer.address)
     unpaid.name(part, leftOut)
@@ -66,33 +66,25 @@ async function sendPart(
   return failure
 }
 
-/** Debts that a run has not paid. They stay owed. */
-class UnpaidLines {
-  readonly #deps: Pick<CommandDeps, 'stderr'>
-  #count = 0
-
-  constructor(deps: Pick<CommandDeps, 'stderr'>) {
-    this.#deps = deps
+/** Names the debts that a run has not paid, which stay owed. */
+function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
+  let count = 0
+  const add = (line: string) => {
+    count += 1
+    stderr.write(`${line}\n`)
   }
-
-  name(part: number, leftOut: readonly LeftOut[]): void {
-    for (const { account, wallet, why } of leftOut) this.#add(`part ${part} leaves out ${account} to ${wallet}: ${why}`)
-  }
-
-  fail(part: number, why: string): void {
-    this.#add(`part ${part} was not paid: ${why}`)
-  }
-
-  refuse(): void {
-    if (this.#count === 0) return
-    throw new Fault(
-      `not everything was paid: ${this.#count} problems are named above, and all other lines were sent. Record what was sent; then \`payout plan\` plans the rest without wallets that cannot be paid`,
-      { retryable: false },
-    )
-  }
-
-  #add(line: string): void {
-    this.#count += 1
-    this.#deps.stderr.write(`${line}\n`)
+  return {
+    name(part: number, leftOut: readonly LeftOut[]): void {
+      for (const { account, wallet, why } of leftOut) add(`part ${part} leaves out ${account} to ${wallet}: ${why}`)
+    },
+    fail: (part: number, why: string) => add(`part ${part} was not paid: ${why}`),
+    /** Throws if something was not paid. */
+    refuse(): void {
+      if (count === 0) return
+      throw new Fault(
+        `not everything was paid: ${count} problems are named above, and all other lines were sent. Record what was sent; then \`payout plan\` plans the rest without wallets that cannot be paid`,
+        { retryable: false },
+      )
+    },
   }
 }

@@ -14,6 +14,7 @@ import { newestPriceList } from '../reports/ledgerToken.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { findLedger } from './installation.ts'
+import { textTable } from './reportText.ts'
 import { exitCodeOf } from './runCommand.ts'
 
 interface PricesFlags {
@@ -69,31 +70,24 @@ export function tableOf(
 ): string {
   const mints = [...new Set(prices.map(({ mint }) => mint))]
   const endpoints = [...new Set(prices.map(({ endpoint }) => endpoint))]
+  const names = mints.map((mint, index) => (index === 0 ? 'token' : mint))
   const rows = endpoints.map((endpoint) => {
     const own = prices.filter((price) => price.endpoint === endpoint)
     const priceMicroUsd = own[0]?.priceMicroUsd ?? 0n
-    const amounts = mints.map((mint) =>
-      amountText(
-        own.find((price) => price.mint === mint),
-        leastMicroUsd(mint),
-      ),
-    )
-    return [endpoint, usd(priceMicroUsd), ...amounts, shareText(feeMicroUsd, priceMicroUsd)]
+    const amounts = mints.map((mint, index) => {
+      const price = own.find((each) => each.mint === mint)
+      return [names[index] ?? mint, amountText(price, leastMicroUsd(mint))]
+    })
+    const fee = shareText(feeMicroUsd, priceMicroUsd)
+    return { endpoint, USD: usd(priceMicroUsd), ...Object.fromEntries(amounts), 'fee share': fee }
   })
-  const names = mints.map((mint, index) => (index === 0 ? 'token' : mint))
-  const table = [['endpoint', 'USD', ...names, 'fee share'], ...rows]
-  const widths = (table[0] ?? []).map((_name, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const columns = ['endpoint', 'USD', ...names, 'fee share']
+  const table = textTable({ columns, rows, totals: undefined, next: undefined }, usdDecimals)
   const payer = split.find(({ account }) => account !== 'burn')?.account ?? ''
   const least = smallestPriceMicroUsd(feeMicroUsd, split, payer)
   const summary = `Network fee of a payment: ${usd(feeMicroUsd)} USD (${paymentLamports} lamports).`
   const profitable = least === undefined ? '' : ` Smallest price whose share for ${payer} pays it: ${usd(least)} USD.`
-  return `${lines.join('\n')}\n\n${summary}${profitable}\n`
+  return `${table}\n${summary}${profitable}\n`
 }
 
 function amountText(price: Price | undefined, leastMicroUsd = 0n): string {

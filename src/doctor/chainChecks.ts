@@ -1,27 +1,14 @@
-import { type Chain, type ChainOptions, openChain } from '../chain/openChain.ts'
-import type { Clock } from '@tollbook/core/clock'
-import type { ChainConfig } from '../config/chainConfig.ts'
-import { postJson } from '../outbound/postJson.ts'
-import type { Log } from '../machine/log.ts'
+import type { Chain } from '../chain/openChain.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
-export interface ChainCheckOptions {
-  readonly config: Pick<ChainOptions, 'currencies'> & ChainConfig
-  readonly clock: Clock
-  readonly log: Log
-}
-
-/** The first check that runs opens the chain for all. */
-export function chainChecks({ config, clock, log }: ChainCheckOptions) {
-  let opened: Promise<Chain> | undefined
-  const chain = () => (opened ??= openChain({ ...config, clock, log, postJson }))
-  const checks: readonly Check[] = [
+/** Checks the Solana nodes, the mint and the payment wallets. `chain` rejects if the chain cannot be opened. */
+export function chainChecks(chain: () => Promise<Chain>): readonly Check[] {
+  return [
     { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
     { name: 'dollars', run: async () => judgeDollars(await chain()) },
     { name: 'nodes', run: async () => judgeNodes(await chain()) },
     { name: 'chain clock', run: async () => judgeClock(await chain()) },
   ]
-  return { chain, checks }
 }
 
 async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {

@@ -1,4 +1,19 @@
+import type { Clock } from '@tollbook/core/clock'
 import { describeError, errorText } from '@tollbook/core/fault'
+import type { Chain } from '../chain/openChain.ts'
+import type { ServiceConfig } from '../config.ts'
+import type { Log } from '../machine/log.ts'
+import type { Database } from '../store/database.ts'
+
+/** A configured service, with the database by its login. */
+export interface Installation {
+  readonly config: ServiceConfig
+  readonly database: Database
+  /** The first check that needs the chain opens it for all. */
+  readonly chain: () => Promise<Chain>
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** `skipped`: nothing could be checked, and the detail says why. Only `failed` makes the command fail. */
 export type CheckVerdict = 'ok' | 'warning' | 'failed' | 'skipped'

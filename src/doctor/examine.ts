@@ -1,15 +1,16 @@
 import { systemClock } from '@tollbook/core/clock'
+import { type Chain, openChain } from '../chain/openChain.ts'
 import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
 import type { FindDifferingFunctions } from '../store/migrate.ts'
 import type { Log } from '../machine/log.ts'
-import { openLogin } from '../store/databaseFacts.ts'
+import { type Login, openLogin } from '../store/databaseFacts.ts'
+import { postJson } from '../outbound/postJson.ts'
 import { chainChecks } from './chainChecks.ts'
 import { type Check, type CheckFinding, passed, runChecks, warning } from './check.ts'
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
-import { localChecks } from './localChecks.ts'
-import { tabChecks } from './tabChecks.ts'
-import { machineChecks } from './machineChecks.ts'
+import { checkTabs } from './tabChecks.ts'
+import { localChecks, machineChecks } from './machineChecks.ts'
 
 export interface Examination {
   readonly config: Config
@@ -62,6 +63,10 @@ export async function examineRestored({ serviceUrl, ownerUrl, log, onFinding }: 
   }
 }
 
+interface CheckDeps extends Pick<Examination, 'log' | 'findDifferingFunctions'> {
+  readonly login: Login
+}
+
 const variablesCheck: Check = {
   name: 'configuration',
   run() {
@@ -71,24 +76,17 @@ const variablesCheck: Check = {
   },
 }
 
-function serviceChecks(
-  config: ServiceConfig,
-  deps: Pick<Examination, 'log' | 'findDifferingFunctions'> & { login: ReturnType<typeof openLogin> },
-) {
-  const { login, log, findDifferingFunctions } = deps
+function serviceChecks(config: ServiceConfig, { login, log, findDifferingFunctions }: CheckDeps): readonly Check[] {
   const clock = systemClock
-  const chain = chainChecks({ config: { ...config.chain, currencies: config.currencies.accepted }, clock, log })
+  const { ledger, migrationDatabaseUrl: ownerUrl, currencies } = config
+  let opened: Promise<Chain> | undefined
+  const chain = () => (opened ??= openChain({ ...config.chain, currencies: currencies.accepted, clock, log, postJson }))
+  const installation = { config, database: login.database, chain, clock, log }
+  const ofDatabase = { requiresStandby: ledger.requiresStandby, ownerUrl, login, clock, log, findDifferingFunctions }
   return [
-    ...databaseChecks({
-      requiresStandby: config.ledger.requiresStandby,
-      ownerUrl: config.migrationDatabaseUrl,
-      login,
-      clock,
-      log,
-      findDifferingFunctions,
-    }),
-    ...chain.checks,
-    ...ledgerChecks({ config, database: login.database, chain: chain.chain, clock, log }),
-    ...tabChecks({ config: config.tabs, database: login.database, chain: chain.chain }),
+    ...databaseChecks(ofDatabase),
+    ...chainChecks(chain),
+    ...ledgerChecks(installation),
+    { name: 'tabs', run: () => checkTabs(installation) },
   ]
 }

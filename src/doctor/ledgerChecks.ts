@@ -1,23 +1,12 @@
-import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Chain } from '../chain/openChain.ts'
-import type { ServiceConfig } from '../config.ts'
-import type { Log } from '../machine/log.ts'
 import { openSettings } from '../start/ledger/openSettings.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
 import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
-import { type Check, passed, type Result, skipped } from './check.ts'
+import { type Check, type Installation, passed, type Result, skipped } from './check.ts'
 
-export interface LedgerCheckOptions {
-  readonly config: ServiceConfig
-  readonly database: Database
-  readonly chain: () => Promise<Chain>
-  readonly clock: Clock
-  readonly log: Log
-}
-
-export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
+/** Checks that compare the configuration with the ledger's records. */
+export function ledgerChecks(options: Installation): readonly Check[] {
   const { database, config } = options
   return [
     { name: 'settings on record', run: () => checkSettings(options) },
@@ -25,7 +14,7 @@ export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
   ]
 }
 
-async function checkSettings({ config, database, chain, clock, log }: LedgerCheckOptions): Promise<Result> {
+async function checkSettings({ config, database, chain, clock, log }: Installation): Promise<Result> {
   const { terms, dollars } = await chain()
   const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
   const versions = (names: readonly string[]) => readVersions(database, names)

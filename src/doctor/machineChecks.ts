@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
 import type { Config } from '../config.ts'
+import { requireFreePorts } from '../start/http/freePorts.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 import { checkSigner } from './signerCheck.ts'
 
@@ -36,7 +38,7 @@ function checkFolder(folder: string): Promise<Result> {
 }
 
 /** Checks that `folder` is writable. `existing` is the folder itself, or the one in which it will be created. */
-export async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
+async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
     // Access to `/.` fails for anything that is not a folder.
     await access(`${existing}/.`, constants.W_OK)
@@ -50,4 +52,33 @@ export async function checkExisting(folder: string, existing = resolve(folder)):
   const freeBytes = bavail * bsize
   const detail = `${folder} can be written, ${(freeBytes / 1024 ** 3).toFixed(1)} GiB free`
   return freeBytes >= freeBytesMin ? passed(detail) : warning(detail, 'free 1 GiB at least')
+}
+
+const unchecked =
+  'nothing is configured: local mode starts its own database, chain and receipt key, which are not checked'
+
+/** Omits the database and the chain of local mode, which exist only while it runs. */
+export function localChecks(config: Config): readonly Check[] {
+  return [
+    { name: 'service', run: () => skipped(unchecked) },
+    { name: 'home folder', run: () => checkHome(config.local.home) },
+    { name: 'ports', run: () => checkPorts(config) },
+  ]
+}
+
+/** Checks that local mode can create its home and the folders above it. */
+function checkHome(home: string): Promise<Result> {
+  let existing = resolve(home)
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)
+  return checkExisting(home, existing)
+}
+
+async function checkPorts(config: Config): Promise<Result> {
+  try {
+    await requireFreePorts(config)
+    return passed('free')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return warning(error.message, 'nothing to do if that process is this service')
+  }
 }

@@ -1,27 +1,15 @@
 import { readAddress } from '@tollbook/core/address'
-import type { Chain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { TabConfig } from '../config/tabConfig.ts'
-import type { Database } from '../store/database.ts'
 import { walletsOf } from '../settings/settingPeriods.ts'
 import { tabWalletName } from '../settings/walletSettings.ts'
 import { readPeriods } from '../store/settingStore.ts'
 import { readTabTotals } from '../store/tabStore.ts'
 import { readCustody } from '../tabs/tabAccounts.ts'
-import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
+import { failed, type Installation, passed, type Result, skipped, warning } from './check.ts'
 
-export interface TabCheckOptions {
-  readonly config: TabConfig
-  readonly database: Database
-  readonly chain: () => Promise<Chain>
-}
-
-/** Creates the check of the wallet for tabs. Tabs that were sold earlier are checked even if none are sold any more. */
-export function tabChecks(options: TabCheckOptions): readonly Check[] {
-  return [{ name: 'tabs', run: () => checkTabs(options) }]
-}
-
-async function checkTabs({ config, database, chain }: TabCheckOptions): Promise<Result> {
+/** Checks the wallet for tabs. Tabs that were sold earlier are checked even if none are sold any more. */
+export async function checkTabs({ config: { tabs: config }, database, chain }: Installation): Promise<Result> {
   const wallets = walletsOf(await readPeriods(database, [tabWalletName]), readAddress(config.wallet ?? ''))
   const [tabWallet] = wallets
   if (tabWallet === undefined) return skipped('TAB_WALLET is not set: no tabs are sold')

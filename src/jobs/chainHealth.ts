@@ -1,13 +1,5 @@
 import type { Json } from '@tollbook/core/canonicalJson'
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
-
-export interface ChainHealth extends Repeated {
-  /** Undefined while a node is in rotation and the clocks agree. */
-  problem(): string | undefined
-  /** Undefined while quotes may be made. Otherwise no node in rotation could see a payment of a new quote. */
-  whyNoQuotes(): string | undefined
-  facts(): Json
-}
+import { repeat, type RepeatDeps } from './repeat.ts'
 
 export interface NodeWatch {
   poll(): Promise<void>
@@ -37,7 +29,7 @@ const everyMs = 2_000
 const silenceMaxMs = 20_000
 
 /** Polls the nodes. Ready at once, because `openChain` has polled them. */
-export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
+export function startChainHealth(deps: ChainHealthDeps) {
   const { nodes, clock, log } = deps
   let rotatedAtMs = clock.monotonicMs()
   let outSince: string | undefined
@@ -59,8 +51,9 @@ export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
   })
   return {
     problem,
+    /** No node in rotation could see a payment of a new quote. */
     whyNoQuotes: () => outSince,
-    facts: () => ({
+    facts: (): Json => ({
       nodes: nodes.standings().map(({ name, slot, lagSlots, problem }) => {
         return { name, slot, lagSlots, ...(problem === undefined ? {} : { problem }) }
       }),

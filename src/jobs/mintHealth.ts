@@ -2,16 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { isWithin } from '../pricing/agreement.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { PriceSource } from './priceJob.ts'
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
-
-export interface MintHealth extends Repeated {
-  /** Why no new payment in this mint is accepted. */
-  whyOff(mint: Address): string | undefined
-  /** Why no deposit on a tab in this mint is accepted. */
-  whyNoDeposit(mint: Address): string | undefined
-  /** The first mint that is off, for the health check. */
-  problem(): string | undefined
-}
+import { repeat, type RepeatDeps } from './repeat.ts'
 
 /** A mint with its accounts on chain and, for a dollar, the sources of its price. */
 export interface WatchedMint {
@@ -37,7 +28,7 @@ const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
  * Watches each mint: its issuer may freeze the payment account, and the price of a dollar may leave one US dollar. The
  * mint is then off, and the others are still sold. Ready after the first check.
  */
-export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps): Promise<MintHealth> {
+export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps) {
   const accounts = new Map<Address, string>()
   const deposits = new Map<Address, string>()
   const pegs = new Map<Address, string>()
@@ -56,6 +47,7 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
   }
+  /** Why no new payment in this mint is accepted. */
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
   const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)

@@ -338,8 +338,7 @@ describe('tollbook report', () => {
     }
     const running = prepareCommand(reportCommand(deps), deps).parseAsync(words, { from: 'user' })
     const exitCodeOf = (error: unknown) => (error instanceof CommanderError ? error.exitCode : error)
-    const code = await running.then(() => 0, exitCodeOf)
-    return { ...said, code }
+    return { code: await running.then(() => 0, exitCodeOf), ...said }
   }
 
   test('prints the same figures as a table, JSON and CSV', async () => {

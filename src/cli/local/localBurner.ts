@@ -3,22 +3,14 @@ import { type Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Tr
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import type { Log, LogLevel } from '../../machine/log.ts'
+import type { LogLevel } from '../../machine/log.ts'
 import { createBurnLedger } from '../../store/burnStore.ts'
 import { openDatabase } from '../../store/database.ts'
 import { connectLocalChain, topUp } from './giveFunds.ts'
-import type { Home } from './home.ts'
-import { type RunningCommand, spawnLocalCommand } from './localCommand.ts'
-import type { ProvisionedChain } from './provisionChain.ts'
+import { type LocalPart, type RunningCommand, spawnLocalCommand } from './localCommand.ts'
 
-export interface LocalBurnerOptions {
-  readonly home: Home
-  readonly chain: ProvisionedChain['chain']
-  /** URL with a login of the role `tollbook_burner`. */
-  readonly databaseUrl: string
-  readonly log: Log
+interface LocalBurnerOptions extends LocalPart {
   readonly logLevel: LogLevel
-  readonly onUnexpectedExit: (error: Error) => void
 }
 
 // With this interval, a payment of the demo is burned within half a minute. Production burns every hour.

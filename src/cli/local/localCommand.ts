@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
+import type { Home } from './home.ts'
+import type { ProvisionedChain } from './provisionChain.ts'
 
 /** A command of this program that local mode runs as a separate process. */
 export interface LocalCommand {
@@ -11,6 +13,16 @@ export interface LocalCommand {
   readonly options?: readonly string[]
   readonly purpose: string
   readonly env: Readonly<Record<string, string>>
+  readonly log: Log
+  readonly onUnexpectedExit: (error: Error) => void
+}
+
+/** Needs of the processes that local mode starts beside the service. */
+export interface LocalPart {
+  readonly home: Home
+  readonly chain: ProvisionedChain['chain']
+  /** URL with the login of the process. */
+  readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void
 }

@@ -2,40 +2,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256Hex } from '@tollbook/core/digest'
 import { networks } from '@tollbook/core/networks'
-import type { ServiceConfig } from '../../config.ts'
-import type { Log } from '../../machine/log.ts'
 import type { Home } from './home.ts'
 import { connectLocalChain, topUp } from './giveFunds.ts'
-import { spawnLocalCommand } from './localCommand.ts'
-import type { ProvisionedChain } from './provisionChain.ts'
+import { type LocalPart, spawnLocalCommand } from './localCommand.ts'
 
-export interface LocalSignerOptions {
-  readonly home: Home
-  readonly chain: ProvisionedChain['chain']
+interface LocalSignerOptions extends LocalPart {
   readonly tabWallet: string
-  /** URL with a login of the role `tollbook_signer`. */
-  readonly databaseUrl: string
-  readonly log: Log
-  readonly onUnexpectedExit: (error: Error) => void
-}
-
-export interface LocalSigner {
-  readonly config: NonNullable<ServiceConfig['x402']>
-  stop(): Promise<void>
 }
 
 // Standard x402 clients support only Solana's three public networks, so the local chain uses the name of devnet.
 const { devnet } = networks
 
 /** Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain. */
-export async function openLocalSigner({
-  home,
-  chain,
-  tabWallet,
-  databaseUrl,
-  log,
-  onUnexpectedExit,
-}: LocalSignerOptions): Promise<LocalSigner> {
+export async function openLocalSigner(options: LocalSignerOptions) {
+  const { home, chain, tabWallet, databaseUrl, log, onUnexpectedExit } = options
   const feePayer = await home.keypair('fee-payer')
   const [rpcUrl = ''] = chain.rpcUrls
   await topUp(connectLocalChain(rpcUrl), feePayer.keypair.publicKey)
@@ -55,10 +35,7 @@ export async function openLocalSigner({
     log,
     onUnexpectedExit,
   })
-  return {
-    config: { signer: { socketPath }, network: devnet },
-    stop: child.stop,
-  }
+  return { config: { signer: { socketPath }, network: devnet }, stop: child.stop }
 }
 
 // Maximum length of a Unix socket path: 108 bytes, including the final zero byte.
