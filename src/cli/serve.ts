@@ -9,6 +9,7 @@ import {
   type StartMode,
   useServiceThreads,
 } from '../config.ts'
+import type { LocalMode } from './local/localMode.ts'
 import { loadLocalMode } from './openLocalService.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../machine/log.ts'
@@ -22,13 +23,8 @@ export function sampleUpstreamsOption(): Option {
   return new Option('--sample-upstreams [mode]', help).choices(sampleModes).preset('always')
 }
 
-interface Running {
-  readonly baseUrl: string
-  readonly financeUrl?: string | undefined
-  sampled(): readonly string[]
-  reload(): Promise<void>
-  close(): Promise<void>
-}
+/** The finance page is shown in local mode only. */
+type Running = Omit<LocalMode, 'localJsonPath' | 'financeUrl'> & Partial<Pick<LocalMode, 'financeUrl'>>
 
 interface ServeFlags {
   readonly sampleUpstreams?: string

@@ -8,22 +8,7 @@ import { Bug } from '@tollbook/core/assert'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 
-export interface Home {
-  readonly path: string
-  /** A Solana CLI keypair file in the home, created if absent. */
-  keypair(name: string): Promise<KeypairFile>
-  /** A random password, created once. */
-  secret(name: string): Promise<string>
-  /** The private Ed25519 JWK that signs receipts, created once. */
-  receiptKey(): Promise<ReceiptKey>
-  signingKey(name: string): Promise<ReceiptKey>
-  writeLocalJson(content: object): Promise<string>
-}
-
-export interface KeypairFile {
-  readonly keypair: Keypair
-  readonly path: string
-}
+export type Home = Awaited<ReturnType<typeof openHome>>
 
 export type ReceiptKey = z.infer<typeof receiptKeyJson>
 
@@ -37,22 +22,25 @@ const privateFolder = 0o700
 const privateFile = 0o600
 
 /** Creates the folders. Each key is created on first use and read afterwards. */
-export async function openHome(folder: string): Promise<Home> {
+export async function openHome(folder: string) {
   const path = resolve(folder)
   const keys = join(path, 'keys')
   await openFolder(path, enterableFolder)
   await openFolder(keys, privateFolder)
   return {
     path,
-    async keypair(name) {
+    /** A Solana CLI keypair file in the home. */
+    async keypair(name: string) {
       const file = join(keys, `${name}.json`)
       const text = await readOrMake(file, () => JSON.stringify([...Keypair.generate().secretKey]))
       return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
     },
-    secret: (name) => readOrMake(join(keys, `${name}.secret`), randomToken),
+    /** A random password. */
+    secret: (name: string) => readOrMake(join(keys, `${name}.secret`), randomToken),
+    /** The private Ed25519 JWK that signs receipts. */
     receiptKey: () => signingKey(keys, 'receipt-key'),
-    signingKey: (name) => signingKey(keys, name),
-    async writeLocalJson(content) {
+    signingKey: (name: string) => signingKey(keys, name),
+    async writeLocalJson(content: object) {
       const file = join(path, 'local.json')
       // Write under another name and rename, so that a reader never sees an incomplete file.
       await writeFile(`${file}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { mode: privateFile })
