@@ -9,7 +9,7 @@ export type Subject =
 // The longest name is a reference: `solana:` and 88 characters.
 const charactersMax = 100
 
-/** Undefined if the text is no name. Clipboards add spaces and line breaks around it, which are removed. */
+/** Undefined if the text is not a name. Clipboards add spaces and line breaks, which are removed. */
 export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()

@@ -17,7 +17,7 @@ export interface LocalCommand {
   readonly onUnexpectedExit: (error: Error) => void
 }
 
-/** Needs of the processes that local mode starts beside the service. */
+/** Needs of a process that local mode starts in addition to the service. */
 export interface LocalPart {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
