@@ -150,6 +150,7 @@ const packageHomes = {
   pg: ['^packages/(ledger|audit|sandbox)/', '^src/store/', '^src/reports/'],
   'csv-stringify': ['^src/reports/'],
   'hyparquet-writer': ['^src/reports/'],
+  'cli-progress': ['^src/cli/'],
   '@solana/web3.js': ['^packages/localnet/', '^src/chain/', '^src/cli/local/'],
   '@solana/spl-token': ['^src/chain/', '^src/cli/local/'],
   litesvm: ['^packages/localnet/'],

@@ -18,6 +18,7 @@ import { findLedger } from './installation.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
+import { openProgressBar } from './progressBar.ts'
 import { exitCodeOf } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
@@ -34,6 +35,10 @@ const rollUpStepsMax = 2_000
 // Calculating the closing balances reads every entry, which takes a minute for a hundred million.
 const statementTimeoutMs = 15 * 60 * 1000
 
+/**
+ * `tollbook export`: writes the ledger or a part of it, for a spreadsheet, a data warehouse, a bookkeeper or an
+ * auditor.
+ */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
@@ -99,6 +104,7 @@ async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder)
   const catchUp = async () => {
     for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
   }
+  const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {
     if (order.format !== 'jsonl') await catchUp()
     const scope = await exportLedger(database, {
@@ -107,13 +113,17 @@ async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder)
         origin === undefined || publicKey === undefined ? undefined : verifierKeyText({ name: origin, publicKey }),
       signal: deps.interrupted,
       write: (chunk) => output.write(chunk),
+      onProgress: (position, { fromPosition, toPosition }) =>
+        bar.update(Math.max(position - fromPosition + 1, 0), toPosition - fromPosition + 1),
     })
     await output.finish()
+    bar.stop()
     if (!scope.isValued && order.format !== 'jsonl')
       deps.stderr.write('without values in dollars: the reports have not reached the end of this export\n')
     if (order.output !== undefined) deps.stderr.write(`${summaryOf(scope, order)}\n`)
     return 0
   } catch (error) {
+    bar.stop()
     await output.abandon()
     const exitCode = brokenOffExitCode(error, deps.interrupted)
     if (exitCode !== undefined) return exitCode
