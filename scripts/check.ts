@@ -15,6 +15,7 @@ const checks: readonly (readonly [name: string, command: string])[] = [
   ['dead code', 'knip'],
   ['tidy', 'node scripts/tidy.ts'],
   ['prose', 'node scripts/prose.ts'],
+  ['commits', 'node scripts/commits.ts'],
   ['format', 'oxfmt --check src packages test bench scripts && node scripts/wrapComments.ts --check'],
 ]
 

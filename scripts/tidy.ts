@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import ts from 'typescript'
 
 /*
- * The rules of docs/style that no linter has: what a file may be called and how long it is, and what enters the program
+ * Rules that no linter has: what a file may be called and how long it is, and what enters the program
  * in one place only. Prints the figures that a reviewer asks for.
  */
 

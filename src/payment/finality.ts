@@ -10,7 +10,7 @@ import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
- * Steps of a payment after its answer, decided on its state like the commands of `payment.ts`. Undefined means that the
+ * Steps of a payment after its answer, decided on its state like those of `attempt.ts`. Undefined means that the
  * step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
  */
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
 import type { ErrorForm } from '../product/productFacts.ts'
@@ -20,14 +20,26 @@ export function formErrors({ req }: Context, form: ErrorForm): void {
 
 export function send(context: Context, answer: FreeAnswer): void {
   const { status, headers } = answer
-  const isError = status >= 400 && headers['content-type']?.includes('json') === true
-  const form = isError ? forms.get(context.req) : undefined
+  const isError = status >= 400 && headers['content-type']?.startsWith('application/json') === true
+  const form = isError ? (forms.get(context.req) ?? problemFormFor(context)) : undefined
   const body = form !== undefined && typeof answer.body === 'string' ? formed(form, status, answer.body) : answer.body
   context.status = status
   context.set(headers)
+  if (form === problemForm) context.type = problemType
   if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
   else if ('coded' in body) sendPublicBody(context, body)
   else sendFile(context, body)
+}
+
+const problemType = 'application/problem+json'
+
+/** Problem details (RFC 9457) for callers who prefer them. The usual members stay next to them. */
+const problemForm: ErrorForm = (status, body) => {
+  return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
+}
+
+function problemFormFor(context: Context): ErrorForm | undefined {
+  return context.accepts('application/json', problemType) === problemType ? problemForm : undefined
 }
 
 const members = z.record(z.string(), z.json())

@@ -6,7 +6,7 @@ import { readProse } from '../../scripts/proseText.ts'
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => path !== '' && !path.startsWith('test/fixtures/'))
-const code = files.filter((path) => /\.(ts|js|sql)$/.test(path))
+const code = files.filter((path) => /\.(ts|js|cjs|sql)$/.test(path))
 const sources = code.map((path) => ({ path, text: readFileSync(path, 'utf8') }))
 
 interface Mention {
@@ -23,7 +23,7 @@ const comments = sources.flatMap(({ path, text }) =>
 test('a path in a comment exists', () => {
   const known = new Set(files.flatMap((path) => endsOf(path.split('/'))))
   const paths = comments.flatMap(({ place, text }) =>
-    [...text.matchAll(/(?<![\w./:{<-])[\w-]+(?:[./][\w-]+)*\.(?:ts|sql|md)\b/g)].map(([word]): Mention => ({
+    [...text.matchAll(/(?<![\w./:{<-])[\w-]+(?:[./][\w-]+)*\.(?:ts|cjs|sql|md)\b/g)].map(([word]): Mention => ({
       place,
       word,
     })),
