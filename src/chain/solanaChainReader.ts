@@ -53,7 +53,7 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
     const rich = isOfAnyState ? enough.get(account) : undefined
     if (rich !== undefined && rich.baseUnits >= enoughBaseUnits) return Promise.resolve(rich)
     const key = JSON.stringify([account, minSlot, commitment, enoughBaseUnits.toString()])
-    const known = recent.get(key)
+    const known = question.isFresh === true ? undefined : recent.get(key)
     if (known !== undefined) return known
     const asked = readTokenBalance(deps, { ...question, mint })
     recent.set(key, asked)

@@ -94,6 +94,8 @@ export interface BalanceQuestion {
   readonly mint?: Address
   /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
+  /** Asks the chain even if an answer is younger than a second. For a balance that is compared with the ledger. */
+  readonly isFresh?: boolean
   /** `finalized` for a balance without the effect of payments of the last seconds. By default `confirmed`. */
   readonly commitment?: 'finalized'
   /** A smaller balance counts only after every node was queried. */

@@ -43,7 +43,8 @@ export interface Custody {
 export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: CustodyTerms): Promise<Custody> {
   const { tabs, chain, tabWallets, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
-  const held = async (wallet: Address) => (await chain.readBalance({ wallet, mint, minSlot: slot() })).baseUnits
+  const held = async (wallet: Address) =>
+    (await chain.readBalance({ wallet, mint, minSlot: slot(), isFresh: true })).baseUnits
   const wallets = tabWallets()
   const heldBaseUnits = (await Promise.all(wallets.map(held))).reduce((sum, baseUnits) => sum + baseUnits, 0n)
   const restBaseUnits = heldBaseUnits - prepaidBaseUnits

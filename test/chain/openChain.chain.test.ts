@@ -1,10 +1,12 @@
+import { createMintToInstruction } from '@solana/spl-token'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { silentLog } from '../../src/machine/log.ts'
+import { readCustody } from '../../src/tabs/tabAccounts.ts'
 import { mintCases } from './cases/mintCases.ts'
-import { type ChainFixture, openChainFixture, transferFee } from './chainFixture.ts'
+import { type ChainFixture, openChainFixture, stage, transferFee } from './chainFixture.ts'
 import { errorReply, openTamperingNode, resultReply } from './tamperingNode.ts'
 
 let fixture: ChainFixture
@@ -82,4 +84,20 @@ test('6e a second node that does not answer at start does not prevent the start'
   node.answer('getGenesisHash', () => errorReply(-32005, 'node is behind'))
 
   await expect(open({ rpcUrls: [fixture.chain.rpcUrl, node.url] })).resolves.toHaveProperty('terms')
+})
+
+test('custody reads a balance again that was read a moment ago, because its debts are newer', async () => {
+  const { reader } = await open()
+  const { mint, paymentWallet: wallet } = fixture.terms
+  const deps = {
+    tabs: { totals: () => Promise.resolve({ prepaidBaseUnits: 0n, refundsDueBaseUnits: 0n }) },
+    chain: reader,
+    tabWallets: () => [wallet],
+    slot: () => 1,
+  }
+  const held = async () => (await readCustody(deps, { mint, paymentWallet: wallet })).heldBaseUnits
+  const before = await held()
+  const { paymentAccount, issuer, program } = fixture
+  await stage(fixture, [createMintToInstruction(fixture.mint, paymentAccount, issuer.publicKey, 100n, [], program)])
+  expect(await held()).toBe(before + 100n)
 })

@@ -10,6 +10,7 @@ import type { Endpoint } from '../../product/endpoint.ts'
 import { openEndpoint, type ProductDefinition } from '../../product/productDefinition.ts'
 import type { ProductFacts } from '../../product/productFacts.ts'
 import { tabRoutes } from '../../routes/tabRoutes.ts'
+import { shareReading } from '../../transport/shareReading.ts'
 import { createCustodyWatch } from '../../tabs/custodyWatch.ts'
 import { createTabAccounts, type Custody } from '../../tabs/tabAccounts.ts'
 import { createTabProduct, type TabProductDeps, tabsPath } from '../../tabs/tabProduct.ts'
@@ -52,6 +53,8 @@ function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigin
 }
 
 const custodyEveryMs = 10_000
+// Each public reading calls the nodes for every wallet and mint.
+const custodySharedMs = 1_000
 const full = 'all tabs together hold as much as this service permits'
 
 /** Opens the sale of tabs. Its product has a price before the ledger is open, and sells only afterwards. */
@@ -85,8 +88,10 @@ export function openTabs(config: TabConfig, base: PartDeps) {
       startTabEndJob({ clock, log, tabs, readDatabaseClockMs }),
       repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => custody.readAgain(deps) }),
     ]
+    const accounts = createTabAccounts(deps)
+    const readCustody = shareReading({ clock, ageMaxMs: custodySharedMs, read: accounts.custody })
     return {
-      routes: tabRoutes({ clock, log, origin: settings.origin, accounts: createTabAccounts(deps) }),
+      routes: tabRoutes({ clock, log, origin: settings.origin, accounts: { ...accounts, custody: readCustody } }),
       checks: [{ name: 'tabs', problem: custody.problem, someProductsOnly: true }],
       whyNoDeposit: custody.whyNoDeposit,
       close: () => stopAll(jobs),
