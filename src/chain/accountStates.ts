@@ -9,7 +9,7 @@ import { refusalIsFault } from './rpcClient.ts'
 import type { RpcClient } from './nodeClient.ts'
 
 /** An account of the chain in one state. */
-export interface AccountState {
+export interface ChainAccount {
   readonly lamports: bigint
   /** Undefined for an account that is not an initialized token account. */
   readonly token: TokenAccount | undefined
@@ -47,8 +47,8 @@ const accountsMax = 100
 export async function readAccounts(
   rpc: RpcClient,
   { addresses, ...state }: AccountsQuestion,
-): Promise<readonly (AccountState | undefined)[]> {
-  const states: (AccountState | undefined)[] = []
+): Promise<readonly (ChainAccount | undefined)[]> {
+  const states: (ChainAccount | undefined)[] = []
   for (let from = 0; from < addresses.length; from += accountsMax)
     states.push(...(await readSome(rpc, { addresses: addresses.slice(from, from + accountsMax), ...state })))
   return states
@@ -57,7 +57,7 @@ export async function readAccounts(
 async function readSome(
   rpc: RpcClient,
   { addresses, commitment, minSlot }: AccountsQuestion,
-): Promise<readonly (AccountState | undefined)[]> {
+): Promise<readonly (ChainAccount | undefined)[]> {
   const result = z.object({ value: z.array(accountJson.nullable()).length(addresses.length) })
   const options = { encoding: 'base64', commitment, minContextSlot: minSlot }
   const { value } = await refusalIsFault(rpc.call('getMultipleAccounts', [addresses, options], result))

@@ -8,7 +8,7 @@ import type { FinalityReader } from '../payment/finalityReader.ts'
 import { type Dollar, type DollarSetting, mintOn } from '../payment/dollar.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import { type AccountsQuestion, type AccountState, readAccounts } from './accountStates.ts'
+import { type AccountsQuestion, type ChainAccount, readAccounts } from './accountStates.ts'
 import { createNodeRegistry, type NodeRegistry, type NodeRegistryDeps } from './nodeRegistry.ts'
 import { defaultNodeLimits, type NodeLimits } from './nodeStanding.ts'
 import { readPaymentTerms, type TermsReading, type TermsQuestion } from './readPaymentTerms.ts'
@@ -42,7 +42,7 @@ export interface Chain {
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /** Accounts in the order of the addresses. Undefined for an address without an account. */
-  readAccounts(question: AccountsQuestion): Promise<readonly (AccountState | undefined)[]>
+  readAccounts(question: AccountsQuestion): Promise<readonly (ChainAccount | undefined)[]>
   /** Reads the terms again, because a mint can change during sales. `terms` has the new transfer fee afterwards. */
   readTerms(): Promise<PaymentTerms>
 }

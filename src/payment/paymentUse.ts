@@ -99,10 +99,10 @@ export const inProgressRetryMaxSeconds = 5
 
 /**
  * Use of a payment by another request of its wallet for the same order. `resumed`: the payment's own request has ended
- * without an answer, so this request gets the answer. `served`: its own request may still be running. `over`: the
+ * without an answer, so this request gets the answer. `in_progress`: its own request may still be running. `over`: the
  * payment has bought its answer, or no longer buys.
  */
-export type Purchase = 'resumed' | 'served' | 'over'
+export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 
 // A request waits 10 s until its sent payment lands. After that the request has ended, or the payment has another
 // state.
@@ -112,17 +112,17 @@ const sentForMs = 12_000
  * Judges whether an earlier payment serves this request. Standard clients never repeat a request, so the next call for
  * an order brings a new payment although the wallet has paid.
  */
-export function judgePurchase(
+export function judgeEarlierUse(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
   { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,
   nowMs: number,
-): Purchase {
+): EarlierUse {
   switch (payment.phase) {
     case 'submitted':
-      return ageMs >= sentForMs ? 'resumed' : 'served'
+      return ageMs >= sentForMs ? 'resumed' : 'in_progress'
     case 'claimed':
     case 'streaming':
-      return mayTakeOver(payment, nowMs) ? 'resumed' : 'served'
+      return mayTakeOver(payment, nowMs) ? 'resumed' : 'in_progress'
     case 'verified':
     case 'released':
       return 'resumed'

@@ -1,5 +1,5 @@
 import type { Receiver } from '../accounting/planPayout.ts'
-import type { AccountState } from '../chain/accountStates.ts'
+import type { ChainAccount } from '../chain/accountStates.ts'
 import type { Chain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import type { Address } from '@tollbook/core/address'
@@ -32,7 +32,7 @@ export async function readReceivers(
 interface Seen {
   readonly wallet: Address
   readonly account: Address | undefined
-  readonly state: AccountState | undefined
+  readonly state: ChainAccount | undefined
   readonly wasPaid: boolean
 }
 

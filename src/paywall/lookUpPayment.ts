@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { KnownPayment, PaymentLedger, SponsoredPurchase } from '../payment/paymentLedger.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import { judgePurchase } from '../payment/paymentUse.ts'
+import { judgeEarlierUse } from '../payment/paymentUse.ts'
 import type { CheckedOrder, Product } from '../product/product.ts'
 import { isPermanent } from '../payment/newPayment.ts'
 import type { PaymentRail, Presented, Proof } from './rail.ts'
@@ -49,7 +49,7 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
   if (found.known.reference !== undefined || rail.resume === undefined) return found
   for (let tries = 1; tries <= triesMax; tries++) {
     const earlier = await findUnreceived(deps, question, found)
-    if (earlier !== 'served') return earlier ?? found
+    if (earlier !== 'in_progress') return earlier ?? found
     await deps.clock.sleep(everyMs)
   }
   return refuse('PAYMENT_IN_PROGRESS', inProgress, 5)
@@ -58,39 +58,42 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
 const inProgress =
   'another request of this wallet for the same order is being served; nothing was signed for this one; repeat it'
 
-/** Finds an earlier payment for the order whose answer was not received. `served`: another process may be serving it. */
+/**
+ * Finds an earlier payment for the order whose answer was not received. `in_progress`: another process may be serving
+ * it.
+ */
 async function findUnreceived(
   deps: LookUpDeps,
   question: LookUpQuestion,
   presented: FoundPayment,
-): Promise<FoundPayment | Refusal | 'served' | undefined> {
+): Promise<FoundPayment | Refusal | 'in_progress' | undefined> {
   const wallet = question.presented.payer
   const purchases = await deps.ledger.listUnreceived({
     wallet,
     orderDigest: orderDigest(question.product, question.ordered),
   })
   const others = purchases.filter(({ message }) => !deps.serving.has(message))
-  let isServed = false
+  let isInProgress = false
   for (const purchase of others) {
     const earlier = await resume(deps, question, { presented, purchase })
-    if (earlier === 'served') isServed = true
+    if (earlier === 'in_progress') isInProgress = true
     else if (earlier !== undefined) return earlier
   }
-  return isServed ? 'served' : undefined
+  return isInProgress ? 'in_progress' : undefined
 }
 
 async function resume(
   deps: LookUpDeps,
   question: LookUpQuestion,
   { presented, purchase }: { readonly presented: FoundPayment; readonly purchase: SponsoredPurchase },
-): Promise<FoundPayment | Refusal | 'served' | undefined> {
+): Promise<FoundPayment | Refusal | 'in_progress' | undefined> {
   const { rail } = question
   const proof = await rail.resume?.(presented, purchase.message)
   if (proof === undefined) return undefined
   const found = await lookUp(deps, question, proof)
   const { order } = found
-  const verdict = judgePurchase(found.known, purchase, deps.clock.nowMs())
-  if (verdict !== 'resumed') return verdict === 'served' ? 'served' : undefined
+  const verdict = judgeEarlierUse(found.known, purchase, deps.clock.nowMs())
+  if (verdict !== 'resumed') return verdict === 'in_progress' ? 'in_progress' : undefined
   const { payment } = found.known
   if (payment.phase !== 'submitted') return found
   const settlement = await rail.settle({ proof, order, payment, onRecorded: () => undefined })

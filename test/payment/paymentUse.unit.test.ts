@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { refuse, refuseProof } from '@tollbook/core/refusal'
 import { mayPayAgain } from '../../src/payment/newPayment.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
-import { judgePurchase } from '../../src/payment/paymentUse.ts'
+import { judgeEarlierUse } from '../../src/payment/paymentUse.ts'
 import { order, referenceNumber, settlementOf } from './paymentStory.ts'
 
 const nowMs = 1_790_000_000_000
@@ -24,25 +24,25 @@ const stored = {
 }
 
 test.each([
-  ['sent a moment ago', submitted, 'served'],
-  ['claimed by a live attempt', claimedUntil(nowMs + 1), 'served'],
+  ['sent a moment ago', submitted, 'in_progress'],
+  ['claimed by a live attempt', claimedUntil(nowMs + 1), 'in_progress'],
   ['claimed by an attempt whose lease has ended', claimedUntil(nowMs), 'resumed'],
   // The lease is of a minute, and the clocks may differ by a minute.
-  ['claimed a minute ahead of our clock', claimedUntil(nowMs + 120_000), 'served'],
+  ['claimed a minute ahead of our clock', claimedUntil(nowMs + 120_000), 'in_progress'],
   ['claimed before the clock went back', claimedUntil(nowMs + 120_001), 'resumed'],
   ['released', { ...verified, phase: 'released' }, 'resumed'],
   ['delivered and sent', { ...verified, phase: 'fulfilled' }, 'over'],
   ['owed back', { ...verified, phase: 'refund_due' }, 'over'],
   ['dropped by the chain', { ...verified, phase: 'reversed' }, 'over'],
 ] as const)('for the next request of its order, a payment that is %s is %s', (_name, payment, purchase) => {
-  expect(judgePurchase({ payment, stored: undefined }, { ageMs: 0 }, nowMs)).toBe(purchase)
+  expect(judgeEarlierUse({ payment, stored: undefined }, { ageMs: 0 }, nowMs)).toBe(purchase)
 })
 
 test('a payment whose request can no longer be running is resumed, and so is an answer that is not known to be sent', () => {
-  expect(judgePurchase({ payment: submitted, stored: undefined }, { ageMs: 12_000 }, nowMs)).toBe('resumed')
+  expect(judgeEarlierUse({ payment: submitted, stored: undefined }, { ageMs: 12_000 }, nowMs)).toBe('resumed')
   const fulfilled: PaymentState = { ...verified, phase: 'fulfilled' }
-  expect(judgePurchase({ payment: fulfilled, stored }, { ageMs: 0 }, nowMs)).toBe('resumed')
-  expect(judgePurchase({ payment: fulfilled, stored: { ...stored, isSent: true } }, { ageMs: 0 }, nowMs)).toBe('over')
+  expect(judgeEarlierUse({ payment: fulfilled, stored }, { ageMs: 0 }, nowMs)).toBe('resumed')
+  expect(judgeEarlierUse({ payment: fulfilled, stored: { ...stored, isSent: true } }, { ageMs: 0 }, nowMs)).toBe('over')
 })
 
 test.each([

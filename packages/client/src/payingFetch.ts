@@ -13,7 +13,7 @@ import { type QuoteProblem, quoteProblem, QuoteRefused } from './quoteProblem.ts
 import { type Offer, readOffer } from './readOffer.ts'
 import { requireFunds, requireTokens } from './requireFunds.ts'
 import { requireSecureUrl } from './secureUrl.ts'
-import { type PresentablePayment, type Purchase, signPayment } from './signPayment.ts'
+import { type PresentablePayment, type PaymentToSign, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
 import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
@@ -152,7 +152,7 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
   return signAndDeliver(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
 }
 
-async function signAndDeliver(payer: Payer, purchase: Purchase): Promise<Response> {
+async function signAndDeliver(payer: Payer, purchase: PaymentToSign): Promise<Response> {
   const payment = await signPayment(payer, purchase)
   return deliverPayment(payer, { payment, sentBefore: false, signal: purchase.request.signal })
 }

@@ -11,7 +11,7 @@ import { withinTime } from './timeLimit.ts'
 export interface PresentablePayment
   extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol' | 'inMeta'> {}
 
-export interface Purchase {
+export interface PaymentToSign {
   readonly cost: Cost
   readonly mint: string
   /** Builds and signs the payment. Sends nothing. */
@@ -26,7 +26,7 @@ export interface Purchase {
  * The only place that signs a payment. It charges the budget first, and restores it if nothing has left. A person may
  * be asked to sign; a signature after the offer's end is discarded.
  */
-export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
+export async function signPayment(payer: Payer, purchase: PaymentToSign): Promise<PendingPayment> {
   const { cost, request } = purchase
   const { host } = new URL(request.content.url)
   const spending = { ...cost, host, atMs: payer.clock.nowMs(), isDeposit: payer.paysDeposit }
@@ -54,7 +54,7 @@ async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
   }
 }
 
-async function sign(payer: Payer, purchase: Purchase, { atMs }: Spending): Promise<PendingPayment> {
+async function sign(payer: Payer, purchase: PaymentToSign, { atMs }: Spending): Promise<PendingPayment> {
   const { request, signByMs } = purchase
   const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
   const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
@@ -90,7 +90,7 @@ async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, 
 // Longer than any quote is valid.
 const signTimeMostMs = 60 * 60 * 1000
 
-function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment): PendingPayment {
+function pendingOf(payer: Payer, purchase: PaymentToSign, signed: PresentablePayment): PendingPayment {
   const { cost, mint, request, idempotencyKey } = purchase
   const { signature, transaction, lastValidBlockHeight, form, proof, protocol, inMeta } = signed
   return {

@@ -178,13 +178,13 @@ function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPay
   const { payer, bytes } = sponsored
   const transaction = { signers: [payer], bytes }
   const refusals = acceptedAt(deps, deps.clock.nowMs()).map((terms) =>
-    judgeEffects(owingBurn(terms), { effects, order: { wallet: payer }, transaction, price }),
+    judgeEffects(termsOwingBurn(terms), { effects, order: { wallet: payer }, transaction, price }),
   )
   return refusals.includes(undefined) ? undefined : refusals[0]
 }
 
 /** Returns terms by which the payer sends the whole price and the service owes the burn. */
-export function owingBurn(terms: PaymentTerms): PaymentTerms {
+export function termsOwingBurn(terms: PaymentTerms): PaymentTerms {
   return { ...terms, burnMayBeOwed: true }
 }
 

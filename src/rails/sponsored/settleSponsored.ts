@@ -11,7 +11,7 @@ import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
-import { type CoSignDeps, coSign, owingBurn } from './coSign.ts'
+import { type CoSignDeps, coSign, termsOwingBurn } from './coSign.ts'
 import { type ListPriceDeps, priceOnRecord } from './priceOfList.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
 
@@ -107,8 +107,8 @@ function outcomeOf({ code, reason }: Refusal): 'failed' | 'absent' | undefined {
 function owing(deps: SponsoredSettleDeps) {
   return {
     ...deps,
-    terms: owingBurn(deps.terms),
-    acceptedTerms: (landedAtMs: number) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(owingBurn),
+    terms: termsOwingBurn(deps.terms),
+    acceptedTerms: (landedAtMs: number) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(termsOwingBurn),
   }
 }
 

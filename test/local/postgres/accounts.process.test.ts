@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmod, chown, cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { accountsToTry, findAccount, runAs } from '@tollbook/sandbox/postgres/account'
+import { accountsToTry, findAccount, runAs } from '@tollbook/sandbox/postgres/systemUser'
 import { findPackage, linkBinaries } from '@tollbook/sandbox/postgres/binaries'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { silentLog } from '../../../src/machine/log.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { findAccount, spawnAs } from '@tollbook/sandbox/postgres/account'
+import { findAccount, spawnAs } from '@tollbook/sandbox/postgres/systemUser'
 import { findPackage, linkBinaries } from '@tollbook/sandbox/postgres/binaries'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { choosePort } from '@tollbook/sandbox/postgres/freePort'

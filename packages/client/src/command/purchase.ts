@@ -20,7 +20,7 @@ export interface PurchaseDeps {
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
 }
 
-export interface Purchase {
+export interface BoughtAnswer {
   readonly status: number
   readonly headers: Headers
   /** Parsed if it was JSON, text otherwise. An answer without an envelope is the member `data`, next to its receipt. */
@@ -35,7 +35,7 @@ const answerBytesMax = 64 * 1024 * 1024
 const paidBody = z.object({ receipt: z.unknown() })
 
 /** Buys the answer, or resumes an earlier payment for it, and verifies the receipt. */
-export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<Purchase> {
+export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<BoughtAnswer> {
   const { interrupted: signal, tabFolder, ...others } = deps
   const { task, maxUsd, receiptKeys: keys, output: _output, folder: _folder, ...options } = order
   const tabs = tabFolder === undefined ? {} : ({ store: tabsOf(tabFolder), tab: { depositUsd: 0 } } as const)

@@ -2,7 +2,7 @@ import { chown, mkdir, readFile, readdir, realpath, rename, rm, stat, writeFile 
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
-import { type Account, runAs } from './account.ts'
+import { type SystemUser, runAs } from './systemUser.ts'
 
 /*
  * Files next to the data directory, each prefixed with its name: `.password` (of the superuser, mode 0600), `.lock`
@@ -22,7 +22,7 @@ export async function resolveDataDirectory(wanted: string): Promise<string> {
 
 export interface PrepareOptions {
   readonly dataDirectory: string
-  readonly account: Account
+  readonly account: SystemUser
   readonly binaries: string
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@tollbook/core/clock'
 import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import type { Log } from '@tollbook/localnet/log'
-import { findAccount } from './account.ts'
+import { findAccount } from './systemUser.ts'
 import { findPackage, linkBinaries } from './binaries.ts'
 import { prepareDataDirectory, resolveDataDirectory } from './dataDirectory.ts'
 import { choosePort } from './freePort.ts'

@@ -6,7 +6,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '@tollbook/localnet/log'
-import { type Account, spawnAs } from './account.ts'
+import { type SystemUser, spawnAs } from './systemUser.ts'
 import { findCommandLine } from './processTable.ts'
 
 /** One running server process. */
@@ -19,7 +19,7 @@ export interface Postmaster {
 
 export interface LaunchOptions {
   readonly dataDirectory: string
-  readonly account: Account
+  readonly account: SystemUser
   readonly binaries: string
   readonly settings: Readonly<Record<string, string>>
   readonly log: Log
@@ -85,7 +85,7 @@ const lastLinesMax = 12
  * that this shell reads, and the shell sends SIGINT, Postgres's fast shutdown. (PR_SET_PDEATHSIG would need no shell,
  * but works only on Linux and follows the thread, not the process.)
  */
-function startWatchdog(account: Account, pid: number): ChildProcess {
+function startWatchdog(account: SystemUser, pid: number): ChildProcess {
   const command = ['/bin/sh', '-c', 'read -r line; kill -INT "$1"', 'sh', String(pid)]
   return spawnAs(account, command, { stdio: ['pipe', 'ignore', 'ignore'] }).on('error', () => undefined)
 }

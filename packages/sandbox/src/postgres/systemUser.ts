@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { Fault, describeError } from '@tollbook/core/fault'
 
 /** The account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
-export interface Account {
+export interface SystemUser {
   readonly name: string
   readonly uid: number
   readonly gid: number
@@ -18,7 +18,7 @@ export interface Account {
  * with the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes last because it could
  * open every file of the machine or container.
  */
-export async function accountsToTry(): Promise<readonly Account[]> {
+export async function accountsToTry(): Promise<readonly SystemUser[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
   if (uid !== 0) return [{ name: 'self', uid, gid, prefix: [] }]
   const nobody = await readNobody()
@@ -40,7 +40,7 @@ async function readNobody(): Promise<{ readonly uid: number; readonly gid: numbe
  * Finds the account that can run the programs on the data, by running one of them in 5 ms. The trial detects obstacles
  * that mode bits do not show: access lists, noexec mounts, a missing glibc.
  */
-export async function findAccount(binaries: string, dataDirectory: string): Promise<Account> {
+export async function findAccount(binaries: string, dataDirectory: string): Promise<SystemUser> {
   const obstacles: string[] = []
   for (const account of await accountsToTry()) {
     const script = 'id -un >/dev/null && cd "$1" && "$2" --version'
@@ -64,7 +64,7 @@ interface Command {
 }
 
 /** Runs a short program to its end. Returns undefined on success, otherwise the reason, with the program's errors. */
-export async function runAs(account: Account, { program, words, timeoutMs }: Command): Promise<string | undefined> {
+export async function runAs(account: SystemUser, { program, words, timeoutMs }: Command): Promise<string | undefined> {
   const [file = '', ...args] = [...account.prefix, program, ...words]
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
   // Node also throws if root in a container has lost the right to change its uid (EPERM).
@@ -74,7 +74,7 @@ export async function runAs(account: Account, { program, words, timeoutMs }: Com
 const run = promisify(execFile)
 
 /** Starts in `/`, because the account may be unable to enter our working directory. */
-function startOptions({ uid, gid, prefix }: Account): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+function startOptions({ uid, gid, prefix }: SystemUser): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   return { ...(prefix.length === 0 ? { uid, gid } : {}), cwd: '/', env: environment }
 }
 
@@ -82,7 +82,7 @@ function startOptions({ uid, gid, prefix }: Account): { readonly cwd: string; re
  * Starts a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres would shut down
  * immediately, before our own requests have drained.
  */
-export function spawnAs(account: Account, command: readonly string[], options: SpawnOptions): ChildProcess {
+export function spawnAs(account: SystemUser, command: readonly string[], options: SpawnOptions): ChildProcess {
   const [program = '', ...words] = [...account.prefix, ...command]
   return spawn(program, words, { ...startOptions(account), detached: true, ...options })
 }
