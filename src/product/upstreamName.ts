@@ -5,6 +5,7 @@ export const upstreamNames = [
   'KRAKEN',
   'MET_NORWAY',
   'OPEN_METEO',
+  'OPEN_METEO_GEOCODING',
   'YAHOO',
   'TWELVE_DATA',
   'EODHD',

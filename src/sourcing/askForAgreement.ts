@@ -1,9 +1,16 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { type Clock, isoTime } from '@tollbook/core/clock'
-import type { Liveness } from '../product/liveness.ts'
+import { isoTime } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import { type AnswerAges, askOne, noAnswerOf, type ProviderAnswer, providerMsMax, ProvidersFailed } from './askOne.ts'
+import {
+  askOne,
+  chainMsMax,
+  noAnswerOf,
+  providerMsMax,
+  ProvidersFailed,
+  type ProvidersInTurn,
+  type ProviderAnswer,
+} from './askInTurn.ts'
 import type { Provider, Witness } from './provider.ts'
 import {
   type AgreedReading,
@@ -34,16 +41,6 @@ export class ProvidersDiffer extends ProvidersFailed {
   }
 }
 
-/** The providers of a query, with the limits of one lookup. */
-interface AskedProviders<Query, Data> {
-  readonly clock: Clock
-  readonly options: AnswerAges & { readonly providers: readonly Provider<Query, Data>[] }
-  readonly liveness: Liveness
-}
-
-// Time limit for all providers of a query.
-const allMsMax = 10_000
-
 interface Heard<Data> {
   readonly reading: Reading
   /** Undefined for a witness. */
@@ -51,7 +48,7 @@ interface Heard<Data> {
 }
 
 interface Round<Query, Data> {
-  readonly asking: AskedProviders<Query, Data>
+  readonly asking: ProvidersInTurn<Query, Data>
   readonly policy: AgreementPolicy<Query>
   readonly query: Query
   readonly endMs: number
@@ -62,15 +59,15 @@ interface Round<Query, Data> {
 
 /**
  * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the first provider's
- * answer that no majority contradicts. Throws `ItemUnknown` or `ProvidersFailed` if there is none.
+ * answer that no majority contradicts, or nothing.
  */
 export async function askForAgreement<Query, Data>(
-  asking: AskedProviders<Query, Data>,
+  asking: ProvidersInTurn<Query, Data>,
   policy: AgreementPolicy<Query>,
   query: Query,
 ): Promise<ProviderAnswer<Data>> {
   const { clock, options } = asking
-  const endMs = clock.monotonicMs() + allMsMax
+  const endMs = clock.monotonicMs() + chainMsMax
   const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
   const lastKnown = policy.lastKnown.find(policy.keyOf(query))
   const witnesses = witnessesOf(policy, query)
@@ -195,7 +192,9 @@ async function readProvider<Query, Data>(
     const answer = await askOne({ clock, options, provider, leftMs }, query)
     liveness.noteAnswer(provider.name)
     const { figures, asOfMs, doubt, isContinuous } = answer.observation
-    return { reading: { source: provider.name, figures, asOfMs, doubt, isContinuous, isComplete: true }, answer }
+    const present = assertPresent(figures, 'a provider whose answers are compared reports its figures')
+    const reading = { source: provider.name, figures: present, asOfMs, doubt, isContinuous, isComplete: true }
+    return { reading, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
     // Do not count a failure without time left: no request was sent.

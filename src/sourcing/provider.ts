@@ -50,8 +50,11 @@ export interface Observation<Data> {
    * request so soon.
    */
   readonly fetchedAtMs?: number
-  /** The parts that are compared with the answers of other providers. */
-  readonly figures: Figures
+  /**
+   * The parts that are compared with the answers of other providers. Absent for providers whose answers are not
+   * compared.
+   */
+  readonly figures?: Figures
   /** Reason why the answer needs the agreement of another provider before it is sold. */
   readonly doubt?: string
   /** True if the figures continue the series of the same answer, so that no figure was damaged alone. */

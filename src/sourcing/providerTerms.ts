@@ -28,7 +28,7 @@ const unknown = { commercialUse: 'unknown', resale: 'unknown', key: 'none' } as 
 const byPlan = { commercialUse: 'by_plan', resale: 'by_plan', key: 'optional' } as const
 const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none' } as const
 
-/** Credit for the places of the bundled list. */
+/** Credit for places of the bundled list and of the geocoder. */
 export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
 
 export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
@@ -40,6 +40,7 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
     ...byPlan,
     credit: { text: 'Weather data by Open-Meteo.com (CC BY 4.0)', url: 'https://open-meteo.com/' },
   },
+  OPEN_METEO_GEOCODING: { ...byPlan, credit: geoNamesCredit },
   YAHOO: { commercialUse: 'forbidden', resale: 'forbidden', key: 'none', until: ['TWELVE_DATA', 'EODHD'] },
   TWELVE_DATA: {
     ...byPlan,

@@ -2,7 +2,15 @@ import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Failure, Meta } from '../product/product.ts'
-import { type AnswerAges, askOne, ItemUnknown, type ProviderAnswer, providerMsMax, ProvidersFailed } from './askOne.ts'
+import {
+  askInTurn,
+  askOne,
+  type ProviderChainOptions,
+  ProvidersFailed,
+  ItemUnknown,
+  providerMsMax,
+  type ProviderAnswer,
+} from './askInTurn.ts'
 import { type AgreementPolicy, askForAgreement, ProvidersDiffer, whyUnconfirmable } from './askForAgreement.ts'
 import { cacheBound } from './cacheBound.ts'
 import { createLiveness, type Liveness } from '../product/liveness.ts'
@@ -36,20 +44,18 @@ export type SourceFinding<Data> =
     }
   | Failure
 
-interface SourceOptions<Query, Data> extends AnswerAges, AnswerWords {
-  /** In order of preference. */
-  readonly providers: readonly Provider<Query, Data>[]
+export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data>, AnswerWords {
   readonly keyOf: (query: Query) => string
-  /** True if the item certainly exists. Other items count as existing once a provider has answered them. */
-  readonly isListed: (query: Query) => boolean
+  /** True if the item certainly exists. Absent: an item counts as existing once a provider has answered it. */
+  readonly isListed?: (query: Query) => boolean
   /** Queries for probes, used in turn. Every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without a new request. */
   readonly freshMs: number
   /** Further age up to which an answer is served while every provider fails. */
   readonly staleMs: number
-  /** Several providers are queried, and only an answer on which they agree is sold. */
-  readonly agreement: AgreementPolicy<Query>
+  /** Present if several providers are queried and only an answer on which they agree is sold. */
+  readonly agreement?: AgreementPolicy<Query>
   /** Credits that are due for every answer, besides those of its providers. */
   readonly credits?: readonly Credit[]
 }
@@ -78,7 +84,7 @@ export function createSource<Query, Data>(
   const liveness = openLiveness(deps, options)
   const cache = createCache({ clock, options, liveness, shares })
   const lookupOf = (query: Query, buyer: string | undefined): Lookup => {
-    return { buyer, isListed: proven.has(keyOf(query)) || options.isListed(query) }
+    return { buyer, isListed: proven.has(keyOf(query)) || options.isListed?.(query) === true }
   }
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
@@ -142,7 +148,9 @@ function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDep
     async fetchMethod(_key, old, { context: { query, lookup }, options: entry }) {
       const asking = { clock, liveness, options: { ...options, providers: shares(lookup) } }
       try {
-        return await askForAgreement(asking, agreement, query)
+        return agreement === undefined
+          ? await askInTurn(asking, query)
+          : await askForAgreement(asking, agreement, query)
       } catch (error) {
         const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
         if (old === undefined || !mayStandIn || ageMsOf(clock, old) > freshMs + staleMs) throw error
@@ -168,7 +176,7 @@ function whyUnavailable<Query, Data>(
   if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
   const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
   if (!ready.some(covers)) return `no provider that answers at the moment has ${what} for this request`
-  if (query === undefined) return undefined
+  if (query === undefined || agreement === undefined) return undefined
   const why = whyUnconfirmable(providers, agreement, query)
   return why === undefined ? undefined : `${what}: ${why}`
 }

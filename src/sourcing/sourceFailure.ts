@@ -1,5 +1,5 @@
 import type { Failure } from '../product/product.ts'
-import type { ProvidersFailed } from './askOne.ts'
+import type { ProvidersFailed } from './askInTurn.ts'
 import { ProvidersDiffer } from './askForAgreement.ts'
 
 /** Wording for one kind of answer, in failures that the caller reads. */

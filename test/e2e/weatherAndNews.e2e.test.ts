@@ -35,6 +35,23 @@ const articles = (...titles: readonly string[]) =>
 
 const metNorway = await startLoopbackProvider(forecast)
 const openMeteo = await startLoopbackProvider(text('broken', { status: 500 }))
+const noPlace = json({ generationtime_ms: 0.4 })
+const village = json({
+  results: [
+    {
+      name: 'Hallstatt',
+      latitude: 47.56222,
+      longitude: 13.64917,
+      feature_code: 'PPL',
+      country_code: 'AT',
+      population: 752,
+      country: 'Austria',
+      admin1: 'Upper Austria',
+    },
+  ],
+  generationtime_ms: 0.6,
+})
+const geocoder = await startLoopbackProvider(village)
 const gdelt = await startLoopbackProvider((response, asked) =>
   (asked.url.searchParams.get('query')?.includes('semiconductor') === true ? articles('Polled story') : articles())(
     response,
@@ -54,6 +71,7 @@ const service = await openTestService({
   env: {
     MET_NORWAY_URL: metNorway.url,
     OPEN_METEO_URL: openMeteo.url,
+    OPEN_METEO_GEOCODING_URL: geocoder.url,
     GDELT_URL: gdelt.url,
     NEWS_FEEDS: newsCategories.map((category) => `${category}=${feeds.url}/${category}`).join(','),
     NEWS_POLLING: '1',
@@ -87,14 +105,30 @@ describe('weather', () => {
     expect(metNorway.asked).toHaveLength(asked)
   })
 
+  test('of a village that the local list does not have is sold too, and where it is is asked for once', async () => {
+    const { data, meta } = await buy(service, weather('Hallstatt, Austria'))
+    expect(data).toMatchObject({ location: { city: 'Hallstatt', country: 'Austria' }, current: { humidity: 81 } })
+    expect(meta).toMatchObject({
+      source: 'met-norway',
+      place: { region: 'Upper Austria', latitude: 47.56222, source: 'open-meteo-geocoding' },
+      alternatives: [],
+    })
+    await buy(service, weather('hallstatt,Austria'))
+    expect(geocoder.asked.map(({ url }) => url.searchParams.get('name'))).toEqual(['Hallstatt,Austria'])
+  })
+
   test.each([
     ['Lodnon', /no city named "Lodnon"/],
     ['Paris, Germany', /in Germany/],
-  ])('of a place that is not listed, %s, is NO_DATA before a payment', async (city, why) => {
-    expect(await ask(service, weather(city))).toMatchObject({
-      status: 404,
-      body: { code: 'NO_DATA', error: expect.stringMatching(why) },
-    })
+  ])('of a place that does not exist, %s, is NO_DATA with the proof kept, then before a payment', async (city, why) => {
+    geocoder.answer(noPlace)
+    const proof = await service.payer.pay(await askForQuote(service, weather(city)))
+    const refusal = { status: 404, body: { code: 'NO_DATA', error: expect.stringMatching(why) } }
+    expect(await ask(service, { ...weather(city), proof })).toMatchObject(refusal)
+    const asked = geocoder.asked.length
+    expect(await ask(service, weather(city))).toMatchObject(refusal)
+    expect(geocoder.asked).toHaveLength(asked)
+    expect(await ask(service, { ...weather('London'), proof })).toMatchObject({ status: 200 })
   })
 
   test('that no provider knows costs nothing: the same proof buys it when a provider knows it', async () => {
@@ -107,6 +141,15 @@ describe('weather', () => {
       status: 200,
       body: { data: { location: { city: 'Reykjavík', country: 'Iceland' } } },
     })
+  })
+
+  test('of a place that cannot be looked up costs nothing, and is not offered until it can', async () => {
+    geocoder.answer(text('slow down', { status: 429, headers: { 'retry-after': '600' } }))
+    const order = weather('Clachtoll')
+    const proof = await service.payer.pay(await askForQuote(service, order))
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 502, body: { code: 'UPSTREAM_FAILED' } })
+    expect(await ask(service, order)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    expect(await ask(service, { ...weather('London'), proof })).toMatchObject({ status: 200 })
   })
 })
 

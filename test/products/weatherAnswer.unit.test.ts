@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openGazetteer } from '../../src/products/weather/places/gazetteer.ts'
-import { findPlace, placeNear } from '../../src/products/weather/places/findPlace.ts'
-import { openEndpoint } from '../../src/product/productDefinition.ts'
-import { weather } from '../../src/products/weather/weather.ts'
-import { openProviderFixture } from '../support/providerFixture.ts'
+import { placeNear } from '../../src/products/weather/places/findPlace.ts'
 import { hottestCelsius } from '../../src/products/weather/providers/weatherAgreement.ts'
 import { plausibleAir, refuseElsewhere, reportOf, windOf } from '../../src/products/weather/providers/weatherReport.ts'
 import { weatherAnswer, weatherDataOf } from '../../src/products/weather/weatherAnswer.ts'
@@ -30,40 +27,6 @@ const report = reportOf({
     precipitationMm: 0.5,
     windMetersPerSecond: at % 10,
   })),
-})
-
-describe('the spelling of a city', () => {
-  const endpoint = openEndpoint(weather, openProviderFixture().deps)
-
-  test.each([
-    "L'Aquila",
-    'L’Aquila',
-    'L‘Aquila',
-    'L`Aquila',
-    'L´Aquila',
-    'Saint–Denis',
-    'Saint‐Denis',
-    'New\u00a0York',
-    'Biel/Bienne',
-  ])('may be %j, which is listed', (city) => {
-    const ordered = endpoint.read({ city })
-    expect(ordered).toMatchObject({ ok: true })
-    expect(findPlace(openGazetteer(), city)).toMatchObject({ kind: 'found' })
-  })
-
-  test.each(['Paris;', 'Paris<b>', 'Paris?q=1', 'a\nb', '’', '—'])('cannot be %j', (city) => {
-    expect(endpoint.read({ city }).ok).toBe(false)
-  })
-})
-
-test('a city that is not listed is refused before a payment, also while no provider answers, and on delivery', async () => {
-  const { deps } = openProviderFixture()
-  const order = openEndpoint(weather, { ...deps, isProbed: true }).read({ city: 'Qwzxv' })
-  if (!order.ok) throw new Error('the city is spelled legally')
-  const { whyNoData, whyUnavailable, deliver } = order
-  expect([whyUnavailable(), whyNoData()]).toEqual([undefined, expect.stringContaining('"Qwzxv"')])
-  const job = { signal: new AbortController().signal, requestId: 'request', payer: 'wallet', payment: 'payment' }
-  expect(await deliver(job)).toMatchObject({ code: 'NO_DATA', message: expect.stringContaining('latitude') })
 })
 
 describe('an order of weather', () => {

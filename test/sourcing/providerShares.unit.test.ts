@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { readJson } from '../../src/outbound/upstreamReply.ts'
-import { nothingKnown } from '../../src/sourcing/history/historyAgreement.ts'
 import type { Provider } from '../../src/sourcing/provider.ts'
 import { createSource } from '../../src/sourcing/source.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
@@ -27,7 +26,7 @@ function open(limit?: RateLimit) {
     ask: (query) =>
       upstream.ask({ path: `/${query}` }, (reply) => {
         if (reply.status === 404) throw new UpstreamFailure('not_found', 'HTTP 404')
-        return { data: readJson(reply, body), figures: { price: 1 }, asOfMs: fixture.clock.nowMs() }
+        return { data: readJson(reply, body), asOfMs: fixture.clock.nowMs() }
       }),
   }
   const openSharedCount = limit && (() => ({ take: () => limit.take('all').isAllowed }))
@@ -42,7 +41,6 @@ function open(limit?: RateLimit) {
       freshMs: 60_000,
       staleMs: 0,
       ageMaxMs: 60_000,
-      agreement: { main: 'price', tolerances: {}, jumps: {}, keyOf: (query) => query, lastKnown: nothingKnown },
     },
   )
   const begun = server.asked.length

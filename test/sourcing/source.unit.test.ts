@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { parseJson } from '../../src/outbound/upstreamReply.ts'
-import { nothingKnown } from '../../src/sourcing/history/historyAgreement.ts'
 import type { Provider } from '../../src/sourcing/provider.ts'
 import { createSource } from '../../src/sourcing/source.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
@@ -18,16 +17,6 @@ const servers = { first: await startLoopbackProvider(), second: await startLoopb
 
 type Price = { readonly price: number }
 
-const keyOf = (query: string) => query
-/** Answers always agree, and none needs another, so that each test sees what becomes of one. */
-const agreeable = { figures: { price: 1 }, isContinuous: true }
-const common = {
-  what: 'a price',
-  keyOf,
-  isListed: () => false,
-  agreement: { main: 'price', tolerances: {}, jumps: {}, keyOf, lastKnown: nothingKnown },
-}
-
 const firstTimeoutMs = 1_000
 let clock: ForwardClock
 
@@ -38,8 +27,9 @@ function open() {
   servers.first.answer(json({ price: 1 }))
   servers.second.answer(json({ price: 2 }))
   const source = createSource<string, Price>(fixture.deps, {
-    ...common,
+    what: 'a price',
     providers: [provider(fixture, 'first', firstTimeoutMs), provider(fixture, 'second', 4_000)],
+    keyOf: (query) => query,
     known: ['btc'],
     freshMs: 60_000,
     staleMs: 600_000,
@@ -67,12 +57,7 @@ function provider(fixture: ProviderFixture, name: keyof typeof servers, timeoutM
         if (typeof body !== 'object' || body === null || !('price' in body) || typeof body.price !== 'number')
           throw new UpstreamFailure('incomplete', 'no price')
         const ageMs = 'ageMs' in body && typeof body.ageMs === 'number' ? body.ageMs : 1_000
-        return {
-          data: { price: body.price },
-          ...agreeable,
-          asOfMs: fixture.clock.nowMs() - ageMs,
-          detail: { id: query },
-        }
+        return { data: { price: body.price }, asOfMs: fixture.clock.nowMs() - ageMs, detail: { id: query } }
       }),
   }
 }
@@ -83,15 +68,15 @@ const status = (code: number): Answering => json({}, { status: code })
 const hangs: Answering = () => clock.forward(firstTimeoutMs)
 const hangsUp: Answering = (response) => void response.destroy()
 
-describe('two providers are asked at once', () => {
-  test('and the answer of the first is sold while it has one', async () => {
+describe('the providers are asked in turn', () => {
+  test('and the second not at all while the first answers', async () => {
     const { source, asked } = open()
     const found = await source.ask('btc')
     expect(found).toMatchObject({ kind: 'found', data: { price: 1 } })
     expect(found).toMatchObject({ meta: { source: 'first', id: 'btc', cached: false, ageSeconds: 0 } })
     const ageMs = clock.nowMs() - Date.parse(found.kind === 'found' ? found.meta.asOf : '')
     expect(Math.round(ageMs / 1_000)).toBe(1)
-    expect(asked()).toEqual([1, 1])
+    expect(asked()).toEqual([1, 0])
   })
 
   test.each<[string, Answering]>([
@@ -137,8 +122,9 @@ describe('two providers are asked at once', () => {
     const source = createSource<string, Price>(
       { clock, sampleUpstreams: false, isProbed: false },
       {
-        ...common,
+        what: 'a price',
         providers: ['a', 'b', 'c', 'd'].map(stuck),
+        keyOf: (query) => query,
         known: ['btc'],
         freshMs: 1,
         staleMs: 1,
@@ -157,7 +143,7 @@ describe('callers who ask for the same at once', () => {
     servers.first.answer((response, one) => void setTimeout(() => json({ price: 7 })(response, one), 30))
     const all = await Promise.all(Array.from({ length: 50 }, () => source.ask('btc')))
     expect(all.every((found) => found.kind === 'found' && found.data.price === 7 && !found.meta.cached)).toBe(true)
-    expect(asked()).toEqual([1, 1])
+    expect(asked()).toEqual([1, 0])
   })
 
   test('share its failure', async () => {
@@ -172,7 +158,7 @@ describe('callers who ask for the same at once', () => {
   test('do not share it with those who ask for another', async () => {
     const { source, asked } = open()
     await Promise.all(['btc', 'eth', 'sol'].map((query) => source.ask(query)))
-    expect(asked()).toEqual([3, 3])
+    expect(asked()).toEqual([3, 0])
   })
 })
 
@@ -183,10 +169,10 @@ describe('an answer', () => {
     clock.forward(59_000)
     servers.first.answer(json({ price: 3 }))
     expect(await source.ask('btc')).toMatchObject({ data: { price: 1 }, meta: { cached: true, ageSeconds: 59 } })
-    expect(asked()).toEqual([1, 1])
+    expect(asked()).toEqual([1, 0])
     clock.forward(2_000)
     expect(await source.ask('btc')).toMatchObject({ data: { price: 3 }, meta: { cached: false, ageSeconds: 0 } })
-    expect(asked()).toEqual([2, 2])
+    expect(asked()).toEqual([2, 0])
   })
 
   test('is served stale while all providers fail, to its limit and no longer', async () => {
@@ -210,7 +196,7 @@ describe('an answer', () => {
     clock.forward(61_000)
     await source.ask('btc')
     await source.ask('btc')
-    expect(asked()).toEqual([2, 2])
+    expect(asked()).toEqual([2, 1])
     servers.first.answer(json({ price: 4 }))
     clock.forward(6_000)
     expect(await source.ask('btc')).toMatchObject({ data: { price: 4 }, meta: { cached: false, ageSeconds: 0 } })
@@ -232,11 +218,11 @@ describe('an answer', () => {
       whyUnavailable: () => undefined,
       ask: () => {
         const nowMs = fixture.clock.nowMs()
-        return Promise.resolve({ data: { price: 1 }, ...agreeable, asOfMs: nowMs, fetchedAtMs: nowMs - 90_000 })
+        return Promise.resolve({ data: { price: 1 }, asOfMs: nowMs, fetchedAtMs: nowMs - 90_000 })
       },
     }
     const known: readonly [string] = ['btc']
-    const options = { ...common, providers: [stored], known }
+    const options = { what: 'a price', providers: [stored], keyOf: (query: string) => query, known }
     const source = createSource<string, Price>(fixture.deps, { ...options, freshMs: 1, staleMs: 1, ageMaxMs: 60_000 })
     expect(await source.ask('btc')).toMatchObject({ meta: { cached: true, ageSeconds: 90 } })
   })
@@ -247,8 +233,9 @@ describe('an answer', () => {
     const source = createSource<string, Price>(
       { clock: fixture.clock, sampleUpstreams: true, isProbed: false },
       {
-        ...common,
+        what: 'a price',
         providers: [provider(fixture, 'first', 1_000)],
+        keyOf: (query) => query,
         known: ['btc'],
         freshMs: 1,
         staleMs: 1,

@@ -13,7 +13,15 @@ const check = (config: typeof none, network: string) => checkProviderTerms({ sol
 
 describe('the default set-up', () => {
   test('does not start to sell data of providers that forbid it or have not permitted it', () => {
-    expect(namesOf(none)).toEqual(['COINGECKO', 'COINPAPRIKA', 'KRAKEN', 'OPEN_METEO', 'YAHOO', 'NEWS_FEEDS'])
+    expect(namesOf(none)).toEqual([
+      'COINGECKO',
+      'COINPAPRIKA',
+      'KRAKEN',
+      'OPEN_METEO',
+      'OPEN_METEO_GEOCODING',
+      'YAHOO',
+      'NEWS_FEEDS',
+    ])
     expect(() => check(none, mainnet)).toThrow(
       /YAHOO \(commercial use: forbidden, resale: forbidden\) for \/api\/data\/stock/,
     )

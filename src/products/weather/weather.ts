@@ -1,16 +1,17 @@
 import { assert } from '@tollbook/core/assert'
 import { createLastKnown } from '../../sourcing/agreement/lastKnown.ts'
-import { findPlace, placeNear } from './places/findPlace.ts'
+import { findPlace, type FoundPlace, placeNear, type PlaceQuery } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoCaller } from '../../product/productFacts.ts'
 import { createMetNorway } from './providers/metNorway.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
+import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import { geoNamesCredit } from '../../sourcing/providerTerms.ts'
-import { weatherAgreement } from './providers/weatherAgreement.ts'
+import { withFigures, weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
-import { createSource } from '../../sourcing/source.ts'
+import { createSource, type AnswerSource } from '../../sourcing/source.ts'
 import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
 import { type WeatherOrder, weatherParameters } from './weatherParameters.ts'
 
@@ -28,7 +29,7 @@ export const weather = defineProduct({
       current: { temperature: { celsius: 7.4, fahrenheit: 45.3 }, humidity: 81, description: 'Light rain' },
     },
   },
-  providers: ['MET_NORWAY', 'OPEN_METEO'],
+  providers: ['MET_NORWAY', 'OPEN_METEO', 'OPEN_METEO_GEOCODING'],
   demo: { order: () => ({ city: 'London' }), check: checkDemo },
   open: openWeather,
 })
@@ -42,13 +43,15 @@ const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
 ]
 
 const minute = 60 * 1000
+const day = 24 * 60 * minute
 const lastKnownMs = 180 * minute
 
 function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const gazetteer = openGazetteer()
+  const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
-    providers: [createMetNorway(deps), createOpenMeteo(deps)],
+    providers: [createMetNorway(deps), createOpenMeteo(deps)].map((one) => withFigures(deps.clock, one)),
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
@@ -62,31 +65,33 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
     aheadMaxMs: 180 * minute,
   })
   return {
-    probes: [source.liveness],
+    probes: [source.liveness, geocoding.liveness],
     providersAnswer: () => source.liveness.someAnswer(),
-    whyUnavailable(asked) {
+    whyUnavailable(asked, buyer) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
-      // Report a city that is not in the list as NO_DATA, even while every provider is down.
-      return search.kind === 'unlisted' ? undefined : source.whyUnavailable(queryOf(asked, search.place))
+      if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
+      // Report a place that is known to be missing as NO_DATA, even while every provider is down.
+      return geocoding.isKnownMissing(search.query)
+        ? undefined
+        : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
     },
     whyNoData(asked) {
       const search = findOrdered(gazetteer, asked)
-      return search.kind === 'unlisted' ? search.why : undefined
+      return search.kind === 'unlisted' && geocoding.isKnownMissing(search.query) ? search.why : undefined
     },
     async deliver(order, { payer }) {
-      const search = findOrdered(gazetteer, order)
-      if (search.kind === 'unlisted') return { kind: 'failed', code: 'NO_DATA', message: search.why }
-      const found = await source.ask(queryOf(order, search.place), payer)
+      const located = await locate({ gazetteer, geocoding, buyer: payer }, order)
+      if (located.kind === 'failed') return located
+      const { place, alternatives, placeSource } = located
+      const found = await source.ask(queryOf(order, place), payer)
       if (found.kind === 'failed') return found
-      const { place, alternatives } =
-        search.kind === 'found' ? search : { place: placeNear(gazetteer, search.place), alternatives: [] }
       return {
         kind: 'delivered',
         data: weatherDataOf(order, place, found.data),
         meta: {
           ...found.meta,
-          place: { ...place, source: 'geonames' },
+          place: { ...place, source: placeSource },
           alternatives: alternatives.map((other) => ({ ...other })),
         },
       }
@@ -121,4 +126,43 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): 
   // Both temperatures are computed from one figure and rounded to a tenth.
   expect(Math.abs((celsius * 9) / 5 + 32 - fahrenheit) < 0.2, `${celsius} °C are ${fahrenheit} °F`)
   return `${location.city}, ${location.country}: ${celsius} °C, ${fahrenheit} °F, humidity ${humidity} %, ${description}`
+}
+
+type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
+
+/** Finds positions of places outside the local list. Places do not move, so each is requested once a day. */
+function createGeocoding(deps: ProviderDeps): Geocoding {
+  return createSource<PlaceQuery, FoundPlace>(deps, {
+    what: 'the position of a city',
+    providers: [createOpenMeteoGeocoding(deps)],
+    // Do not fold names further: the geocoder distinguishes spellings that our list treats as equal.
+    keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
+    known: [{ name: 'Hallstatt', qualifiers: [] }],
+    // None of these places is in a list, so do not reserve a share for listed ones.
+    isListed: () => true,
+    freshMs: day,
+    staleMs: 6 * day,
+    ageMaxMs: minute,
+  })
+}
+
+interface Atlas {
+  readonly gazetteer: Gazetteer
+  readonly geocoding: Geocoding
+  readonly buyer: string | undefined
+}
+
+async function locate({ gazetteer, geocoding, buyer }: Atlas, order: WeatherOrder) {
+  const search = findOrdered(gazetteer, order)
+  if (search.kind === 'position')
+    return {
+      kind: 'found',
+      place: placeNear(gazetteer, search.place),
+      alternatives: [],
+      placeSource: 'geonames',
+    } as const
+  if (search.kind === 'found') return { ...search, placeSource: 'geonames' }
+  const found = await geocoding.ask(search.query, buyer)
+  if (found.kind === 'failed') return found.code === 'NO_DATA' ? { ...found, message: search.why } : found
+  return { kind: found.kind, ...found.data, placeSource: found.meta.source }
 }

@@ -35,6 +35,12 @@ describe('what a provider does not know', () => {
     ['COINGECKO', '/api/v3/coins/markets?vs_currency=usd&symbols=zzzqq', 200, '[]'],
     ['KRAKEN', '/0/public/Ticker?pair=ZZZQQUSD', 200, '{"error":["EQuery:Unknown asset pair"]}'],
     ['YAHOO', '/v8/finance/chart/ZZZQQ?range=1d', 404, '"code":"Not Found"'],
+    [
+      'OPEN_METEO_GEOCODING',
+      '/v1/search?name=Qwzxv&count=10&language=en&format=json',
+      200,
+      '{"generationtime_ms":0.4}',
+    ],
     ['GDELT', '/api/v2/doc/doc?query=qwzxvqq&mode=artlist&format=json', 200, '{}'],
   ] as const
   test.each(unknown)('%s %s is answered as the provider does', async (name, path, status, text) => {

@@ -60,7 +60,8 @@ async function askLike(file: string) {
     Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
     'every folder has a name',
   )
-  const answer = await fetch(`${originOf(samples, name)}${pathname}${search}`, { headers: request.headers })
+  const provider = file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : name
+  const answer = await fetch(`${originOf(samples, provider)}${pathname}${search}`, { headers: request.headers })
   return { response, answer }
 }
 

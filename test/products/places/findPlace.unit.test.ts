@@ -99,6 +99,12 @@ describe('is not listed, and says what is not known', () => {
   })
 })
 
+test('a place outside the list is split into its parts for a geocoder', () => {
+  expect(find('  Ober   Unterhof,, Kärnten , Austria')).toMatchObject({
+    query: { name: 'Ober Unterhof', qualifiers: ['Kärnten', 'Austria'] },
+  })
+})
+
 test('every exonym leads to a listed city of its country, and is not its own name', () => {
   const lost = exonyms.filter(({ alias, name, countryCode }) => {
     const isListed = gazetteer.find(name).some((city) => city.countryCode === countryCode)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { weather } from '../../../src/products/weather/weather.ts'
+import type { HonestReply } from './httpFaults.ts'
 import { honestReply, openOrder, whyNot } from './priceStages.ts'
 import type { Stage, StagedProvider } from './stage.ts'
 
@@ -29,6 +30,25 @@ const openMeteo = (change?: (text: string) => string): StagedProvider => ({
   honest: honestReply('open-meteo/forecast-current-london', change),
   facts: { amounts: /^current\.(temperature_2m|apparent)/, current: /^current\.temp/, isTemperature: true },
 })
+/** Hallstatt, which is too small for the bundled list. */
+const hallstatt: HonestReply = {
+  headers: { 'content-type': 'application/json' },
+  text: JSON.stringify({
+    results: [
+      {
+        name: 'Hallstatt',
+        latitude: 47.56222,
+        longitude: 13.64917,
+        feature_code: 'PPL',
+        country_code: 'AT',
+        population: 752,
+        country: 'Austria',
+        admin1: 'Upper Austria',
+      },
+    ],
+    generationtime_ms: 0.6,
+  }),
+}
 
 const inNewYork = (text: string) =>
   [
@@ -51,5 +71,15 @@ export const weatherStages: readonly Stage[] = [
     open: openOrder(weather, { city: 'New York' }),
     whyWrong: whyNot(weatherData('New York City', 'United States', 6.7)),
     providers: [metNorway(inNewYork), openMeteo(inNewYork)],
+  },
+  {
+    name: 'weather Hallstatt',
+    open: openOrder(weather, { city: 'Hallstatt' }),
+    whyWrong: whyNot(weatherData('Hallstatt', 'Austria', 8.4)),
+    providers: [
+      { name: 'OPEN_METEO_GEOCODING', honest: hallstatt },
+      { ...metNorway(), facts: undefined },
+      { ...openMeteo(), facts: undefined },
+    ],
   },
 ]

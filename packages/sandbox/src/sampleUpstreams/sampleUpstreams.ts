@@ -6,6 +6,7 @@ import { gdelt } from './gdelt.ts'
 import { kraken } from './kraken.ts'
 import { metNorway } from './metNorway.ts'
 import { openMeteo } from './openMeteo.ts'
+import { openMeteoGeocoding } from './openMeteoGeocoding.ts'
 import { feedsAt, publisherFeeds } from './publisherFeeds.ts'
 import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
@@ -31,6 +32,7 @@ const providers = {
   KRAKEN: kraken,
   MET_NORWAY: metNorway,
   OPEN_METEO: openMeteo,
+  OPEN_METEO_GEOCODING: openMeteoGeocoding,
   YAHOO: yahoo,
   GDELT: gdelt,
 } satisfies Readonly<Record<string, SampleProvider>>

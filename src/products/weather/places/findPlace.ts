@@ -14,24 +14,30 @@ export interface PlaceRecord {
 }
 
 /** A city name, and the countries or regions that a caller adds. */
-interface PlaceQuery {
+export interface PlaceQuery {
   readonly name: string
   readonly qualifiers: readonly string[]
 }
 
-export type PlaceSearch =
-  /** `alternatives`: other cities of the same name. */
-  | { readonly kind: 'found'; readonly place: PlaceRecord; readonly alternatives: readonly PlaceRecord[] }
-  | { readonly kind: 'unlisted'; readonly why: string }
+/** The chosen place, and other places of that name. */
+export interface FoundPlace {
+  readonly place: PlaceRecord
+  /** Other cities of the same name. */
+  readonly alternatives: readonly PlaceRecord[]
+}
 
-const alternativesMax = 5
+export type PlaceSearch =
+  | ({ readonly kind: 'found' } & FoundPlace)
+  | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
+
+export const alternativesMax = 5
 // Listed names have at most two commas.
 const namePartsMax = 3
 
 /**
  * Finds a place by "City", "City, Country", "City, CC", "City, Region" or all three. The largest matching city is the
  * answer, and the others are alternatives. An unlisted city may still exist: the list omits places below a thousand
- * inhabitants.
+ * inhabitants and most regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   const parts = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
@@ -76,14 +82,13 @@ function lies(city: City, { countryCode, regionCode }: Area): boolean {
 
 function answer(cities: readonly City[], query: PlaceQuery): PlaceSearch {
   const [first, ...others] = distinct(cities.map(placeOf))
-  if (first === undefined) return { kind: 'unlisted', why: whyUnknown(query) }
+  if (first === undefined) return { kind: 'unlisted', query, why: whyUnknown(query) }
   return { kind: 'found', place: first, alternatives: others.slice(0, alternativesMax) }
 }
 
 function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   const where = qualifiers.length === 0 ? '' : ` in ${qualifiers.join(', ')}`
-  const advice = 'check the spelling, write "City, Country", or send latitude and longitude'
-  return `no city named "${name}" is known${where}; ${advice}`
+  return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
 /** Removes duplicates of a city that was found by its name and by an alias. */

@@ -6,7 +6,6 @@ import { cacheBound } from '../../../sourcing/cacheBound.ts'
 import type { Observation, Provider, ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
-import { withFigures } from './weatherAgreement.ts'
 import {
   type Air,
   coordinate,
@@ -174,7 +173,7 @@ function expiryOf({ headers }: Reply, nowMs: number): number {
 
 function observationOf(
   { steps, fetchedAtMs }: StoredForecast,
-  query: WeatherQuery,
+  { isForecast }: WeatherQuery,
   nowMs: number,
 ): Observation<WeatherReport> {
   const distance = (step: Step): number => Math.abs(step.timeMs - nowMs)
@@ -184,15 +183,14 @@ function observationOf(
   if (celsius === undefined || humidityPercent === undefined || symbolCode === undefined)
     throw new UpstreamFailure('incomplete', 'the forecast lacks temperature, humidity or sky')
   const description = describeSymbol(symbolCode)
-  const ahead = query.isForecast === true ? forecastOf(steps, timeMs) : undefined
-  const observed = {
+  const ahead = isForecast === true ? forecastOf(steps, timeMs) : undefined
+  return {
     data: reportOf({ celsius, humidityPercent, description, air: nearest, steps: ahead }),
     asOfMs: timeMs,
     fetchedAtMs,
     isContinuous: isContinued({ timeMs, celsius, humidityPercent }, steps),
     detail: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
   }
-  return withFigures(observed, query, nowMs)
 }
 
 // Largest change of the air within two hours. Rare fronts exceed it; a second provider then has to confirm the reading.

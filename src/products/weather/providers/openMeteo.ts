@@ -4,7 +4,6 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Observation, Provider, ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
-import { withFigures } from './weatherAgreement.ts'
 import {
   type Air,
   figureIn,
@@ -23,15 +22,23 @@ import {
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
-/** Weather of any place, computed by models for the grid cell around the place. A customer's key has its own host. */
-export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
+
+/** Opens an API of Open-Meteo. A customer has one key for all APIs, which have separate hosts and a faster pace. */
+export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
-  const upstream = openUpstreamOf(deps, 'OPEN_METEO', {
-    name: 'open-meteo',
-    publicBase: `https://${apiKey === undefined ? '' : 'customer-'}api.open-meteo.com/v1`,
+  const upstream = openUpstreamOf(deps, setting, {
+    name: setting.toLowerCase().replaceAll('_', '-'),
+    publicBase: `https://${apiKey === undefined ? '' : 'customer-'}${hosts[setting]}.open-meteo.com/v1`,
     pace: apiKey === undefined ? publicPace : customerPace,
     pauseMs: limitPauseMs,
   })
+  return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
+}
+
+/** Weather of any place, computed by models for the grid cell around the place. */
+export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+  const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {
     ...ofUpstream(upstream),
     ask(asked) {
@@ -44,9 +51,9 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
         // Request Unix time: the default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
-        ...(apiKey === undefined ? {} : { apikey: apiKey }),
+        ...keyField,
       }
-      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked, deps.clock.nowMs()))
+      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
     },
   }
 }
@@ -101,7 +108,7 @@ const forecast = z.object({
 })
 type Forecast = z.infer<typeof forecast>
 
-function readReport(reply: Reply, asked: WeatherQuery, nowMs: number): Observation<WeatherReport> {
+function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
   // The model covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
@@ -114,9 +121,11 @@ function readReport(reply: Reply, asked: WeatherQuery, nowMs: number): Observati
     throw new UpstreamFailure('incomplete', 'temperature, humidity or weather code is missing')
   const asOfMs = timeOf(now.time, offsetSeconds)
   const steps = asked.isForecast === true ? stepsOf(answered, asOfMs) : undefined
-  const data = reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps })
-  const detail = { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' }
-  return withFigures({ data, asOfMs, detail }, asked, nowMs)
+  return {
+    data: reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps }),
+    asOfMs,
+    detail: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
+  }
 }
 
 type Figures = Omit<z.infer<typeof current>, 'time'>

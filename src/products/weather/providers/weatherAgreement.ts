@@ -1,7 +1,8 @@
+import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Figures } from '../../../sourcing/agreement/figures.ts'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
-import type { Observation } from '../../../sourcing/provider.ts'
+import type { Provider } from '../../../sourcing/provider.ts'
 import type { WeatherQuery, WeatherReport } from './weatherReport.ts'
 
 export const weatherAgreement: AgreementRule = {
@@ -16,17 +17,23 @@ export const weatherAgreement: AgreementRule = {
 }
 
 /**
- * Adds the figures for comparison to a report. Throws `UpstreamFailure` for a temperature that is impossible at the
+ * Extends the answers of a provider with the figures for comparison. Throws for a temperature that is impossible at the
  * latitude.
  */
 export function withFigures(
-  observed: Omit<Observation<WeatherReport>, 'figures'>,
-  { latitude }: WeatherQuery,
-  nowMs: number,
-): Observation<WeatherReport> {
-  if (observed.data.temperature.celsius > hottestCelsius(latitude, nowMs))
-    throw new UpstreamFailure('incomplete', 'too hot for the latitude and the season')
-  return { ...observed, figures: figuresOf(observed.data) }
+  clock: Clock,
+  provider: Provider<WeatherQuery, WeatherReport>,
+): Provider<WeatherQuery, WeatherReport> {
+  return {
+    ...provider,
+    async ask(query) {
+      const observation = await provider.ask(query)
+      const { celsius } = observation.data.temperature
+      if (celsius > hottestCelsius(query.latitude, clock.nowMs()))
+        throw new UpstreamFailure('incomplete', `${provider.name}: too hot for the latitude and the season`)
+      return { ...observation, figures: figuresOf(observation.data) }
+    },
+  }
 }
 
 function figuresOf({ temperature, humidity, air: { windMetersPerSecond } }: WeatherReport): Figures {

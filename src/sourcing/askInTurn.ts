@@ -1,10 +1,11 @@
 import type { Clock } from '@tollbook/core/clock'
 import { waitWithin } from '../outbound/unlessSilent.ts'
 import { isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
+import type { Liveness } from '../product/liveness.ts'
 import type { Observation, Provider } from './provider.ts'
 
-/** The ages of answers that are sold. */
-export interface AnswerAges {
+export interface ProviderChainOptions<Query, Data> {
+  readonly providers: readonly Provider<Query, Data>[]
   /** Age from which an answer counts as a failure, by the provider's own timestamp. */
   readonly ageMaxMs: number
   /** Maximum time by which an answer's timestamp may be in the future. Needed for forecasts only. */
@@ -21,8 +22,10 @@ export interface ProviderAnswer<Data> {
   readonly usedProviders?: readonly string[]
 }
 
-// Time limit for one provider. It applies even if the provider's own time-out is longer.
+// Time limits for one provider and for all providers of a query. They apply even if a provider's own time-out is
+// longer.
 export const providerMsMax = 4_000
+export const chainMsMax = 10_000
 // Tolerate timestamps up to five minutes in the future, because clocks differ.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
@@ -48,9 +51,41 @@ export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | 
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
 }
 
-interface AskedProvider<Query, Data> {
+export interface ProvidersInTurn<Query, Data> {
   readonly clock: Clock
-  readonly options: AnswerAges
+  readonly options: ProviderChainOptions<Query, Data>
+  readonly liveness: Liveness
+}
+
+/**
+ * Returns the first usable answer. Throws `ItemUnknown` or `ProvidersFailed` if no provider has one within
+ * `chainMsMax`.
+ */
+export async function askInTurn<Query, Data>(
+  { clock, options, liveness }: ProvidersInTurn<Query, Data>,
+  query: Query,
+): Promise<ProviderAnswer<Data>> {
+  const failures: UpstreamFailure[] = []
+  const endMs = clock.monotonicMs() + chainMsMax
+  for (const provider of options.providers) {
+    const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
+    try {
+      const answer = await askOne({ clock, options, provider, leftMs }, query)
+      liveness.noteAnswer(provider.name)
+      return answer
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      // Do not count a failure without time left: no request was sent.
+      if (leftMs > 0) liveness.noteFailure(provider.name, error)
+      failures.push(error)
+    }
+  }
+  throw noAnswerOf(failures)
+}
+
+export interface AskedProvider<Query, Data> {
+  readonly clock: Clock
+  readonly options: ProviderChainOptions<Query, Data>
   readonly provider: Provider<Query, Data>
   readonly leftMs: number
 }
