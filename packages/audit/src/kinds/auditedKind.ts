@@ -13,21 +13,21 @@ import type { StoredRows } from '../storedRows.ts'
 import type { Streams } from '../streams.ts'
 
 /*
- * A kind of stream as data: the bodies of its events, their postings, the permitted steps and the rules. A new kind is
- * a file in this folder and a line in kinds.ts.
+ * Types that describe a kind of stream as data: the bodies of its events, their postings, the permitted steps and the
+ * rules. To add a kind, add a file to this folder and a line to kinds.ts.
  */
 
-/** Members that every body has, with their names in the body. */
+/** Members that every event body has. The names are the same as in the JSON. */
 export interface EventHead {
   readonly kind: string
   readonly stream: string
   readonly version: number
   readonly schemaVersion: number
-  /** Milliseconds since 1970, like every time read from a body. */
+  /** Time at which the event took effect, in milliseconds since 1970, as for all times in bodies. */
   readonly effectiveAt: number
 }
 
-/** Position and time of recording. */
+/** Position of an event, and the time at which the ledger recorded it. */
 export interface Recorded {
   readonly position: number
   readonly recordedAtMs: number
@@ -35,7 +35,7 @@ export interface Recorded {
 
 export type Blame = (code: FindingCode, message: string, subject?: string) => void
 
-/** The required content of a setting's row. */
+/** Content that a row of `ledger.settings` must have. */
 export type SettingRow = z.infer<typeof settingRow>
 
 export const settingRow = z.object({
@@ -45,7 +45,7 @@ export const settingRow = z.object({
   digest: z.string(),
 })
 
-/** The state of the replay before the current event. */
+/** State of the replay that the rules of an event may read and change. */
 export interface ReplayedLedger {
   readonly findings: Findings
   readonly postings: PostingReplay
@@ -53,16 +53,16 @@ export interface ReplayedLedger {
   readonly prices: PublishedPrices
   readonly periods: SettingPeriods
   readonly settings: StoredRows<SettingRow>
-  /** The auditor's snapshots of holders, by digest. */
+  /** Snapshots of token holders that the auditor supplied, by their SHA-256 digest. */
   readonly snapshots: ReadonlyMap<string, HolderSnapshot>
-  /** State in which a kind stores the facts for its rules. */
+  /** Storage for facts that the rules of a kind need at later events. */
   readonly state: AuditState
 }
 
-/** Input of an event's rules. They run after the event's postings have been entered and before its step is taken. */
+/** Input of an event's rules. They run after its postings are entered, and before its step is taken. */
 export interface Judged extends Recorded {
   readonly row: AuditedStream
-  /** Time at which the previous event took effect. */
+  /** Time at which the previous event of the ledger took effect. */
   readonly effectiveAtBefore: number
   readonly blame: Blame
   readonly ledger: ReplayedLedger
@@ -71,14 +71,14 @@ export interface Judged extends Recorded {
 }
 
 interface EventRules<E> {
-  /** Postings that follow from the body. Amounts of zero are not posted. */
+  /** Returns the postings that follow from the body. Amounts of zero are not posted. */
   readonly postings?: (event: E) => readonly DerivedPosting[]
-  /** The mint of all postings of an event. Default: the member `mint`. */
+  /** Returns the mint of all postings of the event. Absent: the member `mint` of the body. */
   readonly mint?: (event: E) => string
   readonly judge?: (event: E, at: Judged) => void
-  /** The signed transaction in the body. */
+  /** Returns the signed transaction that the body contains. Absent: the body contains none. */
   readonly signed?: (event: E) => SignedBytes
-  /** Facts that a node must confirm. */
+  /** Returns the facts that a Solana node must confirm. Absent: the event has none. */
   readonly onChain?: (event: E) => OnChain
 }
 
@@ -86,7 +86,7 @@ interface EventRules<E> {
 export interface ReadEvent {
   readonly event: EventHead
   readonly kind: AuditedKind
-  /** Undefined for an event without postings. */
+  /** Mint of the postings. Undefined for an event without postings. */
   readonly mint: string | undefined
   readonly postings: () => readonly DerivedPosting[]
   readonly judge: (at: Judged) => void
@@ -97,15 +97,15 @@ export interface ReadEvent {
 type ReadBody = (body: unknown, kind: AuditedKind) => ReadEvent
 
 export interface AuditedKind extends DeclaredKind {
-  /** Beginning of the streams' names, if another kind begins with the same event. */
+  /** Start of the stream names. Present if another kind begins with the same event, to distinguish the kinds. */
   readonly namePrefix?: string
-  /** Returns the stream's name in bodies. `key` is the id without its first byte, the space. */
+  /** Returns the name that bodies use for a stream. `key` is the stream id without its first byte, which is the space. */
   readonly nameOf: (key: Buffer) => string
-  /** The reader of each event's body, by event name. */
+  /** Maps the name of each event to the reader of its body. */
   readonly events: ReadonlyMap<string, ReadBody>
 }
 
-/** Creates the schema of a body: `members`, and the members that every body has. */
+/** Creates the schema of an event body: the given members, and the members that every body has. */
 export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) {
   const head = { stream: z.string(), version: z.int(), schemaVersion: z.literal(1), effectiveAt: utcTime }
   return z.strictObject({ kind: z.literal(kind), ...head, ...members })
@@ -113,7 +113,10 @@ export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: 
 
 export type EventEntry = readonly [name: string, read: ReadBody]
 
-/** Creates the entry of one event for the `events` of its kind. */
+/**
+ * Creates an entry of the `events` map of a kind: the name of an event, and a reader that parses its body and applies
+ * these rules.
+ */
 export function eventOf<E extends EventHead>(
   body: z.ZodType<E> & { readonly shape: { readonly kind: { readonly value: string } } },
   rules: EventRules<E> = {},

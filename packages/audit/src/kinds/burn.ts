@@ -7,12 +7,12 @@ import { type AuditedKind, type Blame, bodyOf, eventOf, type Judged } from './au
 import { noteBurnOwed } from './burnsOwed.ts'
 
 /*
- * Burns of the tokens that the service owes, in rounds. A mint has one open round at a time, and a round never burns
- * more than is owed.
+ * Stream kind for the rounds in which the service burns the tokens that it owes. A mint has at most one open round, and
+ * a round must not burn more than is owed.
  */
 
 const round = { round: z.int(), mint: z.string() }
-/** Amounts to burn for the answers of each endpoint. */
+/** Amounts that the round burns for each endpoint, in base units. */
 const parts = z.array(z.strictObject({ baseUnits, endpoint: z.string() }))
 
 const submitted = bodyOf('BurnSubmitted', {
@@ -20,7 +20,8 @@ const submitted = bodyOf('BurnSubmitted', {
   parts,
   throughPosition: z.int(),
   burnBaseUnits: baseUnits,
-  // State of the delegate before the burn. The burn job uses it to prove that the burn did not land.
+  // State of the delegate account before the burn. The burn job compares it with the later state to prove that the burn
+  // did not land.
   delegate: z.strictObject({ allowanceBaseUnits: baseUnits, lamports: baseUnits }).optional(),
   lastValidHeight: z.int().optional(),
   transactionBase64: z.string(),
@@ -28,7 +29,7 @@ const submitted = bodyOf('BurnSubmitted', {
 const confirmed = bodyOf('BurnConfirmed', { ...round, parts, burnedBaseUnits: baseUnits, slot: z.int() })
 const failed = bodyOf('BurnFailed', { ...round, reason: z.enum(['absent', 'failed']), finalizedSlot: z.int() })
 
-/** A round of burning since its first event. */
+/** A burn round, from its `BurnSubmitted` event on. */
 interface BurnRound {
   readonly stream: string
   readonly mint: string
@@ -71,7 +72,7 @@ export const burn: AuditedKind = {
       },
     }),
     eventOf(confirmed, {
-      // The burn reduces the wallet, and counts as burned for the endpoints whose callers paid it.
+      // The burn reduces the wallet. Each part is recorded as burned for the endpoint whose callers paid for it.
       postings: (event) => [
         ['Liabilities:BurnOwed', 'Assets:PaymentWallet', event.burnedBaseUnits],
         ...event.parts.map(

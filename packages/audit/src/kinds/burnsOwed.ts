@@ -7,10 +7,7 @@ interface Debtor {
   readonly endpoint: string
 }
 
-/**
- * Adds to the burn that is owed for the answers of an endpoint. A negative `baseUnits` cancels a debt. Returns the new
- * sum.
- */
+/** Adds to the burn owed for an endpoint. A negative amount cancels a debt. Returns the new total in base units. */
 export function noteBurnOwed(state: AuditState, { mint, endpoint }: Debtor, baseUnits: bigint): bigint {
   const owed = burnsOwed.of(state)
   const key = `${mint} ${endpoint}`

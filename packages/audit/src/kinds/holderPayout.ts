@@ -7,8 +7,8 @@ import { derivePlan, type HolderSnapshot } from '../holderSnapshot.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 
 /*
- * Plans that divide a debt among holders. A mint has one open plan at a time, each part is paid once, and each line
- * must follow from the snapshot.
+ * Stream kind for plans that divide a debt among token holders. A mint has at most one open plan. Each part of a plan
+ * is paid once, and each line must follow from the snapshot of holders.
  */
 
 const text = z.string()
@@ -36,16 +36,16 @@ interface HolderPlan {
   readonly amountBaseUnits: bigint
   readonly parts: number
   paidBaseUnits: bigint
-  /** Numbers of the paid parts. */
+  /** Numbers of the parts that have been paid, from 1. */
   readonly paidParts: Set<number>
   isEnded: boolean
-  /** Digest of each part as derived from the snapshot. Undefined if the auditor does not have the snapshot. */
+  /** SHA-256 of the lines of each part, derived from the snapshot. Undefined if the snapshot is missing. */
   readonly derived: readonly string[] | undefined
 }
 
 const plans = new StateDocument('holderPlans', () => new Map<string, HolderPlan>())
 
-/** Returns how many plans were derived again, and how many lack their snapshot. */
+/** Returns the number of plans whose lines were derived from their snapshot, and the number of plans without a snapshot. */
 export function holderFigures(state: AuditState): { readonly derived: number; readonly underived: number } {
   const all = [...plans.of(state).values()]
   const derived = all.filter((plan) => plan.derived !== undefined).length
@@ -112,7 +112,7 @@ interface PaidPart {
   readonly payments: readonly { readonly account: string; readonly wallet: string; readonly paidBaseUnits: bigint }[]
 }
 
-/** Checks a payout that is part of a plan, and that every payout leaves enough for an open plan. */
+/** Checks a payout against its plan, and that every payout leaves enough debt for the mint's open plan. */
 export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged): void {
   const say = sayAt(at)
   const plan = plans.of(at.ledger.state).get(planId)
@@ -130,7 +130,7 @@ export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged
     if (plan.paidBaseUnits > plan.amountBaseUnits)
       say(`${plan.paidBaseUnits} were paid by a plan of ${plan.amountBaseUnits}`)
   }
-  // The rest of an open plan must stay owed. Other payouts must not use it.
+  // The debt must still cover the unpaid amount of the open plan, so no other payout may use that amount.
   const open = findOpen(at, mint)
   if (open === undefined) return
   const owed = -at.ledger.postings.balanceOf(mint, open.account)

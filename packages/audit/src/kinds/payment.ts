@@ -23,7 +23,7 @@ const endOfExposure = ({ exposedBaseUnits }: { readonly exposedBaseUnits: bigint
 
 const verified = eventOf(bodies.verified, {
   mint: ({ settlement }) => settlement.price.mint,
-  // The service owes an amount above the price to the wallet that paid.
+  // The service owes everything above the price back to the wallet that paid.
   postings: ({ settlement }) => [
     [wallet, unearned, dueOf(settlement)],
     [wallet, `Liabilities:Overpaid:${settlement.wallet}`, settlement.receivedBaseUnits - dueOf(settlement)],
@@ -36,7 +36,8 @@ const verified = eventOf(bodies.verified, {
   onChain: ({ settlement }) => ({ is: 'payment', settlement }),
 })
 
-// A reversed payment did not arrive. The shares that it earned stay owed, and the service records a loss.
+// The tokens of a reversed payment did not arrive. Shares that were already allocated stay owed, so the service records
+// a loss.
 const reversed = eventOf(bodies.reversed, {
   postings: (event) => [
     [unearned, wallet, event.unearnedBaseUnits],
@@ -55,7 +56,7 @@ const arrival = ({ mint, slot, receivedBaseUnits, wallet: sender }: Arrived): On
 
 type Arrived = bodies.Body<typeof bodies.received> | bodies.Body<typeof bodies.delivered>
 
-/** Events of tokens that no request explains: transfers, and the treasury's tokens for the burns of sales in dollars. */
+/** Creates the entries for tokens without a request: transfers, and the treasury's tokens for burns. */
 const arrivalsBy = (judge: typeof rules.judgeReceived) => [
   eventOf(bodies.received, {
     postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
@@ -69,10 +70,10 @@ const arrivalsBy = (judge: typeof rules.judgeReceived) => [
   }),
 ]
 
-/** The same events by the rules of a second mint's arrival. */
+/** Entries for arrivals in a second mint. Their streams have different names, so `judgeArrival` checks them. */
 export const arrivalEvents = arrivalsBy(rules.judgeArrival)
 
-/** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */
+/** Stream kind of a payment: submitted, verified, claimed by attempts 1, 2, 3…, then delivered or owed back. */
 export const payment: AuditedKind = {
   kind: 'payment',
   ...solanaId,

@@ -3,11 +3,11 @@ import { baseUnits, share } from '../body.ts'
 import { settlement } from '../settlement.ts'
 import { bodyOf } from './auditedKind.ts'
 
-/* Bodies of a payment's events, written from docs/ledger.md independently of the code that records them. */
+/* Schemas of the bodies of payment events, written from docs/ledger.md and not from the recording code. */
 
 const text = z.string()
 const attempt = { attempt: z.int(), attemptId: text }
-/** The price that becomes exposed to a fork with this event, or stops being exposed. */
+/** Amount that becomes exposed to a fork of the chain with this event, or that stops being exposed. */
 const exposure = { mint: text, exposedBaseUnits: baseUnits }
 const burn = { mint: text, endpoint: text, burnedBaseUnits: baseUnits }
 
@@ -15,7 +15,7 @@ export const submitted = bodyOf('PaymentSubmitted', {
   wallet: text,
   endpoint: text,
   quoteId: text.nullable(),
-  // Absent on the native rail and in events of the first releases.
+  // Absent for payments on the native rail and in events of the first releases.
   offer: z.strictObject({ mint: text.optional(), priceList: z.int(), rail: text }).optional(),
   transactionBase64: text,
 })
@@ -25,7 +25,7 @@ export const burnOwed = bodyOf('BurnOwed', {
   mint: text,
   endpoint: text,
   owedBaseUnits: baseUnits,
-  // Present after a sale in dollars: the treasury delivers the tokens.
+  // Present after a sale in dollars, because the treasury delivers the tokens for its burn.
   source: z.literal('treasury').optional(),
 })
 export const burnOwedReversed = bodyOf('BurnOwedReversed', { mint: text, endpoint: text, owedBaseUnits: baseUnits })

@@ -6,7 +6,10 @@ import { noteBurnOwed } from './burnsOwed.ts'
 import type { Judged } from './auditedKind.ts'
 import type * as bodies from './paymentBodies.ts'
 
-/* Rules for the members of each event, based on the events before it. paymentSteps.ts declares the order of events. */
+/*
+ * Rules for the members of each payment event. They compare the members with the earlier events of the ledger.
+ * paymentSteps.ts declares the permitted order of the events.
+ */
 
 type Of<K extends keyof typeof bodies> = bodies.Body<(typeof bodies)[K]>
 
@@ -51,7 +54,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
     if (row.endpoint !== price.endpoint) blame('owner_differs', 'it was submitted for another endpoint')
   } else expectOwnName(stream, blame)
   if (settlement.reference !== stream) blame('lifecycle_impossible', 'the settlement has another reference')
-  // Judge the price by the time of landing, because an outage may delay the record for any time.
+  // Use the time at which the payment landed. During an outage, the event may be recorded much later.
   const landedAtMs = settlement.evidence.blockTimeMs
   if (landedAtMs !== effectiveAt) blame('lifecycle_impossible', 'it took effect at another time')
   if (price.problem !== undefined) blame('price_wrong', price.problem)
@@ -62,7 +65,8 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
   }
   if (priceList !== undefined && !ledger.prices.has(priceList, price.digest))
     blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
-  // The payment must contain the whole burn, or no burn so that the service owes it.
+  // The payer burns the whole amount inside the payment, or nothing. If the payer burns nothing, the service owes the
+  // burn.
   if (isPaidWhole(settlement) && burnedBaseUnits !== 0n)
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   const due = dueOf(settlement)
@@ -70,7 +74,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
 }
 
 export function judgeBurn(event: Of<'tokensBurned'> | Of<'burnReversed'>, at: Judged): void {
-  // A burn and its reversal take effect in the hour of the payment, so that both change the same hour's totals.
+  // A burn and its reversal take effect at the block time of the payment, so both change the totals of the same hour.
   expectBurn(event, at, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: at.row.burnedBaseUnits })
   if (event.effectiveAt !== at.row.blockTimeMs) at.blame('burn_differs', 'it took effect at another time')
 }
@@ -92,12 +96,12 @@ export function judgeBurnOwedReversed(event: Of<'burnOwedReversed'>, at: Judged)
   noteBurnOwed(at.ledger.state, { mint, endpoint }, -owedBaseUnits)
 }
 
-/** True for a payment in dollars whose price owes a burn in the service token. */
+/** True for a payment in dollars that owes a burn in the service token. */
 export function owesToken({ tokenBurnMint }: AuditedStream): boolean {
   return tokenBurnMint !== ''
 }
 
-/** The price list has the burn in the token for each price in dollars. */
+/** Compares a burn in the service token with the burn that the price of the payment states. */
 function expectTokenBurn(
   { mint, endpoint, owedBaseUnits }: Of<'burnOwed'> | Of<'burnOwedReversed'>,
   { row, blame }: Judged,
@@ -125,7 +129,7 @@ export function judgeClaimed(event: Of<'claimed'>, at: Judged): void {
     blame('attempt_wrong', `attempt ${event.attempt} follows attempt ${row.attempt}`)
   if (event.wallet !== row.wallet) blame('owner_differs', 'another wallet has paid')
   if (event.endpoint !== row.endpoint) blame('owner_differs', `it was paid for ${row.endpoint}`)
-  // While the chain can still drop the payment, an answer risks the whole price.
+  // The chain can drop a payment that is not final. An answer then puts the whole price at risk.
   expectExposure(event, at, awaitsFinality(row) ? row.requiredBaseUnits : 0n)
   row.exposedBaseUnits += event.exposedBaseUnits
   row.attempt = event.attempt
@@ -135,7 +139,7 @@ export function judgeClaimed(event: Of<'claimed'>, at: Judged): void {
   row.leaseUntilMs = recordedAtMs + event.leaseMs
 }
 
-/** The first byte of a streamed answer renews the lease. */
+/** Checks the start of a streamed answer, and renews the lease of the attempt. */
 export function judgeStarted(event: Of<'started'>, at: Judged): void {
   expectAttempt(event, at)
   at.row.leaseUntilMs = at.recordedAtMs + at.row.leaseMs
@@ -183,7 +187,7 @@ export function judgeReleased(event: Of<'failed'> | Of<'broken'>, at: Judged): v
   at.row.leaseUntilMs = null
 }
 
-/** Checks that the attempt that has just failed was the last one. */
+/** Checks that the stated number of attempts is the number that were made. */
 export function judgeExhausted({ attempts }: Of<'exhausted'>, { row, blame }: Judged): void {
   if (attempts !== row.attempt) blame('attempt_wrong', `${attempts} attempts are counted, and ${row.attempt} were made`)
 }
@@ -245,7 +249,10 @@ export function judgeReceived({ stream, slot, mint }: Of<'received'> | Of<'deliv
   row.mint = mint
 }
 
-/** An arrival in a second mint is named by its transaction and its mint, and the transaction is on record in another. */
+/**
+ * Checks an arrival in a second mint. The stream must have the name of its transaction and mint, and the transaction's
+ * own stream must record a different mint.
+ */
 export function judgeArrival(event: Of<'received'> | Of<'delivered'>, { row, blame, ledger }: Judged): void {
   const signature = signatureOf(event.stream)
   if (event.stream !== arrivalStream(signature, event.mint))
@@ -266,7 +273,10 @@ function isDelivered({ state }: AuditedStream): boolean {
   return state.startsWith('fulfilled')
 }
 
-/** Amount to deliver or refund: everything that arrived for the price, except the burn that is owed. */
+/**
+ * Returns the amount that the service still has to deliver or refund, in base units. The result excludes a burn that
+ * the payer made or that the delivery already owes.
+ */
 function owedBy(row: AuditedStream): bigint {
   const { requiredBaseUnits, burnBaseUnits } = row
   return row.isPaidWhole && !isDelivered(row) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits

@@ -1,10 +1,10 @@
 import type { AuditedStream } from '../auditedStream.ts'
 import { declareStep, type DeclaredStep } from '../declaredKind.ts'
 
-/* The steps of a payment: which events may be appended in which state, and what they may move. */
+/* Declares the steps of a payment: the events that each state permits, and the account moves of each step. */
 
 interface PaymentStep extends Partial<DeclaredStep> {
-  /** States before and after the step; '' for a payment that does not exist yet. */
+  /** States before and after the step. '': the payment does not exist yet. */
   readonly states: readonly [from: string, to: string]
   readonly events: readonly string[]
 }
@@ -18,7 +18,7 @@ const hasBurned = (row: AuditedStream): boolean => !row.isPaidWhole && !isDeposi
 const hasSentWhole = (row: AuditedStream): boolean => row.isPaidWhole && !isDepositRow(row)
 const hasNotBurned = (row: AuditedStream): boolean => !hasBurned(row)
 
-/** True for the price of a deposit on a tab: all of it is prepaid, and nothing is burned. */
+/** True for the price of a deposit on a tab. The whole amount is prepaid, and nothing is burned. */
 export function isDeposit({ endpoint, burnBaseUnits, sharesText, requiredBaseUnits }: PricedDeposit): boolean {
   const isTab = endpoint === '/api/tabs' || endpoint.startsWith('/api/tabs#')
   return isTab && burnBaseUnits === 0n && sharesText === `prepaid ${requiredBaseUnits}`
@@ -32,11 +32,11 @@ interface PricedDeposit {
 }
 
 const hasPromised = ({ tokenBurnMint }: AuditedStream): boolean => tokenBurnMint !== ''
-/** True if the delivery owes a burn: of the price, or in the service token for a price in dollars. */
+/** True if the delivery owes a burn: the burn of the price, or a burn in the service token for a price in dollars. */
 const owesBurn = (row: AuditedStream): boolean => (row.isPaidWhole && row.burnBaseUnits > 0n) || hasPromised(row)
 const isDepositRow = (row: AuditedStream): boolean => isDeposit({ ...row, sharesText: row.shares })
 
-/** Declares the step twice: before finality, and after it without moves of exposure. A final payment is not exposed. */
+/** Declares the step before and after finality. A final payment is not exposed to a fork, so its step omits these moves. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
   const [from, to] = given.states
   const moves = (given.moves ?? []).filter((move) => !move.includes('exposed'))
@@ -51,7 +51,7 @@ const fulfilled = ['RequestFulfilled', 'DistributionAllocated']
 const burnOwed = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
 const received = ['wallet>unearned', 'wallet>overpaid', expose]
 
-/** Declares the first steps, for a transaction that the service has or has not submitted itself. */
+/** Declares the first steps of a payment. `from` is 'submitted' if the service sent the transaction. */
 function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   const claim = { states: [from, 'claimed'], takesLease: true } as const
   const unmatch = { states: [from, 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] } as const
@@ -70,7 +70,7 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   ]
 }
 
-/** Declares how a new attempt takes over from a dead one after the end of its lease. */
+/** Declares the step in which a new attempt replaces an attempt whose lease has expired. */
 function takeOver(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   const events = ['RequestFailed', 'ProofClaimed']
   const lease = { takesLease: true, isAfterLease: true }
@@ -91,7 +91,7 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   ]
 }
 
-/** A deposit opens a tab or tops it up. It has no streamed answer. */
+/** Steps that deliver a deposit: it opens a tab or tops it up. A deposit has no streamed answer. */
 const deposit = ['TabOpened', 'TabToppedUp'].flatMap((event) =>
   beforeAndAfterFinality('fulfil', {
     states: ['claimed', 'fulfilled'],
@@ -105,7 +105,7 @@ function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
 }
 
-/** Ends the last permitted attempt. A final payment becomes a refund at once, any other one when it becomes final. */
+/** Declares the end of the last permitted attempt. The payment becomes a refund when it is final. */
 function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
   const events = [event, 'AttemptsExhausted']
   return [
@@ -118,14 +118,14 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
-/** Ends a dead attempt that no caller took over. The clock of the database decides. */
+/** Declares the step that ends an attempt after its lease has expired. The database clock decides. */
 function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
     return { ...ending, step: 'payment.expire', isAfterLease: true }
   })
 }
 
-/** Reverses a payment, with the burn inside it and the burn that its delivery owed. */
+/** Declares the steps that reverse a payment, and the burn inside it or the burn that its delivery owed. */
 function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']

@@ -17,7 +17,7 @@ const paid = bodyOf('DistributionPaid', {
   payments: z.array(z.strictObject({ account: z.string(), wallet: z.string(), paidBaseUnits: baseUnits })),
 })
 
-/** Tokens that left the payment wallet. Each transaction is recorded once, and never pays more than is owed. */
+/** Stream kind for payouts. Each transaction is recorded once, and must not pay more than is owed. */
 export const payout: AuditedKind = {
   kind: 'payout',
   ...solanaId,

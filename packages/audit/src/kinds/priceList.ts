@@ -8,7 +8,7 @@ import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts
 import { isDeposit } from './paymentSteps.ts'
 import { countSetting, settingId } from './setting.ts'
 
-// Do not check the readings of markets: they move no money, and nothing else in the ledger depends on them.
+// Do not check the market readings, because they move no money and nothing else in the ledger depends on them.
 const reading = z.strictObject({
   liquidityUsd: usd.nullable(),
   source: z.string(),
@@ -58,7 +58,8 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   for (const problem of dollarSplitProblems(event)) blame('split_wrong', problem)
   const burns = event.split.some(({ account }) => account === 'burn')
   for (const listed of event.prices) {
-    // Of a price in dollars nothing is burned, and it may owe a burn in the token. It comes after the one in the token.
+    // A price in dollars burns nothing, but a sale at this price may owe a burn in the service token. The list has the
+    // token price of an endpoint before its dollar price.
     const isFirst = event.prices.find(({ endpoint }) => endpoint === listed.endpoint) === listed
     const burnsNothing = listed.burnBaseUnits === 0n || listed.tokenBurn !== undefined
     const isDollar = burns && !isDeposit(listed) && (burnsNothing || !isFirst)
@@ -84,12 +85,15 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   })
 }
 
-/** The division of prices in a dollar: its split in the list, or the one of the token without the burn. */
+/** Returns the split for prices in a dollar token. Default: the token's split without the burn. */
 function dollarSplitOf({ dollarSplits = [], split }: z.output<typeof published>, dollar: string): AuditedSplit {
   return dollarSplits.find(({ mint }) => mint === dollar)?.split ?? dollarSplit(split)
 }
 
-/** A split of a dollar burns nothing, and leaves the treasury at least the burn that it delivers. */
+/**
+ * Returns the errors in the splits for dollar tokens. Such a split must burn nothing. The treasury's share must at
+ * least cover the burn that the treasury delivers.
+ */
 function dollarSplitProblems({ dollarSplits = [], prices, split: ofToken }: z.output<typeof published>) {
   const [token] = prices
   return dollarSplits.flatMap(({ mint, split }, index) => {
@@ -110,8 +114,8 @@ function dollarSplitProblems({ dollarSplits = [], prices, split: ofToken }: z.ou
 const oneDollar = 10n ** 18n
 
 /**
- * A price in dollars counts one dollar as one. Its sale owes the burn of the same request in the service token, whose
- * prices come first in the list, or none.
+ * Returns the error in a price in dollars. One dollar token counts as 1 USD. A sale owes the burn of the token price of
+ * the same endpoint, or no burn. The token price comes first in the list.
  */
 function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]): string | undefined {
   const { endpoint, mint, tokenPriceAttoUsd, tokenBurn, priceMicroUsd } = listed
@@ -119,9 +123,9 @@ function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]
   const inToken = prices.find((each) => each.endpoint === endpoint)
   if (inToken === undefined || inToken.mint === mint) return 'no price in the service token comes before it'
   if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`
-  // The requests that spend a deposit owe their burns.
+  // A deposit owes no burn, because each request that spends the deposit owes a burn.
   if (isDeposit(listed)) return tokenBurn === undefined ? undefined : 'a deposit owes no burn'
-  // A dollar owes the burn of all its sales or of none.
+  // Either all prices in one dollar token owe a burn, or no price in it does.
   const first = prices.find((each) => each.mint === mint && !isDeposit(each))
   if ((first?.tokenBurn === undefined) !== (tokenBurn === undefined)) return 'only some sales in its mint owe a burn'
   if (tokenBurn === undefined) return undefined

@@ -6,12 +6,12 @@ import { refundStreamOf } from '../streamName.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 
 /*
- * Decisions of people about the refund of a payment to its own wallet. A refund by hand is granted once, up to the
- * price.
+ * Stream kind for the decisions of people to refund a payment to the wallet that paid. A refund can be granted once for
+ * each payment, up to the price.
  */
 
 const text = z.string()
-// Do not check decider and reason: they move no money, and nothing else in the ledger depends on them.
+// Do not check who decided and why, because these members move no money and nothing else in the ledger depends on them.
 const decision = { by: text, login: text, reason: text, role: text, payment: text, wallet: text, mint: text }
 
 const approved = bodyOf('RefundApproved', {
@@ -36,7 +36,7 @@ export const refund: AuditedKind = {
   idPrefix: '',
   isSetting: false,
   nameOf: (key) => `refund:${base58.encode(key)}`,
-  // The steps permit only one refund by hand for each payment.
+  // No step leads from `granted` to another grant, so each payment has at most one granted refund.
   steps: [
     declareStep({ ...approve, to: 'approved' }),
     declareStep({ ...approve, from: 'approved', to: 'approved' }),
@@ -57,7 +57,7 @@ export const refund: AuditedKind = {
 
 type Decision = z.output<typeof approved> | z.output<typeof granted>
 
-/** Returns the payment of a decision. Undefined if the ledger does not have it at this position. */
+/** Returns the payment that a decision refers to. Undefined if the ledger has no such payment before this event. */
 function findPayment({ stream, payment: name }: Decision, { blame, ledger }: Judged) {
   if (stream !== refundStreamOf(name)) blame('lifecycle_impossible', `the decision is about ${name}`)
   const payment = ledger.streams.find(name)

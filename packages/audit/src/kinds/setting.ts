@@ -5,9 +5,9 @@ import { declareStep } from '../declaredKind.ts'
 import { noteDecimals } from '../mintDecimals.ts'
 import { type AuditedKind, bodyOf, type EventHead, eventOf, type Judged } from './auditedKind.ts'
 
-/* Settings of the ledger. The values of each name are numbered 1, 2, 3…, and each number has its own stream. */
+/* Stream kind for settings. The values of a setting have the numbers 1, 2, 3…, each in a separate stream. */
 
-/** The id of a setting's stream is plain text. */
+/** Form of the stream ids of settings and price lists. The id is the name as plain text, of any length. */
 export const settingId = {
   space: 3,
   idBytes: 0,
@@ -32,7 +32,7 @@ export const setting: AuditedKind = {
   kind: 'setting',
   ...settingId,
   idPrefix: '',
-  // The service records the first value of a setting, the operator every later one.
+  // The service may record only the first value of a setting. The operator records all later values.
   steps: [
     declareStep({ step: 'setting.record', to: 'set', events: ['SettingChanged'], numberMax: 1 }),
     declareStep({ step: 'setting.change', to: 'set', events: ['SettingChanged'], writer: 'operator' }),
@@ -40,7 +40,7 @@ export const setting: AuditedKind = {
   events: new Map([eventOf(changed, { judge: judgeChanged })]),
 }
 
-// Form of a setting's name. One part may follow a slash: `mint/<address>`.
+// Form of a setting's name. After a slash, it may contain an address, as in `mint/<address>`.
 const nameForm = /^[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?$/
 
 const mintForm = /^mint\/(.+)$/
@@ -68,7 +68,7 @@ interface CountedSetting {
   readonly validFromMs: number
 }
 
-/** Checks that the numbers of a name are consecutive. Stores the required content of the setting's row. */
+/** Checks that the numbers of a setting are consecutive. Stores the row that the database must have for this value. */
 export function countSetting({ name, number, validFromMs }: CountedSetting, at: Judged): void {
   const { position, blame, bodyDigest, ledger } = at
   const last = newest.of(ledger.state).get(name) ?? 0

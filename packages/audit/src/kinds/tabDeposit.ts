@@ -3,7 +3,7 @@ import { baseUnits } from '../body.ts'
 import { bodyOf, type EventEntry, eventOf, type Judged } from './auditedKind.ts'
 import { noteDeposit, tabIdOfDeposit, tabsOf } from './tabs.ts'
 
-/* Events of tabs in the stream of a payment: the deposit, and its reversal. */
+/* Events of a deposit on a tab, in the stream of its payment: opening or top-up of the tab, and reversal. */
 
 const deposit = { tab: z.string(), mint: z.string(), wallet: z.string(), depositBaseUnits: baseUnits }
 const opened = bodyOf('TabOpened', {

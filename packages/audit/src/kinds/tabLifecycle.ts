@@ -6,7 +6,7 @@ import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts
 import { prepaidOn } from './tabDeposit.ts'
 import { type AuditedTab, tabsOf } from './tabs.ts'
 
-/* The lifecycle of a tab after its opening: other keys, the end, and amounts that arrive after it. */
+/* Stream kind for the events of an open tab: new keys, closing, refunds of late deposits, and losses. */
 
 const keyReplaced = bodyOf('TabKeyReplaced', {
   tab: z.string(),
@@ -85,7 +85,7 @@ interface OfTab {
   readonly tab: string
 }
 
-/** Counts an event of the tab's lifecycle. Undefined for a tab without a deposit. */
+/** Counts an event in the lifecycle of a tab and returns the tab. Undefined if no deposit opened the tab. */
 function enter({ stream, tab: id }: OfTab, { blame, ledger }: Judged): AuditedTab | undefined {
   if (stream !== `tab:${id}`) blame('owner_differs', 'the event is in the stream of another tab')
   const tab = tabsOf(ledger.state).get(id)

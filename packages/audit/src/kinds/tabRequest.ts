@@ -13,7 +13,7 @@ import { prepaidOn } from './tabDeposit.ts'
 import { isSignedDebit, tabsOf } from './tabs.ts'
 import { chargeOfUse, findChargeProblem } from './usedTab.ts'
 
-/* A request that a tab pays: a hold, then a charge of at most the hold, or nothing. */
+/* Stream kind for a request on a tab. It holds an amount, then charges up to this amount or returns it. */
 
 const text = z.string()
 const debited = bodyOf('TabDebited', {
@@ -48,9 +48,9 @@ const captured = bodyOf('TabCaptured', {
   mint: text,
   burnBaseUnits: baseUnits,
   shares: z.array(share),
-  // Present if the price is by use.
+  // Units that were used. Present if the request has a metered price.
   usage: z.strictObject({ input: units, isEstimated: z.boolean(), output: units }).optional(),
-  // Present if less was charged than was held.
+  // Part of the hold that was returned to the tab. Present if the charge was less than the hold.
   returned: z.strictObject({ tab: text, baseUnits }).optional(),
 })
 const returned = bodyOf('TabReturned', { tab: text, mint: text, baseUnits })
@@ -59,7 +59,7 @@ const unearned = 'Liabilities:Unearned'
 const burnOwed = 'Liabilities:BurnOwed'
 const back = ['unearned>prepaid']
 const charged = ['unearned>share', ...back]
-/** A charge, and for a price in dollars the burn in tokens that the treasury delivers. */
+/** Events and moves of a charge. A charge in dollars also records the burn that the treasury owes. */
 const charges: readonly Required<Pick<DeclaredStep, 'events' | 'moves' | 'when'>>[] = [
   { events: ['TabCaptured'], moves: ['unearned>burn_owed', ...charged], when: (row) => !rules.owesToken(row) },
   { events: ['TabCaptured', 'BurnOwed'], moves: [...charged, 'to_deliver>burn_owed'], when: rules.owesToken },
@@ -127,7 +127,8 @@ export const tabRequest: AuditedKind = {
       judge: judgeCaptured,
     }),
     eventOf(bodies.burnOwed, {
-      // The side that the event names, so that a change of it is found by rule and not by a difference of postings.
+      // Debit the account that the event states. `judgeBurnOwed` then reports a wrong source as an error of the rules,
+      // not as a wrong posting.
       postings: ({ owedBaseUnits, source }) => [
         [source === undefined ? unearned : 'Assets:TokensToDeliver', burnOwed, owedBaseUnits],
       ],
@@ -144,7 +145,8 @@ export const tabRequest: AuditedKind = {
 
 type Debited = z.output<typeof debited>
 
-// A debit is judged before its append, which waits 15 s at most.
+// Permitted delay of 60 s between the validity check and the record. The service checks a debit before its append,
+// which waits at most 15 s.
 const recordedWithinMs = 60_000
 
 function judgeDebited(event: Debited, at: Judged): void {
@@ -165,7 +167,7 @@ function judgeDebited(event: Debited, at: Judged): void {
       `price list ${event.priceList} does not have this price for ${listed.endpoint}: ${unlisted}`,
     )
   judgeTab(event, at)
-  // A debit by the bearer key has no signature that an auditor could verify.
+  // Skip debits by the bearer key, because they have no signature.
   if (signed !== null) {
     const origin = ledger.periods.of('origin').at(-1)?.text ?? ''
     if (!isSignedDebit({ tab: event.tab, number, origin, mint: listed.mint, signed }))
@@ -213,7 +215,10 @@ function judgeTab(event: Debited, { blame, ledger }: Judged): void {
 
 type Captured = z.output<typeof captured>
 
-/** The charge is at most the hold, and is divided as the price is, by the split of a list in force. */
+/**
+ * Checks the charge and its division. The charge must not exceed the hold. A charge of the whole hold keeps the shares
+ * of the debit. A smaller charge is divided by the split of a published price list.
+ */
 function judgeCaptured(event: Captured, at: Judged): void {
   const { row, blame, ledger } = at
   const { attempt, mint, burnBaseUnits, shares, usage, effectiveAt } = event
@@ -238,7 +243,7 @@ function judgeCaptured(event: Captured, at: Judged): void {
   row.leaseUntilMs = null
 }
 
-/** Returns what the usage of a price by use costs, at most the hold. The burn in tokens follows the charge. */
+/** Returns the charge for the usage, at most the hold. Reduces the burn in the service token in proportion. */
 function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judged): bigint {
   const { metered, requiredBaseUnits: held } = row
   if (metered === null) {
@@ -258,7 +263,7 @@ function judgeRest({ stream, returned: rest }: Captured, rightBaseUnits: bigint,
   if (rest !== undefined && !stream.startsWith(`tab:${rest.tab}:`)) blame('owner_differs', 'another tab was debited')
 }
 
-/** After a failure, the whole hold has to be returned. */
+/** Creates a rule that also requires the return of the whole hold, because a failed request is not charged. */
 function failAnd<E>(judge: (event: E, at: Judged) => void) {
   return (event: E, at: Judged): void => {
     judge(event, at)

@@ -4,7 +4,7 @@ import { base58 } from '@scure/base'
 import { type AuditState, StateDocument } from '../auditState.ts'
 import { signatureOf } from '../streamName.ts'
 
-/* Tabs as their events made them: the keys, the limits and the end. The signature of each debit is verified again here. */
+/* State of each tab after the events so far (keys, limits, end), and the check of a debit's signature. */
 
 export interface AuditedTab {
   readonly wallet: string
@@ -16,10 +16,10 @@ export interface AuditedTab {
   readonly blockTimeMs: number
   sessionKey: string | null
   bearerHash: string | null
-  /** Number of events of its lifecycle. */
+  /** Number of events in the lifecycle stream of this tab. */
   lifecycle: number
   isClosed: boolean
-  /** Spent part of dropped deposits that was not taken back from the tab. */
+  /** Spent amount of deposits that the chain dropped, in base units, less the losses that the tab has covered. */
   lostBaseUnits: bigint
 }
 
@@ -31,7 +31,7 @@ export function tabsOf(state: AuditState): Map<string, AuditedTab> {
 
 const idBytes = 16
 
-/** A deposit by which a tab is found: its key in ledger.keys, as text of one character a byte. */
+/** Row of `ledger.keys` that links a deposit to its tab. `key` is a Latin-1 string with one character per byte. */
 export interface DepositKey {
   readonly key: string
   readonly stream: string
@@ -44,7 +44,7 @@ export function depositKeysOf(state: AuditState): readonly DepositKey[] {
   return deposits.of(state).keys
 }
 
-/** Notes that the ledger has to find the deposit by its tab. */
+/** Notes that `ledger.keys` must have a row that links this deposit to its tab. */
 export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositKey, 'key'>): void {
   const bytes = Buffer.concat([base58.decode(tab), base58.decode(signatureOf(place.stream)).subarray(0, idBytes)])
   deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
@@ -68,7 +68,7 @@ export interface AuditedDebit {
   }
 }
 
-/** Verifies a debit: 116 bytes, as docs/tabs.md states them. */
+/** Verifies the signature of a debit over the 116 bytes that docs/tabs.md specifies. */
 export function isSignedDebit({ tab, number, origin, mint, signed }: AuditedDebit): boolean {
   const { sessionKey } = signed
   const terms = hash(

@@ -2,11 +2,11 @@ import { type MeteredTerms, readMetered } from '../publishedPrices.ts'
 import { divideRoundingUp } from '../rounding.ts'
 import { type DividedPrice, findShareProblem, smallestShared } from '../split.ts'
 
-/* The charge of a debit that is paid by use, computed from docs/ledger.md. */
+/* Computes the charge of a metered debit by the rules of docs/ledger.md. */
 
 const million = 1_000_000n
 
-/** Returns how a charge by use differs from the split of its price list. */
+/** Returns how the division of a metered charge differs from the split of its price list. Undefined if it agrees. */
 export function findChargeProblem(metered: string, charge: DividedPrice): string | undefined {
   return findShareProblem(charge, readMetered(metered).split)
 }
@@ -19,8 +19,8 @@ export interface Used {
 type ByUse = Pick<MeteredTerms, 'input' | 'output' | 'minimum' | 'tokenPriceAttoUsd' | 'decimals' | 'split'>
 
 /**
- * The charge in base units: units at their price per million, rounded up to micro dollars, at least the minimum,
- * rounded up to base units.
+ * Returns the charge in base units. The cost is the units times their price per million, rounded up to micro dollars.
+ * The minimum charge applies, and the result is rounded up to base units.
  */
 export function chargeOfUse(terms: ByUse, used: Used): bigint {
   const { input, output, minimum, tokenPriceAttoUsd, decimals, split } = terms
