@@ -1,6 +1,6 @@
 /*
- * The classes of accounts (docs/ledger.md), written again for this auditor: the names that belong to each class, and
- * the limits of its balances. Debits are positive.
+ * The account classes of docs/ledger.md, declared again for this auditor. A class has the names of its accounts and the
+ * limits of their balances. Debits are positive.
  */
 
 export interface AccountClass {
@@ -8,10 +8,10 @@ export interface AccountClass {
   /** The whole name if `isExact`, otherwise the start of the name. */
   readonly prefix: string
   readonly isExact: boolean
-  /** Limits of the balance in base units, as text. */
+  /** Lower and upper limit of the balance in base units, as decimal text. Null: no limit. */
   readonly floor: string | null
   readonly ceiling: string | null
-  /** True if debits less credits are also summed by hour. */
+  /** True if the ledger also sums debits less credits for each hour. */
   readonly isHourly: boolean
   /** The wallets to which payouts may pay this debt. Undefined if payouts do not pay it. */
   readonly payableTo?: 'its wallet' | 'any wallet'
@@ -29,10 +29,10 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'prepaid', prefix: 'Liabilities:Prepaid:', isExact: false, ...debt, isHourly: true },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
-  // Negative if the treasury has delivered ahead.
+  // The balance is negative if the treasury delivered more tokens than the sales so far required.
   { class: 'to_deliver', prefix: 'Assets:TokensToDeliver', isExact: true, ...unlimited },
   { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited },
-  // Callers' burns are summed by hour in this account, not in the account of each endpoint.
+  // The hourly totals of burns by callers use this account, because it has one balance for all endpoints.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
   { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floor: '0' },
@@ -40,7 +40,7 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 
-/** Undefined if no event of this ledger can name the account. */
+/** Returns the class of an account. Undefined if no event of this ledger can use the account. */
 export function classOf(account: string): AccountClass | undefined {
   return accountClasses.find(({ prefix, isExact }) =>
     isExact ? account === prefix : account.startsWith(prefix) && account !== prefix,

@@ -26,21 +26,21 @@ export interface AuditOptions {
   readonly source:
     | { readonly kind: 'database'; readonly url: string }
     | { readonly kind: 'export'; readonly path: string }
-  /** The keys that may sign checkpoints. If empty, roots are compared and signatures are not verified. */
+  /** Keys that may sign checkpoints. If empty, the audit compares the roots but does not verify signatures. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor kept. Only these show that the whole ledger was rewritten. */
+  /** Checkpoints that the auditor stored. Without them, a rewrite of the whole ledger cannot be detected. */
   readonly ownCheckpoints: readonly GivenCheckpoint[]
-  /** The auditor's snapshots of holders. Each plan that names a snapshot is derived from it again. */
+  /** Snapshots of token holders. The audit derives the lines of each payout plan that names one of them. */
   readonly snapshots?: readonly HolderSnapshot[]
-  /** Check the signed transactions in the events. */
+  /** True to check the signed transactions in the events. */
   readonly transactions: boolean
-  /** Query a node for every payment, and for payments that are missing from the ledger. */
+  /** Node to query for every payment, and for payments missing from the ledger. Undefined: no node. */
   readonly chain: ChainQuestion | undefined
   readonly resumeFile: string | undefined
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** Called with the method when an answer of the node is unusable and the request will be repeated. */
+  /** Called before the retry when an answer of the node is unusable. The argument is the RPC method. */
   readonly onNodeTrouble?: (method: string) => void
 }
 
@@ -49,7 +49,10 @@ export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' |
   readonly fetch: typeof fetch
 }
 
-/** Reads the whole ledger from its first event and judges it. Throws an `AuditFault` when it cannot be read. */
+/**
+ * Replays the ledger from its first event, or from the end of the resume file, and reports the verdicts. Throws an
+ * `AuditFault` if a source cannot be read.
+ */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   const startedAtMs = options.clock.monotonicMs()
   using state = options.resumeFile === undefined ? AuditState.temporary() : AuditState.resume(options.resumeFile)
@@ -115,7 +118,7 @@ function openChainAudit(
   return chain
 }
 
-/** Returns the claims of an export: the root of its events, and its checkpoint. */
+/** Returns the claims in the head of an export: the root of the events, and the signed checkpoint, if any. */
 function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const root = Buffer.from(head.root, 'base64')
   const stated: Claim = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }

@@ -26,17 +26,17 @@ export interface AuditCommandDeps {
 }
 
 /**
- * A ledger, with the facts that this machine has about its service. `findLedger` throws `UsageError` if there is no
- * ledger.
+ * A ledger, and the facts about its service that this machine has. `findLedger` throws a `UsageError` if no ledger is
+ * configured.
  */
 export interface KnownLedger {
   readonly databaseUrl: string
   readonly rpcUrl?: string | undefined
   readonly paymentWallet?: string | undefined
   readonly origin?: string | undefined
-  /** 32 bytes: the key that signs receipts and checkpoints. */
+  /** Ed25519 public key of 32 bytes. The service signs receipts and checkpoints with the private key. */
   readonly publicKey?: Uint8Array | undefined
-  /** A checkpoint that is kept outside of the database. */
+  /** File with a checkpoint that is stored outside of the database. */
   readonly checkpointFile?: string | undefined
 }
 
@@ -56,7 +56,7 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     }
     const question = await readQuestion(read, deps)
     let isTroubleReported = false
-    // A node that does not answer is queried for minutes, and the audit must not seem to hang.
+    // Report the first failed request, because retries may take minutes and the audit must not seem to hang.
     const onNodeTrouble = (method: string): void => {
       if (isTroubleReported) return
       isTroubleReported = true
@@ -82,7 +82,7 @@ interface ProgressLine {
   end(): void
 }
 
-/** Opens a line on a terminal that each update overwrites. Writes nothing if stderr is not a terminal. */
+/** Opens a progress line on a terminal. Each update overwrites it. Writes nothing if stderr is not a terminal. */
 function openProgressLine(stream: CommandStream): ProgressLine {
   if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
   let shown = ''
@@ -101,13 +101,13 @@ function openProgressLine(stream: CommandStream): ProgressLine {
   }
 }
 
-/** Names only the host of the node, because the path of its URL may contain a key. */
+/** Describes a node that does not answer. Shows only the host, because the path of the URL may contain a key. */
 function troubleText(rpcUrl: string, method: string): string {
   const { host } = new URL(rpcUrl)
   return `the Solana node ${host} does not answer ${method} usably; it is asked up to ${attemptsMax} times, with pauses of a minute in all`
 }
 
-/** Undefined for a defect of the program. Its error is thrown again, because the stack is useful. */
+/** Returns the exit code for an expected error. Undefined for a defect, which the caller throws again. */
 function failureCode(error: unknown): number | undefined {
   if (error instanceof UsageError) return auditExitCodes.usage
   if (error instanceof AuditInterrupted) return auditExitCodes.interrupted
@@ -121,7 +121,8 @@ async function readQuestion(args: AuditArguments, deps: AuditCommandDeps): Promi
   if (exportFile !== undefined && database !== undefined) {
     throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
   }
-  // An export is audited without a database, unless `--chain` asks for the node of this machine's service.
+  // The audit of an export needs no database, unless `--chain` has no URL. The URL then comes from the configuration of
+  // this machine's service.
   const needsLedger = exportFile === undefined || chain === true
   const ledger = needsLedger ? await deps.findLedger(database) : undefined
   return {

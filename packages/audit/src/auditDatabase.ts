@@ -23,19 +23,16 @@ export interface AuditParts {
   readonly chain: ChainAudit | undefined
 }
 
-/** Results of tables that some roles may not read. */
+/** Results for tables that the database role may not be able to read. */
 export interface TablesRead {
   readonly areKeysRead: boolean
-  /**
-   * Number of functions that were compared with the release. Undefined for a database of another release, and for an
-   * export.
-   */
+  /** Number of compared SQL functions. Undefined for an export, and if another release migrated the database. */
   readonly functionsCompared: number | undefined
-  /** The position that the reports have reached. Undefined if the reports could not be read or derived. */
+  /** Position up to which the report tables are complete. Undefined if the reports could not be read or derived. */
   readonly reportsUpto: number | undefined
 }
 
-/** Reads the events with their postings, then every table that can be derived from them. */
+/** Replays the events with their postings, then compares every table that can be derived from them. */
 export async function auditDatabase(
   source: DatabaseSource,
   { replay, run, checkpoints, chain }: AuditParts,
@@ -50,7 +47,7 @@ export async function auditDatabase(
     await run.rest()
   }
   await replay.tiles.compare(source, true)
-  // Save the state before the end is judged: the next audit continues from this state and has another end.
+  // Save the state before the final checks, because the next audit continues from this state and has a later end.
   await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
@@ -62,7 +59,8 @@ export async function auditDatabase(
   await matchTallies(replay, source, accounts)
   const reportsUpto = derived === undefined ? undefined : await matchReports(replay, source, derived)
   await matchSettings(replay, source)
-  // Skip the keys if the role cannot read them. The table also contains idempotency keys, so some readers lack access.
+  // Skip the keys if the role cannot read them. Some roles have no access, because the table also contains idempotency
+  // keys.
   const areKeysRead = await source.mayRead('ledger.keys')
   if (areKeysRead) await matchKeys(replay, source)
   await matchQuotes(replay, source)
@@ -71,7 +69,7 @@ export async function auditDatabase(
   return { areKeysRead, functionsCompared, reportsUpto }
 }
 
-/** Returns the number of compared functions. Undefined for a database of another release. */
+/** Compares the SQL functions and returns their number. Undefined if another release migrated the database. */
 async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<number | undefined> {
   const comparison = await compareFunctions((query) => source.rows(query))
   if (!comparison.isOfRelease) return undefined
@@ -82,10 +80,7 @@ async function matchFunctions(findings: Findings, source: DatabaseSource): Promi
   return comparison.compared
 }
 
-/**
- * Checks that the resume file is of this ledger. The state of another ledger would produce false findings and hide true
- * ones.
- */
+/** Throws an `AuditFault` if the resume file is of another ledger, because its state would falsify the findings. */
 async function checkSameLedger(source: DatabaseSource, { records: { position, lastLeaf } }: Replay): Promise<void> {
   if (position === 0) return
   const rows = await source.rows<{ leaf_hash: Buffer }>('select leaf_hash from ledger.events where seq = $1', [

@@ -4,13 +4,10 @@ import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
 import { reportUnknownKinds } from './unknownKinds.ts'
 
-// Number of events that are read between two pauses.
+// Number of events between two calls of `run.rest`, which waits for pending checks and saves the state.
 const blockEvents = 1_000
 
-/**
- * Reads the events of an export. An export has no postings, accounts or streams, so the derived ones are compared with
- * nothing.
- */
+/** Replays the events of an export. It has no postings, accounts or streams to compare with the derived ones. */
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {

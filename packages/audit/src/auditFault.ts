@@ -1,7 +1,7 @@
-/** The audit could not be carried out: a file, a database or a node cannot be read. It is not a verdict. */
+/** Thrown if the audit cannot be carried out, because a file, a database or a node cannot be read. It is not a verdict. */
 export class AuditFault extends Error {
   override readonly name = 'AuditFault'
-  /** True if the same call may succeed later without any change by the user. */
+  /** True if the same call may succeed later without a change by the user. */
   readonly retryable: boolean
 
   constructor(message: string, options: { readonly cause?: unknown; readonly retryable: boolean }) {

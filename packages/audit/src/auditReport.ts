@@ -15,12 +15,12 @@ export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_check
 
 export interface Verdict {
   readonly status: VerdictStatus
-  /** The finding at the lowest position. */
+  /** Finding at the lowest position. Null if there is no finding. */
   readonly firstBad: Finding | null
   readonly findings: number
-  /** The checks that this verdict rests on, with figures. */
+  /** Descriptions of the checks on which the verdict is based, with figures. */
   readonly checked: readonly string[]
-  /** Checks that were left out, each with the reason. */
+  /** Descriptions of the checks that were omitted, with the reason. */
   readonly notChecked: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface AuditReport {
   readonly events: number
   readonly payments: number
   readonly treeSize: number
-  /** Base64, as in checkpoints. */
+  /** Root hash of the Merkle tree over all events, in base64 as in checkpoints. */
   readonly root: string
   readonly verdicts: Readonly<Record<Aspect, Verdict>>
   readonly findings: readonly Finding[]
@@ -40,10 +40,7 @@ export interface AuditReport {
   readonly durationMs: number
 }
 
-/**
- * Exit codes. Codes 3 to 7 are verdicts, and the highest one of all aspects is returned. The other codes are not
- * verdicts.
- */
+/** Exit codes of the command. Codes 3 to 7 are verdicts, of which the command returns the highest. */
 export const auditExitCodes = {
   holds: 0,
   failed: 1,
@@ -63,7 +60,7 @@ const brokenCodes: Readonly<Record<Aspect, number>> = {
   completeness: auditExitCodes.incomplete,
 }
 
-/** Returns the highest code of all aspects, so that a broken ledger outranks an unchecked one. */
+/** Returns the highest exit code of all aspects. A broken aspect thus outranks a part that can no longer be checked. */
 export function exitCodeOf({ verdicts }: AuditReport): number {
   const codes = aspects.map((aspect) => {
     const { status } = verdicts[aspect]
@@ -113,7 +110,7 @@ interface Basis {
   readonly notChecked: readonly string[]
   /** Number of items that can no longer be checked. */
   readonly notReCheckable?: number
-  /** True if too little was checked for a verdict. */
+  /** True if too little was checked for a verdict. The status is then `not_checked`, unless there is a finding. */
   readonly insufficient?: boolean
 }
 
@@ -131,7 +128,7 @@ function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   }
 }
 
-/** The text in a list, or no text. */
+/** Returns the text in a list if `isSaid` is true, otherwise an empty list. */
 function only(isSaid: boolean, text: string): readonly string[] {
   return isSaid ? [text] : []
 }

@@ -6,7 +6,7 @@ import type { RawEvent } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
-/** The user stopped the audit; its state is in the resume file, if there is one. */
+/** Thrown when the user stops the audit. A resume file, if there is one, contains the state. */
 export class AuditInterrupted extends Error {
   override readonly name = 'AuditInterrupted'
 }
@@ -24,10 +24,10 @@ export interface AuditRunDeps {
   readonly onProgress: (position: number) => void
 }
 
-// Save only every 15 s, because writing the state of a million events takes 0.1 s.
+// Minimum interval between two saves. Writing the state of a million events takes 0.1 s.
 const saveEveryMs = 15_000
 
-/** Applies the events of any source. While a block is applied, other threads verify the signatures of earlier blocks. */
+/** Applies the events of any source. Meanwhile, other threads verify the signatures of earlier events. */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number
@@ -37,7 +37,7 @@ export class AuditRun {
     this.#savedAtMs = deps.clock.monotonicMs()
   }
 
-  /** Loads the checkpoints of the next events. Called before this number of events is applied. */
+  /** Loads the checkpoints for the next `events` events. Called before these events are applied. */
   async prepare(events: number): Promise<void> {
     const { checkpoints, replay } = this.#deps
     await checkpoints.load(replay.tree.size + events)
@@ -49,7 +49,7 @@ export class AuditRun {
     checkpoints.compare(replay.tree, replay.recordedAtMs)
   }
 
-  /** Waits for pending checks and saves the state when it is due. Called after each block. */
+  /** Called after each block: limits pending checks and saves a due state. Throws `AuditInterrupted` if aborted. */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()
@@ -60,7 +60,7 @@ export class AuditRun {
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  /** Waits for all pending checks after the last event, and saves the state for the next audit. */
+  /** Waits for all pending signature checks, and saves the state for the next audit. Called after the last event. */
   async end(): Promise<void> {
     await this.#deps.stored?.drain()
     if (this.#deps.isResumable) await this.#save()

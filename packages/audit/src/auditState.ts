@@ -6,19 +6,19 @@ import { deserialize, serialize } from 'node:v8'
 import { AuditFault } from './auditFault.ts'
 import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
 
-// Raise this version when the format of the state changes. A file of another version would be continued wrongly.
+// Version of the state's format. Increase it with each change, because an older file would be read wrongly.
 const stateVersion = 11
-// "toll" in ASCII. A SQLite file of another program is rejected.
+// "toll" in ASCII. SQLite stores this number in the file, so a file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600
-// Cache size in KiB. It bounds the memory, whatever the length of the ledger.
+// Size of SQLite's cache in KiB. It limits the memory of the audit, even for a long ledger.
 const cacheKib = 32_768
 
 export type StateRow = Readonly<Record<string, SQLOutputValue>>
 
 /**
- * The state of an audit after the events so far, in a SQLite file. The file is temporary and removed at the end, or it
- * is the auditor's own and the next audit continues from it. Anyone who can write the file can falsify the audit.
+ * The state of an audit after the events so far, in a SQLite file. The file is temporary, or a file of the auditor from
+ * which the next audit continues. Anyone who can write this file can falsify the audit.
  */
 export class AuditState implements Disposable {
   readonly #database: DatabaseSync
@@ -33,7 +33,7 @@ export class AuditState implements Disposable {
       begin; create table if not exists documents (name text primary key, content blob)`)
   }
 
-  /** Creates a state in memory, for a ledger of a few events. */
+  /** Creates a state in memory, for a ledger with few events. */
   static small(): AuditState {
     return new AuditState(new DatabaseSync(':memory:'))
   }
@@ -45,7 +45,7 @@ export class AuditState implements Disposable {
     return new AuditState(database, () => rmSync(folder, { recursive: true, force: true }))
   }
 
-  /** Opens the auditor's own file, or creates it if it does not exist. Throws an `AuditFault` for any other file. */
+  /** Opens or creates the resume file. Throws an `AuditFault` for a damaged file or another version. */
   static resume(path: string): AuditState {
     let database: DatabaseSync | undefined
     try {
@@ -73,8 +73,8 @@ export class AuditState implements Disposable {
   }
 
   /**
-   * Returns the content that was saved under the name, or `fresh`. `save` writes it again with the rest of the state.
-   * Called once per name, by `StateDocument`.
+   * Returns the content that was saved under this name, or `fresh` if there is none. `save` writes the content with the
+   * rest of the state. `StateDocument` calls this once for each name.
    */
   open<T extends object>(name: string, fresh: T): T {
     const stored = this.#database.prepare('select content from documents where name = ?').get(name)?.['content']
@@ -100,7 +100,7 @@ export class AuditState implements Disposable {
     return (...values) => prepared.get(...values)
   }
 
-  /** Returns the rows of a query over tables that a part created itself. */
+  /** Returns the rows of a query on tables that the caller created. Does not flush rows in memory. */
   query(query: string, ...values: readonly SQLInputValue[]): readonly StateRow[] {
     return this.#database.prepare(query).all(...values)
   }
@@ -118,12 +118,12 @@ export class AuditState implements Disposable {
     return (...values) => void insert.run(...values)
   }
 
-  /** Writes rows to the file if there are many in memory. Called between two events. */
+  /** Writes rows to the file if many are in memory. Called between two events. */
   trim(): void {
     for (const rows of this.#tables.values()) rows.trim()
   }
 
-  /** Saves the state, so that the next audit of this file continues from here. */
+  /** Writes the state to the file and commits it, so that the next audit continues from here. */
   save(): void {
     for (const rows of this.#tables.values()) rows.flush()
     const write = this.#database.prepare('insert or replace into documents values (?, ?)')
@@ -137,10 +137,7 @@ export class AuditState implements Disposable {
   }
 }
 
-/**
- * Plain data of one part of the audit, saved with the state: objects, arrays, maps, numbers and texts that change in
- * place.
- */
+/** Plain data of one part of the audit, which changes in place and is saved with the state. */
 export class StateDocument<T extends object> {
   readonly #name: string
   readonly #fresh: () => T

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, flag } from './storedRows.ts'
 
-/** The state of a stream after the events so far: a row in the audit's own state. */
+/** State of a stream after the events so far. It is stored as a row of the audit's state. */
 export type AuditedStream = z.infer<typeof auditedStream>
 
 const text = z.string().default('')
@@ -12,7 +12,7 @@ const optionalText = z.string().nullable().default(null)
 export const auditedStream = z.object({
   stream: z.string(),
   kind: z.string(),
-  /** The state by name. '' before the first step. */
+  /** Name of the lifecycle state. '' before the first step. */
   state: text,
   version: count,
   firstPosition: z.number(),
@@ -20,35 +20,35 @@ export const auditedStream = z.object({
   /** Positions of the stream's events as ranges, in the form of a Postgres multirange: `{[3,6),[9,10)}`. */
   positions: z.string().default('{}'),
   leaseUntilMs: z.number().nullable().default(null),
-  // Facts of a payment. Streams of other kinds have the empty values.
+  // The following columns are facts of payments and debits. Streams of other kinds have empty values.
   wallet: text,
   endpoint: text,
   mint: text,
   quoteId: optionalText,
-  /** Digest of the price. */
+  /** SHA-256 digest of the price. */
   price: text,
   shares: text,
   requiredBaseUnits: sum,
-  /** The burn that the price contains. The service owes it or the payer burned it. */
+  /** Burn that is part of the price. The payer burned it in the payment, or the service owes it. */
   burnBaseUnits: sum,
   /** Amount that the payer burned inside the payment. */
   burnedBaseUnits: sum,
-  /** The burn in the service token that a payment in dollars owes, and its mint. '' if it owes none. */
+  /** Mint of the burn that a payment in dollars owes in the service token. '' if it owes no burn. */
   tokenBurnMint: text,
   tokenBurnBaseUnits: sum,
   overpaidBaseUnits: sum,
-  /** Price of an answer that was or is being delivered while the chain could still drop the payment. */
+  /** Price of an answer that was started while the chain could still drop the payment. 0 when the exposure has ended. */
   exposedBaseUnits: sum,
-  /** Time of the block in which the payment was verified, and the slot in which it was last found. */
+  /** Time of the block in which the payment was verified. `slot` is the slot in which the transaction was last found. */
   blockTimeMs: count,
   slot: count,
   attempt: count,
   attemptId: text,
   orderDigest: text,
   leaseMs: count,
-  /** True if the payer sent the whole price, so that the service makes the burn. */
+  /** True if the payer sent the whole price without a burn, so that the service has to make the burn. */
   isPaidWhole: flag.default(false),
-  /** Price by use of a debit, as text. Null: the price is fixed. */
+  /** Metered price of a debit, as JSON text. Null: the price is fixed. */
   metered: optionalText,
 })
 
@@ -59,14 +59,14 @@ export function newStream(stream: string, kind: string, firstPosition: number): 
 export function addPosition(row: AuditedStream, position: number): void {
   const range = `[${position},${position + 1})`
   const isNext = position === row.lastPosition + 1 && row.positions !== '{}'
-  // Replace the end of the last range, which is the position after the previous event.
+  // Extend the last range by replacing its upper bound.
   row.positions = isNext
     ? `${row.positions.slice(0, row.positions.lastIndexOf(',') + 1)}${position + 1})}`
     : `${row.positions.slice(0, -1)}${row.positions === '{}' ? '' : ','}${range}}`
   row.lastPosition = position
 }
 
-/** Returns whether the chain may still drop the payment. */
+/** True if the payment is not final, so the chain may still drop it. */
 export function awaitsFinality({ state }: AuditedStream): boolean {
   return !state.endsWith('.final')
 }

@@ -2,23 +2,23 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 
 /*
- * Bodies of events are canonical JSON (RFC 8785) with exactly the members that their kind declares. Two programs can
- * then never read one body differently.
+ * Parses event bodies. A body is canonical JSON (RFC 8785) with exactly the members that its kind declares, so two
+ * programs cannot read it differently.
  */
 
-/** Thrown for a body that is not in the canonical form of its event. */
+/** Thrown for a body that is not canonical JSON, or that does not have the members of its event. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody'
 }
 
 const depthMax = 16
 
-/** Parses a body. Throws `UnreadableBody` unless the body is the canonical JSON of the value. */
+/** Parses a body. Throws `UnreadableBody` if the bytes are not the canonical JSON of their value. */
 export function parseCanonical(body: Buffer): unknown {
   const text = body.toString('utf8')
   if (!isUtf8(body)) throw new UnreadableBody('it is not UTF-8')
   const value = parseJson(text)
-  // Compare with JSON.stringify if the keys are in order, as in most bodies. It is several times as fast.
+  // Most bodies have sorted keys, and JSON.stringify is then canonical. This comparison is several times as fast.
   const isCanonical = hasSortedKeys(value) ? JSON.stringify(value) === text : canonicalText(value) === text
   if (!isCanonical) throw new UnreadableBody('it is not in its canonical spelling')
   return value
@@ -56,7 +56,7 @@ function canonicalText(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member)}`).join(',')}}`
 }
 
-/** Parses a value with a schema. Throws `UnreadableBody` that names the first wrong member. */
+/** Parses a value with a schema. Throws an `UnreadableBody` that names the first wrong member. */
 export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -64,7 +64,7 @@ export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new UnreadableBody(`${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
 }
 
-/** Creates a schema of texts that `read` converts. `read` returns undefined for a text of another form. */
+/** Creates a schema for strings that `read` converts. `read` returns undefined if a string has the wrong form. */
 function formOf<T>(form: string, read: (text: string) => T | undefined) {
   return z.string().transform((text, context) => {
     const value = read(text)
@@ -80,32 +80,32 @@ function decimal(digitsMax: number): (text: string) => bigint | undefined {
 }
 
 const twentyDigits = decimal(20)
-// The largest amount of an SPL token, which is an unsigned integer of 64 bits.
+// Largest amount of an SPL token. Amounts are unsigned integers of 64 bits.
 const baseUnitsMax = 2n ** 64n - 1n
 
-/** Base units as a text of decimal digits. */
+/** Schema of an amount in base units, written as a string of decimal digits. */
 export const baseUnits = formOf('an amount of 64 bits', (text) => {
   const value = twentyDigits(text)
   return value === undefined || value > baseUnitsMax ? undefined : value
 })
 
-/** A price in dollars with decimals. 40 digits in units of 10^-18 dollars exceed all the money in the world. */
+/** Schema of a price in fractions of a dollar. In units of 10^-18 dollars, 40 digits exceed all money. */
 export const usd = formOf('a price', decimal(40))
 
-/** A time in its one form, `2026-11-21T10:00:00.000Z`, as milliseconds since 1970. */
+/** Schema of a time. Accepts only the form `2026-11-21T10:00:00.000Z` and converts it to milliseconds since 1970. */
 export const utcTime = formOf('a time in UTC', (text) => {
   const ms = Date.parse(text)
   return Number.isNaN(ms) || new Date(ms).toISOString() !== text ? undefined : ms
 })
 
-/** The name behind `Liabilities:Share:`. */
+/** Name of a share account, without the prefix `Liabilities:Share:`. */
 export const shareName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)
 
 export const share = z.strictObject({ account: shareName, baseUnits })
 
 export type Share = z.infer<typeof share>
 
-/** Describes the shares as one text. Shares of zero are omitted, because they have no posting. */
+/** Returns the shares as text. Omits shares of zero, because they have no posting. */
 export function describeShares(shares: readonly Share[]): string {
   const posted = shares.filter((part) => part.baseUnits !== 0n)
   return posted.map((part) => `${part.account} ${part.baseUnits}`).join(', ')

@@ -1,18 +1,18 @@
 import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
-/** Burned and owed tokens of one mint, derived from the bodies of the events. Amounts are base units as decimal strings. */
+/** Burned and owed tokens of one mint, derived from the event bodies. Amounts are base units as decimal strings. */
 export interface BurnFigures {
   readonly mint: string
   readonly insidePaymentsBaseUnits: string
-  /** Owed by payments without a burn inside, and burned later by the service. */
+  /** Tokens that the service burned in confirmed rounds, for payments without a burn inside. */
   readonly confirmedBaseUnits: string
-  /** Received for burning and not burned yet. */
+  /** Tokens that the service has received for burning and has not burned yet. */
   readonly owedBaseUnits: string
   readonly confirmedRounds: number
 }
 
-/** Returns the completed burns and the owed burns as separate figures. They are never added together. */
+/** Returns the burns of each mint. Completed and owed burns stay separate, because an owed burn may never happen. */
 export function burnFiguresOf({ postings, state }: Pick<Replay, 'postings' | 'state'>): readonly BurnFigures[] {
   const burned = new Map<string, bigint>()
   for (const { mint, account, balanceBaseUnits } of postings.accounts())

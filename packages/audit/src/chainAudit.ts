@@ -16,21 +16,21 @@ import { WalletAccounts } from './walletAccounts.ts'
 /** Numbers of transactions that were compared with the chain, by outcome. */
 export interface ChainFigures {
   confirmed: number
-  /** Payments and burns that the ledger records as dropped or failed, and that the chain does not have. */
+  /** Payments and burns that the ledger records as dropped or failed, and that had no effect on chain. */
   dropped: number
   /** Transactions older than the oldest slot of the node. */
   pruned: number
-  /** Transactions in slots that are not final, on a chain that has stopped. */
+  /** Transactions in slots that did not become final, because the chain has stopped. */
   notFinal: number
   /** Transactions of the payment token account that were looked up in the ledger. */
   lookedFor: number
-  /** Transfers to the account that are not in the ledger and so young that a caller may still present them. */
+  /** Transfers to the account that are missing from the ledger but recent: a caller may still present them. */
   presentable: number
-  /** Answers that can only be judged when the whole lifecycle of the payment has been read. */
+  /** Answers that can be judged only after all later events of the payment have been read. */
   readonly open: OpenQuestion[]
 }
 
-/** The answer of a node about a payment whose later events may explain it. */
+/** Answer of a node that differs from the record. A later event of the payment may explain the difference. */
 interface OpenQuestion {
   readonly signature: string
   readonly position: number
@@ -46,16 +46,16 @@ interface NotedEvent {
   readonly said: OnChain
 }
 
-// Requests in progress. A public node accepts only a few at a time, and a private node answers this many in 1 to 2 ms
-// each.
+// Maximum of concurrent requests. A public node accepts only a few at a time. A private node answers 16 concurrent
+// requests in 1 to 2 ms each.
 const callsAtOnceMax = 16
-// A node of another network leaves every payment open, so the number of open questions is bounded.
+// Maximum of open questions in memory. A node of another network would leave every payment open.
 const openMax = 100_000
 
 export interface ChainAuditOptions {
-  /** Payment wallet that the auditor gave, for a ledger without a recorded one. */
+  /** Payment wallet that the auditor supplied, for a ledger without a recorded wallet. */
   readonly paymentWallet: string | undefined
-  /** Maximum age of a transfer on chain that the ledger does not have yet. */
+  /** Maximum age of a transfer that may be missing from the ledger, because it may not have been presented yet. */
   readonly recordedWithinMs: number
 }
 
@@ -65,8 +65,8 @@ const chainFigures = new StateDocument('chain', (): ChainFigures & { isAsked: bo
 })
 
 /**
- * Compares the ledger with the chain in both directions. This class checks recorded events, and
- * `findUnrecordedTransfers` finds transfers that were not recorded.
+ * Compares the ledger with the chain in both directions. This class checks that recorded events are on chain.
+ * `findUnrecordedTransfers` finds transfers on chain that are missing from the ledger.
  */
 export class ChainAudit {
   readonly figures: ChainFigures
@@ -76,10 +76,10 @@ export class ChainAudit {
   readonly #accounts: WalletAccounts
   readonly #unrecorded: UnrecordedDeps
   #waiting: NotedEvent[] = []
-  /** Balances of the wallet for tabs that were compared with the tabs. */
+  /** One message for each mint in which the wallet for tabs covers all tabs. */
   custody: readonly string[] = []
 
-  /** True if the audit that is continued did not query a node, so earlier events are unchecked. */
+  /** True if the audit in the resume file did not query a node, so the earlier events are unchecked. */
   readonly isIncomplete: boolean
 
   constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs }: ChainAuditOptions) {
@@ -94,17 +94,17 @@ export class ChainAudit {
     this.#unrecorded = { node, replay, recordedWithinMs, figures }
   }
 
-  /** Queues the facts of an event that a node can confirm, for the next `drain`. */
+  /** Queues the facts of an event that a node can confirm. The next `drain` checks them. */
   note({ event, onChain }: ReadEvent, position: number): void {
     const said = onChain()
     if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })
   }
 
-  /** Queries the node about all queued events. */
+  /** Checks all queued events with requests to the node. */
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
-    // Call `all` before any request, because it throws if the auditor must name a payment wallet and did not.
+    // Call `all` before any request. It throws if the ledger has no payment wallet and the auditor did not supply one.
     if (waiting.length > 0) this.#wallets.all()
     const work = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#verify(next)
@@ -113,8 +113,8 @@ export class ChainAudit {
   }
 
   /**
-   * Judges the open questions, then looks for transactions of the payment token account that the ledger does not have.
-   * Called after the last event.
+   * Judges the open questions, then searches for transactions of the payment token accounts that the ledger does not
+   * have. Called after the last event.
    */
   async finish(): Promise<void> {
     for (const question of this.figures.open.splice(0))
@@ -130,7 +130,10 @@ export class ChainAudit {
     }
   }
 
-  /** Compares the wallet for tabs with the tabs. An export may be older than what the chain has now. */
+  /**
+   * Finishes the audit of a live ledger: also compares the balance of the wallet for tabs with the tabs. An export may
+   * be older than the current balance, so its audit calls only `finish`.
+   */
   async finishLive(): Promise<void> {
     await this.finish()
     this.custody = await judgeTabCustody({ node: this.#node, replay: this.#replay, accounts: this.#accounts })
@@ -140,8 +143,7 @@ export class ChainAudit {
     if (said.is === 'payment') return this.#verifyPayment(said.settlement, position)
     if (said.is === 'change') return this.#verifyChange({ ...said, signature, position })
     const landed = await this.#node.transaction(signature)
-    // A recorded failure of a burn must be true. If the burn landed, its tokens were burned twice, because the next
-    // round repeated the burn.
+    // Check that a failed burn did not land. The next round repeats it, so a landed burn would be made twice.
     const isGone = landed === undefined || hasFailed(landed)
     if (isGone || (said.is === 'dropped' && !(await this.#hasArrived(landed, said.mint)))) this.figures.dropped++
     else if (said.is === 'dropped') this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
@@ -155,7 +157,8 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = await this.#findContradiction(landed, settlement)
-    // A transaction can have other effects on another fork. The ledger must then have reversed the payment.
+    // After a fork, the same transaction may land in another slot with different effects. The ledger must then have
+    // reversed the payment.
     if (message !== undefined && landed.slot !== slot)
       this.#leaveOpen({ signature, position, said: 'unpaid', slot: landed.slot, message })
     else if (message !== undefined) this.#contradict(signature, position, message)
@@ -163,14 +166,14 @@ export class ChainAudit {
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** Returns whether the transaction added tokens of the mint to one of the payment token accounts. */
+  /** True if the transaction increased the balance of one of the payment token accounts in this mint. */
   async #hasArrived(landed: ChainTransaction, mint: string): Promise<boolean> {
     const { accounts: moved } = movesOf(landed, mint)
     const accounts = await this.#accounts.of(mint, this.#wallets.all())
     return accounts.some(({ tokenAccount }) => (moved.get(tokenAccount)?.changeBaseUnits ?? 0n) > 0n)
   }
 
-  /** Compares a payment with each wallet of its time. One wallet without a contradiction is enough. */
+  /** Compares a landed payment with each wallet that was valid at its time. Undefined if one of them agrees. */
   async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
     const { mint } = settlement.price
     const wallets = this.#wallets.acceptedAt(mint, settlement.evidence.blockTimeMs)
@@ -180,10 +183,7 @@ export class ChainAudit {
     return messages.includes(undefined) ? undefined : messages[0]
   }
 
-  /**
-   * Checks an unmatched transfer, a payout or a burn: the balance change of one token account, and the moves that
-   * caused it.
-   */
+  /** Checks an unmatched transfer, a payout or a burn: the balance change of one account, and the moves behind it. */
   async #verifyChange(recorded: NotedChange): Promise<void> {
     const { signature, mint, slot, changeBaseUnits, leftAtMs, position } = recorded
     const landed = await this.#findLanded(recorded)
@@ -204,13 +204,13 @@ export class ChainAudit {
     if (account === undefined) return
     this.#verifyReceivers(sentTo(moved, account), recorded)
     this.#verifySender(sendersTo(moved, account, new Set(changes.map(([own]) => own))), recorded)
-    // Check the burned amount too, because the change of balance could also be a transfer.
+    // Compare the burned amount too, because a transfer could cause the same change of balance.
     const burned = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
     if (recorded.burnedBaseUnits !== undefined && burned !== recorded.burnedBaseUnits)
       this.#contradict(signature, position, `it burned ${burned}, and ${recorded.burnedBaseUnits} are recorded`)
   }
 
-  /** Checks who sent tokens: they are owed back to this wallet, or are the treasury's for burns. */
+  /** Checks that the recorded wallet sent the tokens, because the service owes unmatched tokens to this wallet. */
   #verifySender(senders: ReadonlySet<string>, { sender, signature, position }: NotedChange): void {
     if (sender === undefined || (sender === null ? senders.size === 0 : senders.has(sender))) return
     this.#contradict(
@@ -220,7 +220,7 @@ export class ChainAudit {
     )
   }
 
-  /** Checks the amount that each wallet received, because a correct sum can hide a wrong receiver. */
+  /** Checks the amount that each wallet received. A correct total could hide a payment to a wrong wallet. */
   #verifyReceivers(sent: ReadonlyMap<string, bigint>, { receivers, signature, position }: NotedChange): void {
     if (receivers === undefined) return
     const recorded = new Map<string, bigint>()
@@ -233,8 +233,8 @@ export class ChainAudit {
   }
 
   /**
-   * Undefined if the node does not have the transaction. A missing transaction is not a contradiction if its slot is
-   * pruned or not final yet.
+   * Returns the transaction. Undefined if the node does not have it. If its slot is pruned or not final, the result is
+   * only counted, not reported as a contradiction.
    */
   async #findLanded({ signature, slot, position }: RecordedTransaction): Promise<ChainTransaction | undefined> {
     const known = await this.#node.transaction(signature)
@@ -257,7 +257,7 @@ export class ChainAudit {
     else this.#judge(question, undefined)
   }
 
-  /** Judges an open question: the record is right if the payment's last state agrees with the chain. */
+  /** Reports an open question as a finding, unless the last state of the payment agrees with the chain. */
   #judge(
     { signature, position, said, slot, message: instead }: OpenQuestion,
     payment: AuditedStream | undefined,

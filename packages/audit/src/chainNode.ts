@@ -6,18 +6,18 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
-  /** Called before each wait after an unusable answer, with the method. One request may take minutes. */
+  /** Called with the RPC method before each wait that follows an unusable answer. One request may take minutes. */
   readonly onTrouble?: ((method: string) => void) | undefined
 }
 
 /** The requests that an audit sends to a Solana node. */
 export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
-  /** Returns the account's signatures that are older than `before`, newest first. */
+  /** Returns a page of signatures of the account's transactions, newest first, that are older than `before`. */
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
-  /** Returns the oldest slot that the node has. */
+  /** Returns the oldest slot whose transactions the node still has. */
   firstSlot(): Promise<number>
-  /** Waits until the slot is final, about 13 s on a running chain. False if the slot does not become final. */
+  /** Waits until the slot is final, which takes about 13 s on a running chain. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
   /** Returns the confirmed balance of a token account, in base units; 0 if it does not exist. */
@@ -63,7 +63,7 @@ const accountSignature = z.object({
   blockTime: z.int().nullable().optional(),
 })
 
-// Both token programs store the amount after the mint and the owner, 32 bytes each.
+// Offset of the amount in a token account. In both token programs it follows the mint and the owner, 32 bytes each.
 const amountAt = 64
 const amountIn = z
   .base64()
@@ -78,12 +78,12 @@ const tokenAccount = z.object({
 export type AccountSignature = z.infer<typeof accountSignature>
 
 const finalized = { commitment: 'finalized' }
-/** Maximum of signatures in one answer of a node. */
+/** Maximum number of signatures in one answer of a node. */
 export const signaturesPerPage = 1_000
 
 /**
- * Reads at the commitment `finalized`, except balances. Every method throws an `AuditFault` when the node does not
- * answer.
+ * Creates a client for the node. It reads at the commitment `finalized`, and balances at `confirmed`. Every method
+ * throws an `AuditFault` if the node does not answer usably.
  */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   return {
@@ -112,7 +112,10 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
 const finalityPollMs = 1_000
 const finalityPollsMax = 60
 
-/** Creates a wait that is long only once. If the chain has stopped, later payments do not wait again. */
+/**
+ * Creates the method `untilFinal`. It waits at most one minute for the first slot that does not become final. Later
+ * calls do not wait, because the chain has stopped.
+ */
 function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   let pollsMax = finalityPollsMax
   return async (slot) => {
@@ -125,8 +128,7 @@ function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   }
 }
 
-// Retry for minutes, because public nodes limit requests by the minute. The waits grow from half a second to half a
-// minute.
+// Retry for about a minute, because public nodes limit requests per minute. The waits grow from 0.5 s to 30 s.
 export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
@@ -150,7 +152,7 @@ async function ask<T>(
     deps.onTrouble?.(method)
     await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
-  // The address of the node may hold a key, so the message leaves it out.
+  // Omit the URL of the node from the message, because it may contain a key.
   throw new AuditFault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
 }
 

@@ -2,7 +2,7 @@ import { type CheckpointNote, isSignedBy, type VerifierKey, verifierKeyOf } from
 import type { Findings } from './findings.ts'
 import type { SettingPeriod, SettingPeriods } from './settingPeriods.ts'
 
-/** A checkpoint, with the time at which its last event was recorded. */
+/** A checkpoint, and the time at which the last event of its tree was recorded. */
 export interface SignedCheckpoint {
   readonly note: CheckpointNote
   readonly size: number
@@ -12,22 +12,22 @@ export interface SignedCheckpoint {
 
 export interface SignatureFigures {
   verified: number
-  /** Number of checkpoints that a key of the ledger signed while the auditor gave no key to trust. */
+  /** Number of checkpoints whose signature is not verified, because the auditor supplied no key. */
   unverified: number
 }
 
 export interface CheckpointKeysDeps {
   readonly findings: Findings
   readonly periods: SettingPeriods
-  /** The auditor's own keys. If empty, no key of the ledger can be trusted. */
+  /** Keys that the auditor supplied. If empty, no key in the ledger can be trusted. */
   readonly given: readonly VerifierKey[]
 }
 
-// Maximum of checkpoints that wait for their key, which may be recorded after the checkpoint's tree. Beyond it they are
-// judged at once.
+// Maximum of checkpoints that wait for their key, because the key may be recorded in a later event. Further checkpoints
+// are judged at once.
 const deferredMax = 100_000
 
-/** Checkpoints that one recorded key has signed. */
+/** Number of the checkpoints that one recorded key has signed, and the largest of them. */
 interface SignedByKey {
   count: number
   largest: SignedCheckpoint
@@ -35,7 +35,7 @@ interface SignedByKey {
 
 /**
  * Decides which keys may sign checkpoints. The auditor's keys are trusted. A recorded key is trusted if a trusted key
- * signed a tree that contains its event. A key must not sign events that were recorded after the end of its period.
+ * signed a tree that contains its event. A key must not sign events that were recorded after the key's period ended.
  */
 export class CheckpointKeys {
   readonly #deps: CheckpointKeysDeps
@@ -54,7 +54,7 @@ export class CheckpointKeys {
     else this.#blame(checkpoint, 'is not signed by the key of the ledger')
   }
 
-  /** Judges the deferred checkpoints and the recorded keys after the last event. */
+  /** Judges the deferred checkpoints and the recorded keys. Called after the last event. */
   finish(): SignatureFigures {
     const origin = this.#deps.periods.of('origin')[0]?.text
     let unverified = 0
@@ -82,15 +82,15 @@ export class CheckpointKeys {
   }
 
   /**
-   * Returns the numbers of the recorded keys that are trusted: the auditor's keys, and those that a trusted key vouches
-   * for.
+   * Returns the numbers of the trusted recorded keys. A key is trusted if the auditor supplied it, or if a trusted key
+   * signed a tree with the event that recorded it.
    */
   #trusted(): ReadonlySet<number> {
     const trusted = new Set<number>()
     const recorded = this.#recorded()
     const isVouchedFor = ({ position }: SettingPeriod): boolean =>
       [...trusted].some((number) => (this.#signed.get(number)?.largest.size ?? 0) >= position)
-    // Trust one more key in each round, until a round finds none.
+    // Each round adds one trusted key, which may confirm further keys. Stop when a round adds none.
     for (const _ of recorded) {
       const next = recorded.find((period) => {
         return !trusted.has(period.number) && (this.#isGiven(period) || isVouchedFor(period))
@@ -101,7 +101,7 @@ export class CheckpointKeys {
     return trusted
   }
 
-  /** Counts the checkpoint for the key that signed it. False if no known key has signed it. */
+  /** Counts the checkpoint for the key that signed it. False if neither a recorded nor a supplied key signed it. */
   #assign(checkpoint: SignedCheckpoint): boolean {
     const { note, size } = checkpoint
     const period = this.#recorded().findLast((recorded) => isSignedBy(note, [this.#keyOf(note.origin, recorded)]))

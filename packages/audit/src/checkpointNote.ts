@@ -1,8 +1,9 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 
 /*
- * C2SP tlog-checkpoint in a C2SP signed-note: `<origin>\n<size>\n<base64 root>\n`, other lines, an empty line, then
- * signature lines `— <name> <base64(4 bytes of key id || signature)>`.
+ * Parses checkpoints in the formats C2SP tlog-checkpoint and C2SP signed-note. The text is `<origin>\n<size>\n<base64
+ * root>\n`, optional further lines, an empty line, and signature lines: `— <name> <base64(4 bytes of key id ||
+ * signature)>`.
  */
 
 export interface CheckpointNote {
@@ -20,7 +21,7 @@ interface NoteSignature {
   readonly signature: Buffer
 }
 
-/** `<name>+<key id in hex>+<base64(0x01 || public key)>`. */
+/** A public key, written as `<name>+<key id in hex>+<base64(0x01 || public key)>`. */
 export interface VerifierKey {
   readonly name: string
   readonly keyId: Buffer
@@ -59,7 +60,7 @@ function readSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Parses a verifier key. Undefined if the text is not an Ed25519 key, or if the key id does not belong to the key. */
+/** Parses a verifier key. Undefined if the text is not an Ed25519 key, or if the key id does not match the key. */
 export function readVerifierKey(text: string): VerifierKey | undefined {
   const match = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim())
   const [, name, keyIdHex, base64] = match ?? []
@@ -73,7 +74,7 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
 // DER prefix of an Ed25519 public key (RFC 8410). node:crypto does not import the bare 32 bytes.
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Creates the verifier key of C2SP signed-note. The key id is the start of the SHA-256 of name, type and key. */
+/** Creates a verifier key of C2SP signed-note. The key id is the first 4 bytes of the SHA-256 of name, type and key. */
 export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
   const nameAndKey = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
   const keyId = createHash('sha256').update(nameAndKey).digest().subarray(0, keyIdBytes)
@@ -81,7 +82,7 @@ export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey 
   return { name, keyId, key }
 }
 
-/** Returns whether one of these keys signed the checkpoint. */
+/** True if at least one of these keys signed the checkpoint. */
 export function isSignedBy({ signedText, signatures }: CheckpointNote, keys: readonly VerifierKey[]): boolean {
   return signatures.some(({ name, keyId, signature }) =>
     keys.some(

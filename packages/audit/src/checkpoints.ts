@@ -4,23 +4,23 @@ import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { GrowingTree } from './growingTree.ts'
 
-/** A statement that the ledger had a root at a size. */
+/** A claim that the Merkle tree of the ledger had this root at this size. */
 export interface Claim {
   readonly size: number
   readonly root: Uint8Array
-  /** Origin of the claim: the database, an export, or a file that the auditor kept. */
+  /** Description of where the claim is from: the database, an export, or a file of the auditor. */
   readonly source: string
-  /** The signed note. Undefined for the head of an export, which is not signed. */
+  /** Text of the signed note. Undefined for the head of an export, which is not signed. */
   readonly note: string | undefined
 }
 
-/** A checkpoint that the auditor kept, with the name of its file. */
+/** A checkpoint from a file of the auditor. `name` is the name of the file. */
 export interface GivenCheckpoint {
   readonly name: string
   readonly note: string
 }
 
-/** Returns the claim of a checkpoint. Throws an `AuditFault` for another text. */
+/** Returns the claim of a checkpoint. Throws an `AuditFault` if the text is not a checkpoint. */
 export function claimOf({ name, note }: GivenCheckpoint): Claim {
   const checkpoint = readCheckpoint(note)
   if (checkpoint === undefined) throw new AuditFault(`${name} is not a checkpoint`, { retryable: false })
@@ -30,14 +30,14 @@ export function claimOf({ name, note }: GivenCheckpoint): Claim {
 export interface CheckpointFigures {
   compared: number
   signaturesVerified: number
-  /** Number of signatures that could not be verified, because the auditor gave no key. */
+  /** Number of signatures that could not be verified, because the auditor supplied no key. */
   signaturesUnverified: number
 }
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
-  /** Claims of an export or of the auditor's own files, which are not in the database. */
+  /** Claims from an export or from files of the auditor. */
   readonly claims: readonly Claim[]
-  /** Reads the ledger's own checkpoints by page. Undefined for an export, which has none. */
+  /** Reads the next page of the checkpoints in the database, those larger than `afterSize`. Undefined for an export. */
   readonly stored: ((afterSize: number) => Promise<readonly Claim[]>) | undefined
 }
 
@@ -49,7 +49,7 @@ export class Checkpoints {
   #waiting: Claim[]
   #storedUpto: number
   #allStoredRead: boolean
-  /** Size of the last tree whose root matched its claim. Any difference is after this size. */
+  /** Size of the last tree whose root matched its claim. A difference must be in a later event. */
   #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
@@ -61,7 +61,7 @@ export class Checkpoints {
     this.#allStoredRead = deps.stored === undefined
   }
 
-  /** Loads all claims up to the size; called before the events up to it are replayed. */
+  /** Loads all claims up to this size. Called before the events up to this size are replayed. */
   async load(uptoSize: number): Promise<void> {
     while (!this.#allStoredRead && this.#storedUpto < uptoSize) {
       const page = (await this.#deps.stored?.(this.#storedUpto)) ?? []
@@ -71,7 +71,7 @@ export class Checkpoints {
     }
   }
 
-  /** Compares the claims of the tree's size. Called after each event, with the time at which it was recorded. */
+  /** Compares the claims for the tree's current size. Called after each event, with its time of recording. */
   compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
       const claim = this.#waiting.shift()
@@ -117,7 +117,8 @@ const pageRows = 1_000
 /** Returns a reader of a live ledger's checkpoints, one page at a time. */
 export function storedCheckpoints(source: DatabaseSource): NonNullable<CheckpointDeps['stored']> {
   return async (afterSize) => {
-    // Stop at a size that JavaScript would round. Only a false checkpoint is that large, and no true one follows.
+    // Stop at a size that JavaScript cannot represent exactly. Only a forged checkpoint is this large, and no valid one
+    // follows.
     if (afterSize > Number.MAX_SAFE_INTEGER) return []
     const rows = await source.rows<{ size: string; root: Buffer | null; note: string | null }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,
@@ -129,7 +130,7 @@ export function storedCheckpoints(source: DatabaseSource): NonNullable<Checkpoin
   }
 }
 
-/** Returns the root of the tree at this size. Size 0 has the root of an empty tree, at any time. */
+/** Returns the current root of the tree. For size 0, returns the root of an empty tree at any time. */
 function rootAt(size: number, tree: GrowingTree): Buffer {
   return size === 0 ? new GrowingTree().root() : tree.root()
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The clock is an argument, so that tests can control the time. */
+/** Clock of the audit. It is an argument, so that tests can control the time. */
 export interface AuditClock {
-  /** Milliseconds of a clock that never goes back. Only differences are meaningful. */
+  /** Returns milliseconds from an arbitrary start, never decreasing. Only differences are meaningful. */
   monotonicMs(): number
   sleep(durationMs: number): Promise<void>
 }

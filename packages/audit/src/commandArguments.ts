@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** The command was called incorrectly. The message names the option and the correct form. */
+/** Thrown for an invalid use of the command. The message names the option and the correct form. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -11,7 +11,7 @@ export interface AuditArguments {
   readonly verifierKeys: readonly string[]
   readonly checkpoints: readonly string[]
   readonly snapshots: readonly string[]
-  /** `true` if the option has no URL: use the ledger's configured node. */
+  /** URL of a Solana node. `true`: use the configured node of the ledger's service. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
   readonly recordedWithin: string | undefined
@@ -71,7 +71,7 @@ const options = {
 
 export const auditOptionNames: readonly string[] = [...Object.keys(options).map((name) => `--${name}`), '-h']
 
-/** Parses the arguments. Undefined if the user requests the help. */
+/** Parses the arguments. Returns undefined if the user requests the help. */
 export function readArguments(argv: readonly string[]): AuditArguments | undefined {
   const { values, positionals } = parse(argv)
   if (values.help === true) return undefined
@@ -95,7 +95,7 @@ export function readArguments(argv: readonly string[]): AuditArguments | undefin
 }
 
 function parse(argv: readonly string[]) {
-  // Accept `--chain` without a URL.
+  // Accept `--chain` without a URL. `parseArgs` requires a value, so pass an empty one.
   const args = argv.map((argument, index) => {
     const isBare = argument === '--chain' && (argv[index + 1]?.startsWith('-') ?? true)
     return isBare ? '--chain=' : argument

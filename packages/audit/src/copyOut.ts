@@ -4,16 +4,17 @@ import { AuditFault } from './auditFault.ts'
 /** Consecutive rows of a COPY, each in the binary format. */
 export type CopyBlock = readonly Buffer[]
 
-// Size of a block: a few hundred rows, because most have about 1 kB. The largest row has 66 kB.
+// Minimum size of a block in bytes. It has a few hundred rows, because most rows have about 1 kB. The largest row has
+// 66 kB.
 const blockBytes = 512 * 1024
-// Maximum of blocks that wait for the reader. Beyond it, reading from the server pauses.
+// Maximum of blocks that wait for the reader. At this number, reading from the server pauses.
 const waitingMax = 4
 const binaryHeaderBytes = 19
 const trailerBytes = 2
 
 /**
- * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows do not become objects, because
- * for a million rows that would cost more than the audit's own work.
+ * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows are not converted to objects:
+ * for a million rows that would take longer than the audit itself.
  */
 export class CopyOut implements pg.Submittable {
   readonly #text: string
@@ -51,9 +52,10 @@ export class CopyOut implements pg.Submittable {
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? chunk.subarray(binaryHeaderBytes) : chunk
     this.#isFirst = false
-    // Skip the trailer, a row of -1 columns. If the COPY has no rows, it arrives together with the header.
+    // Skip the trailer, which is a column count of -1 in two bytes. If the COPY has no rows, the trailer follows the
+    // header in the same chunk.
     if (row.length <= trailerBytes) return
-    // The chunk is a part of the connection's buffer, which the next chunks overwrite.
+    // Copy the chunk, because it is a part of the connection's buffer, which later data overwrites.
     this.#rows.push(Buffer.from(row))
     this.#bytes += row.length
     if (this.#bytes >= blockBytes) this.#handOver()
@@ -73,7 +75,7 @@ export class CopyOut implements pg.Submittable {
     this.#wake?.()
   }
 
-  // The audit does not need the remaining messages of the protocol.
+  // node-postgres calls these methods for protocol messages that the audit does not need.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handlePortalSuspended(): void {}
@@ -89,7 +91,7 @@ export class CopyOut implements pg.Submittable {
   }
 }
 
-/** Creates the fault for a ledger that cannot be read: a table or a right is missing, or the connection broke. */
+/** Creates the fault for a ledger that cannot be read, such as a missing table, privilege or connection. */
 export function unreadable(cause: unknown): AuditFault {
   const why = cause instanceof Error ? `: ${cause.message}` : ''
   return new AuditFault(`the ledger cannot be read${why}`, { cause, retryable: true })

@@ -1,23 +1,24 @@
 import type { CopyBlock } from './copyOut.ts'
 
 /*
- * The format of a row of a binary COPY: each field has a length of 4 bytes (-1 for null), then its bytes. Fields are
- * read in the order of the query's columns.
+ * Reads rows of a binary COPY. Each field has a length of 4 bytes (-1 for null), then its bytes. Fields are read in the
+ * order of the query's columns.
  */
 
-// Postgres counts microseconds from the year 2000.
+// Start of the year 2000 in milliseconds since 1970. Postgres counts microseconds from this time.
 const postgresEpochMs = 946_684_800_000
 const high = 2 ** 32
 const numericDigitBase = 10_000n
 const numericNegative = 0x4000
-// Value for null or a field of another type. No true row has a negative amount.
+// Result for null or a field of another type. It differs from every valid amount, because valid amounts are not
+// negative.
 const notAnAmount = -1n
-// Type numbers from pg_type.
+// Type numbers (oids) from pg_type.
 const [int4Type, numericType] = [23, 1700]
-// Size of the header before the digits of a numeric: number of digits, weight of the first, sign, scale.
+// Bytes before the digits of a numeric: number of digits, weight of the first digit, sign and scale, 2 bytes each.
 const numericHeadBytes = 8
 
-/** Calls back for each row of a copy. The row is valid only during the call. */
+/** Calls `onRow` for each row of a copy. The row object is reused, so it is valid only during the call. */
 export async function readRows(blocks: AsyncIterable<CopyBlock>, onRow: (row: CopyRow) => void): Promise<void> {
   for await (const block of blocks) readBlock(block, onRow)
 }
@@ -32,23 +33,23 @@ export function readBlock(block: CopyBlock, onRow: (row: CopyRow) => void): void
 }
 
 /**
- * Reads the fields of one row of a binary `copy` in order, without an object for each row. A null or a value of another
- * type becomes a value that no true row has: NaN, a negative amount, or `(null)`.
+ * Reads the fields of one row of a binary COPY in order. One object serves all rows. A null or a value of another type
+ * becomes a value that no valid row has: NaN, a negative amount, or `(null)`.
  */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Start of the last field that was read. */
+  /** Offsets of the last field that was read: `start` is inclusive, and `end` is exclusive. */
   start = 0
   end = 0
 
-  /** Moves to the position before the first field of a row. */
+  /** Starts a new row, before its first field. */
   open(bytes: Buffer): void {
     this.bytes = bytes
     this.#at = columnCountBytes
   }
 
-  /** Moves to the next field. False for null. */
+  /** Moves to the next field. False if the field is null. */
   next(): boolean {
     const length = this.bytes.readInt32BE(this.#at)
     this.start = this.#at + 4
@@ -57,7 +58,7 @@ export class CopyRow {
     return length >= 0
   }
 
-  /** Undefined for null. */
+  /** Reads a boolean. Undefined for null. */
   boolean(): boolean | undefined {
     return this.#has(1) ? this.bytes[this.start] === 1 : undefined
   }
@@ -74,7 +75,7 @@ export class CopyRow {
     return this.#has(8) ? this.#int64At(this.start) : Number.NaN
   }
 
-  /** Milliseconds since 1970. `infinity` and `-infinity` become times outside of any calendar. Undefined for null. */
+  /** Reads a time in milliseconds since 1970. `infinity` becomes a time outside of any calendar. Undefined for null. */
   timeMs(): number | undefined {
     return this.#has(8) ? this.#int64At(this.start) / 1000 + postgresEpochMs : undefined
   }
@@ -83,7 +84,7 @@ export class CopyRow {
     return this.next() ? this.bytes.toString('utf8', this.start, this.end) : undefined
   }
 
-  /** Reads a name as Latin-1. Names are ASCII in every true row, and a false name only has to differ. */
+  /** Reads a name as Latin-1. Valid names are ASCII, and an invalid name only has to differ from them. */
   latin1(): string {
     if (!this.next()) return '(null)'
     return this.bytes.toString('latin1', this.start, this.end)
@@ -94,12 +95,12 @@ export class CopyRow {
     return this.bytes.subarray(this.start, this.end)
   }
 
-  /** An integer of any size. */
+  /** Reads a numeric without a fraction. -1n for null and for any other numeric. */
   numeric(): bigint {
     return this.next() ? this.#numericAt(this.start) : notAnAmount
   }
 
-  /** An array of int4 with one dimension. Empty for null. */
+  /** Reads an array of int4 with one dimension, and converts each element with `as`. Empty for null. */
   int32s<T>(as: (value: number) => T): readonly T[] {
     const values: T[] = []
     let at = this.#firstElement(int4Type)
@@ -107,7 +108,7 @@ export class CopyRow {
     return values
   }
 
-  /** An array of numeric integers with one dimension. Empty for null. */
+  /** Reads an array of numerics with one dimension. Empty for null. */
   numerics(): readonly bigint[] {
     const values: bigint[] = []
     for (let at = this.#firstElement(numericType); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {
@@ -116,17 +117,14 @@ export class CopyRow {
     return values
   }
 
-  /**
-   * Returns the start of an array's first element with its length. Returns the end of the field for null and an empty
-   * array.
-   */
+  /** Returns the offset of the first element of an array. For null and an empty array, the end of the field. */
   #firstElement(elementType: number): number {
     if (!this.next() || this.end - this.start < arrayHeadBytes) return this.end
     const [dimensions, nulls, type, , firstIndex] = [0, 4, 8, 12, 16].map((at) =>
       this.bytes.readInt32BE(this.start + at),
     )
-    // Accept only arrays with one dimension from 1 and without nulls, as an append writes them. Any other array reads
-    // as empty.
+    // Accept only arrays with one dimension, a lower bound of 1, and no nulls, as an append writes them. Any other
+    // array reads as empty.
     const isPlain = dimensions === 1 && nulls === 0 && type === elementType && firstIndex === 1
     return isPlain ? this.start + arrayHeadBytes : this.end
   }
@@ -137,8 +135,8 @@ export class CopyRow {
     const weight = bytes.readInt16BE(start + 2)
     const sign = bytes.readUInt16BE(start + 4)
     const isNegative = sign === numericNegative
-    // Reject NaN, infinities and fractions. A fraction has more digits than its weight, because Postgres omits trailing
-    // zeros.
+    // Reject NaN, infinities and fractions. Postgres omits trailing zeros, so only a fraction has more digits than its
+    // weight allows.
     if ((sign !== 0 && !isNegative) || digits > weight + 1) return notAnAmount
     let value = 0n
     for (let index = 0; index <= weight; index++) {
@@ -148,7 +146,7 @@ export class CopyRow {
     return isNegative ? -value : value
   }
 
-  /** False for null and for a value of another type. */
+  /** Moves to the next field. False for null, and for a value of another length. */
   #has(length: number): boolean {
     return this.next() && this.end - this.start === length
   }
@@ -158,10 +156,10 @@ export class CopyRow {
   }
 }
 
-// Size of the number of columns, which begins a row.
+// Bytes of the column count at the start of a row.
 const columnCountBytes = 2
-// Size of an array's header: dimensions, null flag and element type, then the count and lower bound of the one
+// Bytes of an array's header: dimensions, null flag and element type, then the length and lower bound of the only
 // dimension.
 const arrayHeadBytes = 20
-// Size of an int4.
+// Bytes of an int4.
 const elementBytes = 4

@@ -3,12 +3,15 @@ import type { CopyBlock } from './copyOut.ts'
 import type { AccountsByNumber } from './matchAccounts.ts'
 import type { RawEvent } from './rawEvent.ts'
 
-/** The columns in front of the body have been read before their bytes are overwritten by the prefix of the leaf. */
+/**
+ * Returns the query for the events after a position. The body follows the other columns, because the prefix of the leaf
+ * hash overwrites the bytes before the body.
+ */
 export const eventsQuery = (afterPosition: number): string =>
   `select seq, stream, version, schema_version, recorded_at, effective_at, kind, debits, credits, amounts, body, leaf_hash
    from ledger.events where seq > ${afterPosition} order by seq`
 
-/** Calls back for each event of a block. */
+/** Calls `onEvent` for each event of a block. The event's buffer is the row's buffer. */
 export function readEventBlock(block: CopyBlock, accounts: AccountsByNumber, onEvent: (event: RawEvent) => void): void {
   readBlock(block, (row) => {
     const [position, stream, version, schemaVersion] = [row.int64(), row.int64(), row.int32(), row.int16()]

@@ -2,20 +2,20 @@ import pg from 'pg'
 import { AuditFault } from './auditFault.ts'
 import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
 
-/** A read-only snapshot of a live ledger: every table has its content of the moment when the source was opened. */
+/** A read-only snapshot of a live ledger. Every table has the content that it had when the source was opened. */
 export interface DatabaseSource extends AsyncDisposable {
-  /** Runs a COPY of the query on a separate connection. Read it to its end before the next one. */
+  /** Runs a COPY of the query in the second session. Read one COPY to its end before the next one starts. */
   copy(query: string): AsyncGenerator<CopyBlock>
-  /** Starts a COPY of one long query in a third session. The caller reads it later. */
+  /** Starts a COPY of one long query in the third session, during the replay. The caller reads it later. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
-  /** Returns whether the connected role may read this table. */
+  /** True if the connected role may read this table. */
   mayRead(table: string): Promise<boolean>
 }
 
 const connectTimeoutMs = 10_000
-// Disable timeouts, because sessions are idle while the audit waits for a slow node. Fix the other settings, because
-// role and database can change operators and the text form of values.
+// Disable timeouts, because a session is idle while the audit waits for a slow node. Set the other parameters, because
+// defaults of the role or database can change operators and the text form of values.
 const sessionSettings = [
   'search_path = pg_catalog',
   'statement_timeout = 0',
@@ -25,14 +25,14 @@ const sessionSettings = [
   "bytea_output = 'hex'",
   'extra_float_digits = 1',
 ]
-// Plan for sums over a whole ledger: hash joins in memory. Disable plans for few rows, which Postgres would choose for
-// a table without statistics.
+// Settings for sums over a whole ledger: hash joins in memory. Disable other joins, which Postgres would choose for a
+// table without statistics.
 const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = off', 'enable_mergejoin = off']
 
 /**
- * Opens one snapshot and shares it with two more sessions, so that all tables are of the same moment while the service
- * writes. The first session answers queries, the second copies one table after the other, and the third derives the
- * reports. The rights of `tollbook_reader` suffice.
+ * Opens one snapshot and shares it with two more sessions, so that all tables are consistent while the service writes.
+ * The first session answers queries. The second session copies one table after the other. The third session derives the
+ * reports. The privileges of `tollbook_reader` are sufficient.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
   const sessions: pg.Client[] = []
@@ -90,7 +90,7 @@ async function openSession(databaseUrl: string): Promise<pg.Client> {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   })
-  // Ignore the event, because the current query also reports a broken session.
+  // Handle the event, so that it does not end the process. The current query also reports a broken session.
   session.on('error', () => undefined)
   try {
     await session.connect()

@@ -32,20 +32,21 @@ const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) 
 
 export interface ExportSource extends AsyncDisposable {
   readonly head: ExportHead
-  /** Reads everything after the head, line by line. */
+  /** Reads all lines after the head. */
   events(): AsyncGenerator<ExportLine>
 }
 
-/** A line of an export. A line that cannot be parsed is reported with its number, and the audit continues. */
+/** A line of an export. The audit reports a line that cannot be parsed with its number, and continues. */
 export type ExportLine =
   | { readonly kind: 'event'; readonly event: RawEvent }
   | { readonly kind: 'end'; readonly events: number }
   | { readonly kind: 'unreadable'; readonly line: number }
 
-// Length of the largest body if every byte is escaped.
+// Maximum length of a line, in characters. The largest body has 65,519 bytes, and JSON escapes one byte with up to 6
+// characters.
 const lineCharactersMax = 6 * 65_519 + 1_024
 
-/** Opens an export and reads its head. Throws an `AuditFault` unless the first line is the head of an export. */
+/** Opens an export and reads its head. Throws an `AuditFault` if the first line is not the head of an export. */
 export async function openExport(path: string): Promise<ExportSource> {
   const file = await openFile(path)
   const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })

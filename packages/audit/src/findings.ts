@@ -1,20 +1,20 @@
 import { type AuditState, StateDocument } from './auditState.ts'
-/** The four aspects of an audit. Each has its own verdict (docs/audit.md). */
+/** The four aspects of an audit. Each aspect has a separate verdict (docs/audit.md). */
 export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
 export type Aspect = (typeof aspects)[number]
 
-/** One error in the ledger. */
+/** An error that the audit found in the ledger. */
 export interface Finding {
   readonly aspect: Aspect
   readonly code: FindingCode
-  /** Undefined for a finding that does not belong to an event, such as a row of the declaration. */
+  /** Position of the event with the error. Undefined for a row that belongs to no event. */
   readonly position: number | undefined
-  /** The stream, account or row with the error. */
+  /** Name of the stream, account or row with the error. */
   readonly subject: string
   readonly message: string
 }
 
-/** Every code of a finding, with the aspect that it breaks. */
+/** Maps every code of a finding to the aspect that it breaks. */
 export const findingAspects = {
   leaf_mismatch: 'integrity',
   body_unreadable: 'integrity',
@@ -75,10 +75,10 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
-/** Findings that are limits of this auditor instead of errors of the ledger. They do not break a verdict. */
+/** Codes that report a limit of this auditor, not an error in the ledger. They do not break a verdict. */
 const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
 
-/** Findings stored for each aspect. The first one is always stored, and the count is exact. */
+/** Maximum of stored findings for each aspect, so that a broken ledger does not fill the memory. Counts stay exact. */
 const storedMax = 100
 
 interface FoundSoFar {
@@ -128,7 +128,7 @@ export class Findings {
     return this.#count((code) => findingAspects[code] === aspect && !unjudged.has(code))
   }
 
-  /** Number of findings that this auditor cannot judge. */
+  /** Returns the number of findings that report a limit of this auditor. */
   unjudgedCount(): number {
     return this.#count((code) => unjudged.has(code))
   }
@@ -141,7 +141,7 @@ export class Findings {
   }
 }
 
-/** Location of a finding. The position is undefined for a row that belongs to no event. */
+/** Location and text of a finding. The position is undefined for a row that belongs to no event. */
 export interface FindingPlace {
   readonly position: number | undefined
   readonly subject: string

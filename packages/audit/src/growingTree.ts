@@ -4,13 +4,13 @@ const hashBytes = 32
 const nodePrefix = 1
 
 /**
- * Merkle tree of RFC 6962, 2.1, that grows by one leaf at a time. It keeps one hash per complete subtree, so its memory
- * grows with the logarithm of its size. The root can be read at every size. Hashes are strings with one character per
- * byte, which Node creates four times as fast as Buffers.
+ * Merkle tree of RFC 6962, 2.1, that grows by one leaf at a time. It stores one hash per complete subtree, so its
+ * memory grows with the logarithm of its size. The root can be read at every size. Hashes are strings with one
+ * character per byte, because Node creates them four times as fast as Buffers.
  */
 export class GrowingTree {
   readonly #state: TreeState
-  /** Called with each complete subtree. `level` is the binary logarithm of its number of leaves. */
+  /** Called with the hash of each complete subtree. `level` is the binary logarithm of its number of leaves. */
   onSubtree: ((level: number, hash: string) => void) | undefined
   readonly #node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 
@@ -44,7 +44,7 @@ export class GrowingTree {
     return root === undefined ? hash('sha256', '', 'buffer') : Buffer.from(root, 'latin1')
   }
 
-  /** Hashes the complete subtree of that level with the given right hash. */
+  /** Returns the parent hash of the complete subtree at this level and the given right hash. */
   #join(level: number, right: string): string {
     this.#node.write(this.#state.complete[level] ?? '', 1, 'latin1')
     this.#node.write(right, 1 + hashBytes, 'latin1')
@@ -54,7 +54,7 @@ export class GrowingTree {
 
 export interface TreeState {
   size: number
-  /** Hash of the complete subtree of each level. If a level has none, its entry is outdated. */
+  /** Hash of the complete subtree at each level. Outdated if the current size has no such subtree. */
   readonly complete: string[]
 }
 

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto'
 import { divideRoundingDown } from './rounding.ts'
 import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
 
-/*
- * Derives the lines of a payout plan again from the snapshot that the plan names (docs/payouts.md): receivers, amounts
- * and parts.
- */
+/* Derives the lines of a payout plan from the snapshot of holders that the plan names (docs/payouts.md). */
 
-/** A snapshot file: one line of JSON, then one line for each token account. */
+/** A snapshot of the holders of a mint. The file has one line of JSON, then one line for each token account. */
 export interface HolderSnapshot {
   readonly sha256: string
   readonly mint: string
@@ -27,7 +24,7 @@ const headForm =
   /^\{"accounts":(\d{1,9}),"decimals":\d{1,3},"format":"tollbook-holders-1","mint":"(\w{32,44})","network":"[^"\\]*","slot":(\d{1,15}),"tokenProgram":"(\w{32,44})"\}$/
 const accountForm = /^(\w{32,44}) (\w{32,44}) (0|[1-9]\d{0,19}) (open|frozen)$/
 
-/** Parses a snapshot. Undefined if the text is not a snapshot. */
+/** Parses a snapshot file. Undefined if the text is not a snapshot. */
 export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
   const [head = '', ...lines] = text.split('\n')
   const [, count, mint = '', slot, tokenProgram = ''] = headForm.exec(head) ?? []
@@ -60,10 +57,10 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
-// Lines in one part. A transaction of 1,232 bytes has room for eight.
+// Lines in one part. A transaction of 1,232 bytes has space for eight transfers.
 const linesInPart = 8
 
-/** Derives the parts of the plan in order. */
+/** Returns the lines of the plan, grouped into parts in the order of payment. */
 export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
   const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
   const parts: DerivedLine[][] = []
@@ -91,15 +88,16 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
     if (isFrozen === undefined) without.push([wallet, balance])
     else if (!isFrozen) paid.set(wallet, balance)
   }
-  // Sort by balance, largest first, then by address. The first wallets of the list get a new account.
+  // Wallets without a token account: sort by balance, largest first, then by address. The plan opens accounts only for
+  // the first `openAccountsMax`.
   without.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
   for (const [wallet, balance] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balance)
   return paid
 }
 
 /**
- * Divides the amount in proportion to the balances, rounded down. The remainder goes to the largest fractions, one base
- * unit each. Returns the wallets in sorted order.
+ * Divides the amount in proportion to the balances and rounds down. The wallets with the largest fractions each receive
+ * one of the remaining base units. Returns the wallets in sorted order.
  */
 function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
   let total = 0n

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { releasedFunctions } from './releasedFunctions.ts'
 
 /*
- * Compares the functions of the database with those of this release. A superuser could replace one, such as the append,
- * and its new rows would still agree with their events. This program hashes the rows of the catalog itself, because the
+ * Compares the functions of the database with this release. A superuser could replace a function, such as the append,
+ * and the new rows would still agree with their events. This program hashes the catalog rows itself, because the
  * database is not trusted.
  */
 
@@ -23,14 +23,14 @@ export const codeQuery = `select name, encode(digest, 'hex') as text from ledger
 
 export type RunQuery = (query: string) => Promise<readonly InstalledText[]>
 
-/** A function, or a file of SQL that was applied. */
+/** Definition of an installed function, or the digest of an applied SQL file. */
 export interface InstalledText {
   readonly name: string
   readonly text: string
 }
 
 export type FunctionComparison =
-  /** Another release has migrated the database, so its functions cannot be compared. */
+  /** Another release migrated the database, so the functions cannot be compared. */
   | { readonly isOfRelease: false }
   | { readonly isOfRelease: true; readonly compared: number; readonly differences: readonly FunctionDifference[] }
 
@@ -39,7 +39,7 @@ export interface FunctionDifference {
   readonly problem: 'is not the one of this release' | 'is missing' | 'is not of this release'
 }
 
-/** Compares every function of the ledger's schemas with the release, in both directions. */
+/** Compares the functions of the ledger's schemas with this release. Reports missing, added and changed functions. */
 export async function compareFunctions(run: RunQuery): Promise<FunctionComparison> {
   const released = new Map(releasedFunctions.map(({ name, digest }) => [name, digest]))
   const files = (await run(codeQuery)).map(({ name, text }) => [fileMark + name, text] as const)
@@ -47,7 +47,8 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
   const ofFiles = [...released].filter(([name]) => name.startsWith(fileMark))
   if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return { isOfRelease: false }
   for (const [name] of ofFiles) released.delete(name)
-  // Files of other releases stay listed in the database. A newer release may also have added functions.
+  // The database also lists files of other releases. A newer release may thus have added functions that this release
+  // does not have.
   const mayHaveMore = applied.size > ofFiles.length
   const compared = released.size
   const differences: FunctionDifference[] = []
@@ -62,10 +63,10 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
   return { isOfRelease: true, compared, differences }
 }
 
-/** Prefix of a line for a SQL file that `tollbook migrate` applied. */
+/** Prefix of lines that describe a SQL file that `tollbook migrate` applied. */
 const fileMark = 'file '
 
-/** Reads the installed functions as lines in the format of releasedFunctions.ts. */
+/** Returns the installed functions and files as lines in the format of releasedFunctions.ts. */
 export async function readInstalled(run: RunQuery): Promise<readonly string[]> {
   const files = (await run(codeQuery)).map(({ name, text }) => `${text} ${fileMark}${name}`)
   const functions = await run(functionsQuery)

@@ -12,7 +12,7 @@ import { setting } from './kinds/setting.ts'
 import { tabLifecycle } from './kinds/tabLifecycle.ts'
 import { tabRequest } from './kinds/tabRequest.ts'
 
-/** Every kind of stream that this auditor knows. */
+/** All kinds of streams that this auditor can check. */
 export const kinds: readonly AuditedKind[] = [
   tabLifecycle,
   tabRequest,
@@ -32,14 +32,11 @@ const eventsOf = (kind: AuditedKind): readonly EventsKind[] => [...kind.events.k
 const firstEventsOf = (kind: AuditedKind): readonly EventsKind[] =>
   kind.steps.flatMap(({ from, events: [first = ''] }) => (from === '' ? [[first, kind]] : []))
 
-/**
- * Maps events to kinds. Two kinds may share an event name: in a new stream, the event belongs to the kind that it can
- * begin.
- */
+/** Maps event names to kinds. If two kinds share an event name, the kind that can begin with it has priority. */
 const kindsByEvent = new Map([...kinds.flatMap(eventsOf), ...kinds.flatMap(firstEventsOf)])
 const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]))
 
-/** An event of a kind that this auditor does not know. It has only the members that all events share. */
+/** An event that this version of the auditor does not support. It has only the members that all events share. */
 export interface UnknownEvent {
   readonly event: EventHead
   readonly kind: undefined
@@ -53,7 +50,7 @@ const unknownHead = z.object({
   effectiveAt: utcTime,
 })
 
-/** Reads the body of any event. `kindOf` returns the kind of a known stream. Throws `UnreadableBody`. */
+/** Parses the body of any event. `kindOf` returns the kind of a stream that already has events. Throws `UnreadableBody`. */
 export function readEvent(body: Buffer, kindOf?: (stream: string) => string | undefined): ReadEvent | UnknownEvent {
   const value = parseCanonical(body)
   const name = memberOf(value, 'kind')
@@ -72,7 +69,7 @@ function memberOf(value: unknown, name: string): string {
   return typeof member === 'string' ? member : ''
 }
 
-/** Returns the name that bodies use for the stream with this id. Undefined if no kind has such an id. */
+/** Returns the name that bodies use for the stream with this id. Undefined if no kind has ids of this form. */
 export function streamOfId(id: Buffer): string | undefined {
   const key = id.subarray(1)
   const kind = kinds.find(({ space, idBytes }) => space === id[0] && (idBytes === 0 || idBytes === key.length))

@@ -7,7 +7,7 @@ import { memosOf, movesIn, openingsIn, type ProgramCall, sumOf, type TokenMove }
 /** Token movements of one mint in one landed transaction. */
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
-  /** Each token account of the mint, by address. */
+  /** Token accounts of the mint in this transaction, by address. */
   readonly accounts: ReadonlyMap<string, LandedAccount>
   readonly signers: readonly string[]
   /** Memos that bind a payment to a quote. */
@@ -16,13 +16,13 @@ export interface LandedMoves {
 
 export interface LandedAccount {
   readonly mint: string
-  /** Owners before, after, and at each opening in between, because an account may exist only within the transaction. */
+  /** Owners before and after the transaction, and at each opening in between: an account may be temporary. */
   readonly owners: ReadonlySet<string>
-  /** Net change of its balance. */
+  /** Net change of the account's balance. */
   readonly changeBaseUnits: bigint
 }
 
-/** Reads top-level and inner instructions, and the balances before and after. The logs are not used. */
+/** Returns the movements of one mint, from all instructions and from the balances, but not from the logs. */
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
   const calls = callsOf(landed)
@@ -47,7 +47,7 @@ function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly
   }))
 }
 
-/** Returns the keys in the order of the indexes: static keys first, then those from lookup tables. */
+/** Returns the account keys in the order that instruction indexes use: static keys first, then keys from lookup tables. */
 function keysOf({ message, meta }: Pick<ChainTransaction['transaction'], 'message'> & Pick<ChainTransaction, 'meta'>) {
   const { writable = [], readonly: read = [] } = meta.loadedAddresses ?? {}
   return [...message.accountKeys, ...writable, ...read]
@@ -73,7 +73,7 @@ function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls:
   return accounts
 }
 
-/** Returns the mint of a move. A plain transfer does not name it, but both of its accounts have it. */
+/** Returns the mint of a move. A plain transfer does not name its mint, so the mint of its accounts is used. */
 function mintOfMove({ mint, source, destination }: TokenMove, accounts: ReadonlyMap<string, LandedAccount>) {
   return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
 }
@@ -81,11 +81,11 @@ function mintOfMove({ mint, source, destination }: TokenMove, accounts: Readonly
 /** The receiver of a payment. */
 export interface PaidAccount {
   readonly wallet: string
-  /** Its associated token account. */
+  /** Associated token account of the wallet. */
   readonly tokenAccount: string
 }
 
-/** A difference between chain and ledger, ignoring the slot; undefined when the chain confirms the payment. */
+/** Returns the difference between chain and ledger, ignoring the slot. Undefined if the chain confirms the payment. */
 export function contradictionOf(
   landed: ChainTransaction,
   settlement: AuditedSettlement,
@@ -95,7 +95,7 @@ export function contradictionOf(
   const { slot, blockTimeMs } = evidence
   if (landed.transaction.signatures[0] !== signatureOf(reference)) return 'the node answered with another transaction'
   const { blockTime } = landed
-  // Compare the times only if the slot is the same: after a fork, the transaction may have landed again in another
+  // Compare the times only if the slots are equal. After a fork, the transaction may have landed again in another
   // block.
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
     return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is recorded`
@@ -117,12 +117,12 @@ export function contradictionOf(
   if (arrived !== settlement.receivedBaseUnits) {
     return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   }
-  // Transfers of other signers are recorded but do not count towards the price.
+  // Transfers that other wallets signed are part of the received amount, but do not count towards the price.
   const due = dueOf(settlement)
   return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }
 
-/** Returns the moves that the wallet authorized, out of accounts that it owned during the whole transaction. */
+/** Returns the moves that the wallet authorized from accounts that it owned during the whole transaction. */
 function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly TokenMove[] {
   return moves.filter(({ authority, source }) => {
     const owners = accounts.get(source ?? '')?.owners
@@ -130,17 +130,14 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
   })
 }
 
-/**
- * Finds a burn that the transaction undoes. Nothing may be minted, and the balances must fall by at least the burned
- * amount.
- */
+/** Returns an error if tokens were minted, or if the balances fell by less than the burned amount. */
 function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
   const fallen = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
   return fallen < burnedBaseUnits ? `it burned ${burnedBaseUnits}, and the balances fell by ${fallen}` : undefined
 }
 
-/** Amounts that the transfers of a transaction took out of a token account, by the owner of the receiving account. */
+/** Returns the amounts that transfers took out of a token account, by the owner of the receiving account. */
 export function sentTo({ moves, accounts }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
   for (const { kind, source, destination, amountBaseUnits } of moves) {
@@ -152,8 +149,8 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
 }
 
 /**
- * Returns the wallets that sent the most of what arrived in an account, with those that cannot be told apart. Transfers
- * between the service's own accounts do not count.
+ * Returns the wallet that sent the largest amount to an account, or several wallets if their amounts are equal. Ignores
+ * transfers from the service's own accounts.
  */
 export function sendersTo(
   { moves, accounts }: LandedMoves,
@@ -170,7 +167,7 @@ export function sendersTo(
   return new Set([...sent].filter(([, amount]) => amount === most).map(([owner]) => owner))
 }
 
-/** Returns whether the transaction failed. A failed one is on chain and moved only its fee. */
+/** True if the transaction failed. A failed transaction is on chain, but only its fee was paid. */
 export function hasFailed({ meta }: ChainTransaction): boolean {
   return meta.err !== null && meta.err !== undefined
 }

@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os'
 import { runAuditCommand } from './auditCommand.ts'
 import { UsageError } from './commandArguments.ts'
 
-/* `tollbook-audit`: the command of the package, for an auditor who has only this package. */
+/* Entry point of `tollbook-audit`, for an auditor who has only this package. */
 
-// Verify signatures on as many threads as there are cores. More threads cost about 10 %, because they compete with the
+// Use one thread per core to verify signatures. More threads take about 10 % longer, because they compete with the
 // reader.
 process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
 

@@ -6,10 +6,12 @@ import { idOf } from './postingReplay.ts'
 import type { AccountRow } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 
-/* Compares accounts and hourly tallies with the totals of the events: balances, counts, classes and limits. */
+/*
+ * Compares the stored accounts and hourly tallies with the totals of the replay: balances, counts, classes and limits.
+ */
 
-// Read amounts as text, because a limit may be absent. An append writes its last position to every account that it
-// moved.
+// Read limits and balances as text, because a limit may be null. `upto_seq` is the position of the last event that
+// moved the account.
 const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(a.floor::text, '') as floor,
     coalesce(a.ceiling::text, '') as ceiling, a.balance::text as balance, a.debit_entries, a.entries - a.debit_entries,
     a.upto_seq, upto.recorded_at
@@ -22,10 +24,10 @@ const sums = ['balance', 'debits', 'credits', 'upto', 'uptoRecordedAtMs']
 
 export type AccountsByNumber = (number: number) => AccountRow | undefined
 
-// Cache of accounts. Most postings move one of a few accounts, but a ledger may have as many accounts as wallets.
+// Maximum of cached accounts. Most postings use a few accounts, but a ledger may have as many accounts as wallets.
 const recentMax = 10_000
 
-/** Reads the rows of `ledger.accounts`. Postings refer to accounts by number. */
+/** Reads `ledger.accounts`. Returns a function that finds an account by number, as postings name it. */
 export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
   const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
   await readRows(source.copy(accountsQuery), (row) => {
@@ -48,7 +50,7 @@ export async function readAccounts(state: AuditState, source: DatabaseSource): P
   }
 }
 
-/** Compares stored balances and limits with those of the replay, in both directions. */
+/** Compares the stored balances and limits with the replay. Reports accounts that differ, are missing, or have no event. */
 export function matchAccounts({ state, findings }: Replay): void {
   state.execute('create index temp.accountsById on foundAccounts (id)')
   const pairs = state.select(`
@@ -68,10 +70,7 @@ export function matchAccounts({ state, findings }: Replay): void {
   }
 }
 
-/**
- * Compares the totals of a row. Zero totals are right for an account that no event moves, because a refused append may
- * have opened it.
- */
+/** Returns the totals of a row that differ from the replay. An account from a refused append has zero totals. */
 function differingTotals(row: StateRow): string[] {
   const isMoved = row['account'] !== null
   const right = [row['balanceBaseUnits'] ?? '0', row['debitEntries'] ?? 0, row['creditEntries'] ?? 0]
@@ -89,7 +88,7 @@ function differingTotals(row: StateRow): string[] {
 
 function differingRules(row: StateRow): string[] {
   const known = classOf(String(row['name']))
-  // Accept an unknown class if an event moves the account, because the stream is then of an unknown kind too.
+  // Accept an account of an unknown class if an event moves it, because its stream then has an unknown kind too.
   if (known === undefined) return row['account'] === null ? ['a name that no event gives an account'] : []
   const right = {
     class: known.class,
@@ -109,7 +108,7 @@ interface TallyRow {
   readonly entries: string
 }
 
-/** Compares the hourly tallies. A mint has at most 8,784 hours a year. */
+/** Compares the hourly tallies with the replay. A mint has at most 8,784 hours a year, so all rows fit in memory. */
 export async function matchTallies(
   { postings, findings }: Replay,
   source: DatabaseSource,
@@ -140,7 +139,7 @@ export async function matchTallies(
 function subjectOf(key: string): { readonly position: undefined; readonly subject: string } {
   const [account, startsAtMs] = key.split(' ').slice(-2)
   const hour = new Date(Number(startsAtMs))
-  // Show the stored number if no calendar has the hour.
+  // Show the stored number if it is not a valid time.
   const hourText = Number.isNaN(hour.getTime()) ? startsAtMs : hour.toISOString()
   return { position: undefined, subject: `${account} in the hour ${hourText}` }
 }

@@ -5,13 +5,13 @@ import type { Findings } from './findings.ts'
 import { kinds } from './kinds.ts'
 
 /*
- * Compares the rules that the database enforces with those of this auditor. A row that someone added or changed could
- * permit other appends without a trace in any event.
+ * Compares the rules that the database enforces with the rules of this auditor. An added or changed row could permit
+ * other appends, and no event would show it.
  */
 
 type KindRow = Omit<DeclaredKind, 'steps'>
 type ClassRow = Omit<AccountClass, 'payableTo'>
-/** `events` and `moves` may be null in a row that someone added. */
+/** Row of `ledger.steps`. `events` and `moves` may be null in a row that someone added. */
 type StepRow = Omit<DeclaredStep, 'events' | 'moves' | 'writer' | 'when'> & {
   readonly kind: string
   readonly events: readonly string[] | null
@@ -25,8 +25,8 @@ const stepsQuery = `select kind, step, from_state as "from", to_state as "to", e
 const classesQuery = `select class, prefix, is_exact as "isExact", floor::text, ceiling::text, hourly as "isHourly" from ledger.classes`
 
 /**
- * Compares row by row in both directions. The rows of an unknown kind are not compared: returns each such kind with the
- * events that begin its streams.
+ * Compares the declared kinds, steps and classes row by row, in both directions. Skips the rows of unknown kinds.
+ * Returns each unknown kind with the events that begin its streams.
  */
 export async function matchDeclaration(
   findings: Findings,
@@ -50,7 +50,7 @@ export async function matchDeclaration(
   return new Map(unknown.map((kind) => [kind, firstEvents(kind)]))
 }
 
-/** Key of a row, with its content as text. */
+/** Key of a row, and its content as text. */
 type Row = readonly [subject: string, text: string]
 
 function kindRow({ kind, space, idBytes, idPrefix, isSetting }: KindRow): Row {

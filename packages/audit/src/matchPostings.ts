@@ -3,8 +3,8 @@ import type { Findings } from './findings.ts'
 import type { AccountTotals, EnteredPosting } from './postingReplay.ts'
 
 /*
- * Compares the postings in an event's row with those that follow from its body. Rows name accounts by number, so
- * compare the name and mint of that account. If someone renames an account, the first event that uses it differs.
+ * Compares the postings in an event's row with the postings that follow from its body. Rows name accounts by number, so
+ * the name and mint of the account are compared. If someone renames an account, the first event that uses it differs.
  */
 
 interface PostingPlace {
@@ -12,7 +12,7 @@ interface PostingPlace {
   readonly findings: Findings
 }
 
-/** Compares the stored postings of one event with those that follow from its body. */
+/** Compares the stored postings of one event with the derived ones, line by line. Adds a finding for each difference. */
 export function matchPostings(stored: StoredPostings, derived: readonly EnteredPosting[], place: PostingPlace): void {
   const { debits, credits, amounts } = stored
   const count = Math.max(debits.length, credits.length, amounts.length)

@@ -4,8 +4,8 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
 
 /*
- * Compare stored quotes with payments, because a payment's first event copies its quote. Unpaid quotes are not part of
- * the ledger, and partitions of old quotes may have been dropped.
+ * Compares the stored quotes with the payments, because the first event of a payment copies its quote. Unpaid quotes
+ * are not compared: they are not part of the ledger. Partitions of old quotes may have been dropped.
  */
 const quotesQuery = 'select id, wallet, endpoint, mint, required, price_list from ledger.quotes'
 

@@ -5,7 +5,7 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
 import { reportsQuery } from './reportsQuery.ts'
 
-/* Compares the tables that finance reads with the content that follows from the events. */
+/* Compares the report tables of the finance team with the content that follows from the events. */
 
 export const reportTables = [
   'progress',
@@ -19,18 +19,18 @@ export const reportTables = [
   'day_prices',
 ]
 
-/** The running derivation. Undefined if the role may not read the reports. */
+/** Result of the query that derives the reports, while it runs. Undefined if the role may not read the reports. */
 export type DerivedReports = AsyncGenerator<CopyBlock> | undefined
 
-/** Starts to derive the reports in a separate session, because it takes about as long as the replay. */
+/** Starts the query that derives the reports in a separate session, because it takes about as long as the replay. */
 export async function deriveReports(source: DatabaseSource): Promise<DerivedReports> {
   for (const table of reportTables) if (!(await source.mayRead(`reports.${table}`))) return undefined
   return source.copyBeside(reportsQuery)
 }
 
 /**
- * Compares the reports. Returns the position that they have reached, or undefined if damaged bodies prevent the
- * derivation.
+ * Compares the reports with the derived rows. Returns the position up to which the reports are complete. Undefined if
+ * damaged bodies prevent the derivation.
  */
 export async function matchReports(
   replay: Replay,
@@ -40,7 +40,8 @@ export async function matchReports(
   try {
     await matchRows(replay, derived)
   } catch (error) {
-    // Ignore the failure if bodies are damaged. Postgres reads bodies as JSON, and stops at the first invalid one.
+    // Ignore the failure if the replay found damaged bodies. Postgres parses bodies as JSON and stops at the first
+    // invalid one.
     if (error instanceof AuditFault && replay.findings.countOf('integrity') > 0) return undefined
     throw error
   }

@@ -6,7 +6,7 @@ import { streamOfId } from './kinds.ts'
 import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
-/* Compares the small tables that are derived from the events: settings, keys without an end, and the head. */
+/* Compares the small tables that are derived from the events: settings, keys that never expire, and the head. */
 
 const settingsQuery = 'select name, number, seq, valid_from, body from ledger.settings order by name, number'
 
@@ -39,15 +39,13 @@ interface KeyRow {
   readonly digest: Buffer | null
 }
 
-// Space of the streams of burn rounds, which are named `<mint>#<round>`.
+// Space of the keys of burn rounds. A key has the form `<mint>#<round>`.
 const roundSpace = 11
-// Space of the deposits on tabs: the bytes of the tab, then those of the deposit.
+// Space of the keys of deposits on tabs. A key has the bytes of the tab id, then the first bytes of the deposit's
+// signature.
 const depositSpace = 14
 
-/**
- * Compares the keys that never expire: each round of burning and each deposit has one. Keys that expire are not part of
- * the ledger.
- */
+/** Compares the keys that never expire: each burn round and each deposit must have one. */
 export async function matchKeys({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   const rows = await source.rows<KeyRow>('select space, key, id, digest from ledger.keys where until is null')
   const blame = (position: number | undefined, subject: string, message: string): void => {
@@ -91,7 +89,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
     records: { lastLeaf },
     findings,
   } = replay
-  // Read the hash through JSON, because older databases do not have the column.
+  // Read the hash through JSON, because databases of older releases do not have the column.
   const rows = await source.rows<HeadRow>(
     `select h.seq, (extract(epoch from h.recorded_at) * 1000)::text as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
      from ledger.head h`,
@@ -99,7 +97,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
   const [head] = rows
   const stated = Number(head?.seq ?? -1)
   if (rows.length !== 1 || stated !== position) {
-    // Report the first position that is missing, or that should not exist.
+    // Report the first position that the head or the events do not have.
     const message = `the head is at ${head?.seq ?? 'nothing'}, the last event at ${position}`
     findings.add('head_differs', { position: Math.min(stated, position) + 1, subject: 'head', message })
   } else if (position > 0 && Number(head?.recorded_ms) !== recordedAtMs) {
@@ -109,7 +107,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
   }
 }
 
-/** Formats bytes like Postgres. */
+/** Formats bytes as Postgres prints `bytea`: `\x` and hexadecimal digits. */
 function hexOf(latin1: string): string {
   return `\\x${Buffer.from(latin1, 'latin1').toString('hex')}`
 }

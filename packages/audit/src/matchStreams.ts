@@ -7,18 +7,18 @@ import type { Replay } from './replay.ts'
 import { unknownMark } from './streams.ts'
 
 /*
- * Compares the rows of streams with the streams that the events give. The primary key of these rows makes a payment
- * single-use.
+ * Compares the rows of `ledger.streams` with the streams of the replay. The primary key of these rows ensures that a
+ * payment is used only once.
  */
 
 const streamsQuery = 'select id, stream, kind, state, version, lease_until, seqs::text from ledger.streams'
 
 const columns = ['firstPosition', 'kind', 'state', 'version', 'leaseUntilMs', 'positions'] as const
 
-// Maximum of id bytes that a finding shows. The table permits 256.
+// Maximum of id bytes that a finding shows. The table permits ids of up to 256 bytes.
 const idBytesShown = 256
 
-/** Compares the rows of streams with the replay, in both directions. */
+/** Compares the rows of streams with the replay. Reports rows that differ, are missing, or have no event. */
 export async function matchStreams({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   await readStreams(state, source)
   for (const row of state.select(differences)) judge(findings, row)
@@ -32,14 +32,15 @@ async function readStreams(state: AuditState, source: DatabaseSource): Promise<v
     const [firstPosition, kind, step, version] = [row.int64(), row.latin1(), row.latin1(), row.int32()]
     add(name, firstPosition, kind, step, version, row.timeMs() ?? null, row.text() ?? null)
   })
-  // Compare names only for known kinds, because only these define how an id follows from a name.
+  // Compare names only for known kinds. For other kinds, this auditor cannot derive the name from the id, so it
+  // compares the first position.
   state.execute(`
     update temp.foundStreams set key = 'position ' || firstPosition
       where firstPosition in (select firstPosition from main.streams where kind like '${unknownMark}%');
     create index temp.foundByKey on foundStreams (key)`)
 }
 
-/** Skip kind, state and lease of a stream of an unknown kind, because this auditor cannot derive them. */
+/** Selects the streams that differ. For unknown kinds, compares only what this auditor can derive. */
 const differences = `
 with derived as (
   select *, kind like '${unknownMark}%' as isUnknown,
@@ -65,7 +66,7 @@ function judge(findings: Findings, row: StateRow): void {
     findings.add('stream_unexpected', { position: stored.next().value, subject: String(found), message })
   } else {
     const own = new Set(positionsOf(row['right_positions']))
-    // Report the first event that the row names and the stream does not have. Otherwise report the stream's last event.
+    // Report the first event that only the row names. If there is none, report the last event of the stream.
     const position = stored.find((position) => !own.has(position)) ?? lastPosition
     findings.add('stream_differs', { position, subject: String(key), message: describe(row) })
   }
@@ -79,7 +80,7 @@ function describe(row: StateRow): string {
   return `the row has ${[...(row['hasRow'] === 1 ? ['the stream of another row'] : []), ...differing].join('; ')}`
 }
 
-/** Yields the numbers in a Postgres multirange. */
+/** Yields the positions in a Postgres multirange, such as `{[3,6),[9,10)}`. */
 function* positionsOf(ranges: unknown): Generator<number> {
   for (const [, from, behind] of String(ranges).matchAll(/\[(\d+),(\d+)\)/g))
     for (let position = Number(from); position < Number(behind); position++) yield position

@@ -3,11 +3,11 @@ import type { Findings } from './findings.ts'
 import { reportTables } from './matchReports.ts'
 
 /*
- * The audit trusts a row only if every reader gets the same one. A view, a foreign table, a policy or a computed column
- * can show the audit other rows than finance and the service.
+ * Checks that every reader gets the same rows. A view, a foreign table, a policy or a computed column could show the
+ * audit different rows than finance and the service.
  */
 
-// List partitions and inherited tables too, because reading the parent reads them. Also list columns with foreign
+// Include partitions and inherited tables, because a query of the parent reads them. Include columns with foreign
 // types, because functions of the type's owner write their values.
 const tablesQuery = `
 with recursive read as (
@@ -48,7 +48,7 @@ interface TableRow {
   readonly is_computed: boolean
 }
 
-/** Checks that ledger and reports are plain tables, which show the same rows to everyone. */
+/** Reports tables of the ledger and of the reports that are not plain tables. */
 export async function matchTables(findings: Findings, source: DatabaseSource): Promise<void> {
   for (const row of await source.rows<TableRow>(tablesQuery, [tables])) {
     const differing = [

@@ -3,8 +3,8 @@ import { type AuditState, StateDocument } from './auditState.ts'
 const decimalsOf = new StateDocument('mintDecimals', () => new Map<string, number>())
 
 /**
- * Notes the decimals that a price or a setting gives a mint. A mint never changes them. Returns the difference from
- * those that the ledger gave first.
+ * Notes the decimals of a mint from a price or a setting. A mint never changes its decimals. Returns an error if they
+ * differ from the first ones in the ledger.
  */
 export function noteDecimals(state: AuditState, mint: string, decimals: number): string | undefined {
   const known = decimalsOf.of(state)

@@ -1,11 +1,11 @@
 import type { AuditedSettlement } from './settlement.ts'
 
-/* Facts of an event that a node or a signature can confirm: the stored signed bytes, and the transaction on chain. */
+/* Facts of an event that a signature or a node can confirm: the stored signed bytes, and the transaction on chain. */
 
 export interface SignedBytes {
-  /** Null if the bytes were not kept. */
+  /** Bytes of the signed transaction in base64. Null if the bytes were not stored. */
   readonly transactionBase64: string | null
-  /** True if the bytes were stored before they were sent. The same bytes may be stored again after they landed. */
+  /** True if the event was recorded before the service sent the bytes. A later event may contain the same bytes again. */
   readonly isSent?: boolean
   /** Payment that the bytes must contain. */
   readonly payment?: AuditedSettlement
@@ -15,11 +15,11 @@ export interface SignedBytes {
 
 export type OnChain =
   | { readonly is: 'payment'; readonly settlement: AuditedSettlement }
-  /** A transaction that is recorded as dropped by the chain, or as failed. No tokens of the mint may have arrived. */
+  /** A payment that is recorded as dropped or failed. The chain must not have its tokens of this mint. */
   | { readonly is: 'dropped'; readonly mint: string }
-  /** A transaction of the service itself that is recorded as failed. */
+  /** A transaction of the service that is recorded as failed. The chain must not have it. */
   | { readonly is: 'failed' }
-  /** A transaction of which only the change of a payment token account is checked. */
+  /** A transaction for which the balance change of a payment token account is checked. */
   | ({ readonly is: 'change' } & RecordedChange)
 
 export interface RecordedChange {
@@ -27,13 +27,13 @@ export interface RecordedChange {
   readonly slot: number
   readonly changeBaseUnits: bigint
   /**
-   * Time at which tokens left the account. The account belongs to a wallet that pays at this time. Undefined: tokens
-   * arrived, in any of the accounts.
+   * Time at which tokens left the account, to select the wallets that could pay at this time. Undefined: tokens
+   * arrived, in the account of any payment wallet.
    */
   readonly leftAtMs?: number
-  /** Wallet that must have sent the most of what arrived. Null: no wallet sent it. */
+  /** Wallet that must have sent the largest amount. Null: tokens were minted. Undefined: not checked. */
   readonly sender?: string | null
-  /** Wallets that must have received the tokens, with their amounts. */
+  /** Wallets that must have received the tokens, with their amounts. Undefined: not checked. */
   readonly receivers?: readonly { readonly wallet: string; readonly paidBaseUnits: bigint }[]
   readonly burnedBaseUnits?: bigint
 }

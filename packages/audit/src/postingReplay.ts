@@ -3,7 +3,7 @@ import { classOf } from './accountClass.ts'
 import type { AuditState } from './auditState.ts'
 import { amount, flag, type StoredRows } from './storedRows.ts'
 
-/** An account's sums, derived from the events. Debits are positive. */
+/** Totals of one account, derived from the events. Debits are positive. */
 export type AccountTotals = z.infer<typeof accountTotals>
 
 const accountTotals = z.object({
@@ -19,23 +19,23 @@ const accountTotals = z.object({
   uptoRecordedAtMs: z.number(),
 })
 
-/** Sums of one account's postings in one hour. */
+/** Totals of one account's postings in one hour. */
 const hourTotals = z.object({
   id: z.string(),
   mint: z.string(),
   account: z.string(),
   startsAtMs: z.number(),
   amountBaseUnits: amount,
-  /** Debits less credits. */
+  /** Number of debits less number of credits, so that an entry and its reversal cancel out. */
   entries: z.number(),
 })
 
 type HourTotals = z.infer<typeof hourTotals>
 
-/** Debited account, credited account and amount, derived from a body. */
+/** Debited account, credited account and amount of a posting that follows from a body. */
 export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
-/** One posting that the ledger must contain. */
+/** A posting that the ledger must contain, with the totals of both accounts. */
 export interface EnteredPosting {
   readonly debit: AccountTotals
   readonly credit: AccountTotals
@@ -44,7 +44,7 @@ export interface EnteredPosting {
 
 const hourMs = 60 * 60 * 1000
 
-/** The balance of every account by mint, and the hourly totals of the accounts that have them. */
+/** Computes the balance of every account, and the hourly totals of the accounts that have such totals. */
 export class PostingReplay {
   readonly #accounts: StoredRows<AccountTotals>
   readonly #hours: StoredRows<HourTotals>
@@ -81,7 +81,7 @@ export class PostingReplay {
     return this.#accounts.find(idOf(mint, account)) !== undefined
   }
 
-  /** Returns debits less credits of an account. */
+  /** Returns the balance of an account in base units, debits less credits. 0 if no event moved it. */
   balanceOf(mint: string, account: string): bigint {
     return this.#accounts.find(idOf(mint, account))?.balanceBaseUnits ?? 0n
   }
@@ -108,8 +108,8 @@ export class PostingReplay {
   }
 
   /**
-   * Returns the hour of a time. A reversed burn takes effect at the time of the burn, so it reduces the same hour's
-   * totals.
+   * Returns the totals of the hour that contains this time. A reversed burn takes effect at the time of the burn, so it
+   * reduces the totals of the same hour.
    */
   #hourOf({ mint, account }: AccountTotals, atMs: number): HourTotals {
     const startsAtMs = atMs - (((atMs % hourMs) + hourMs) % hourMs)

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { baseUnits, describeShares, readMembers, share, usd } from './body.ts'
 import { divideRoundingUp } from './rounding.ts'
 
-/** A price from the ledger, with the first error in its arithmetic. */
+/** A price from an event body. `problem` is the first error in its arithmetic, or undefined. */
 export interface AuditedPrice extends StatedPrice {
-  /** Text from `describeShares`. Equal texts mean equal lists of shares. */
+  /** Shares as text, from `describeShares`. Equal texts mean equal lists of shares. */
   readonly sharesText: string
-  /** SHA-256 of the price's canonical text. Equal digests mean equal prices. */
+  /** SHA-256 of the canonical JSON of the price. Equal digests mean equal prices. */
   readonly digest: string
   readonly problem: string | undefined
 }
@@ -22,12 +22,13 @@ const statedPrice = z.strictObject({
   priceMicroUsd: usd,
   requiredBaseUnits: baseUnits,
   shares: z.array(share),
-  /** The burn in the service token that a sale at this price in dollars owes. */
+  /** Burn in the service token that a sale at this price in dollars owes. Absent: the sale owes none. */
   tokenBurn: z.strictObject({ mint: z.string(), baseUnits }).optional(),
   tokenPriceAttoUsd: usd,
 })
 
-// Maximum of cached prices. Thousands of consecutive payments share a few prices, so each is parsed and checked once.
+// Maximum of cached prices. Thousands of consecutive payments share a few prices, so each price is parsed and checked
+// once.
 const cacheMax = 1_000
 const cache = new Map<string, AuditedPrice>()
 
@@ -48,14 +49,14 @@ export function readPrice(value: unknown): AuditedPrice {
 const decimalsMax = 18
 
 /**
- * Checks the rules of docs/ledger.md that do not depend on the split: required = ⌈price / token price⌉, and burn and
- * shares sum to it.
+ * Returns the first error in the rules that do not depend on the split (docs/ledger.md). The required amount must be
+ * ⌈price / token price⌉, and burn and shares must sum to it.
  */
 function findProblem(price: StatedPrice): string | undefined {
   const { decimals, priceMicroUsd, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits, shares } = price
   if (decimals < 0 || decimals > decimalsMax) return `${decimals} decimals`
   if (priceMicroUsd === 0n || tokenPriceAttoUsd === 0n) return 'a price of nothing'
-  // Scale both sides: prices in micro dollars have 6 decimals, and token prices have 18.
+  // Bring both prices to the same scale: `priceMicroUsd` has 6 decimals, and `tokenPriceAttoUsd` has 18.
   const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
   const required = divideRoundingUp(scaled, tokenPriceAttoUsd)
   if (required !== requiredBaseUnits) {

@@ -8,19 +8,19 @@ import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, sp
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
-  /** The split of prices in a mint. */
+  /** Returns the split for prices in this mint. */
   readonly splitOf: (mint: string) => AuditedSplit
   readonly prices: readonly AuditedPrice[]
   readonly metered: readonly MeteredEntry[]
   readonly recordedAtMs: number
 }
 
-/** The burn in the service token of a part of a price in dollars: in proportion, rounded up. */
+/** Returns the burn in the service token for a part of a price in dollars, in proportion and rounded up. */
 export function partOfBurn(burnBaseUnits: bigint, partBaseUnits: bigint, wholeBaseUnits: bigint): bigint {
   return divideRoundingUp(burnBaseUnits * partBaseUnits, wholeBaseUnits)
 }
 
-/** The price by use of an endpoint. */
+/** Metered price of an endpoint, in micro dollars per million units. */
 export interface MeteredEntry {
   readonly endpoint: string
   readonly inputPerMillionMicroUsd: bigint
@@ -28,7 +28,7 @@ export interface MeteredEntry {
   readonly minimumMicroUsd: bigint
 }
 
-/** A price by use in one mint, with the largest hold of its list. */
+/** Metered price of an endpoint in one mint, with the largest hold that its price list permits. */
 export type MeteredTerms = z.output<typeof meteredTerms>
 
 const meteredTerms = z.object({
@@ -44,21 +44,22 @@ const meteredTerms = z.object({
   split,
 })
 
-/** Reads the text that `meteredOf` returns. */
+/** Parses the JSON text that `meteredOf` returns. */
 export function readMetered(text: string): MeteredTerms {
   return meteredTerms.parse(JSON.parse(text))
 }
 
-// Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment
-// may be presented half a day later, and clocks differ.
+// Accept prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment may be
+// presented half a day later, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
 
 const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?
   group by split order by max(id) desc`
 
 /**
- * The prices that may be charged for a payment: those of the price list in force when it landed, and of lists in force
- * shortly before. Every list is kept, because an outage can delay the record of a payment.
+ * Stores the published price lists and finds the prices that a payment may have. A price is accepted if its list was in
+ * force when the payment landed, or shortly before. All lists are stored, because an outage can delay the record of a
+ * payment.
  */
 export class PublishedPrices {
   readonly #state: AuditState
@@ -74,7 +75,7 @@ export class PublishedPrices {
       create table if not exists metered (number, endpoint, mint, terms, primary key (number, endpoint, mint)) without rowid;
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
-    // Use the newest list with the price, because it was in force last.
+    // Use the newest list that has the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
     this.#meteredOf = state.prepare('select terms from metered where number = ? and endpoint = ? and mint = ?')
@@ -102,13 +103,13 @@ export class PublishedPrices {
       this.#state.run('insert or ignore into listed select ?, max(id) from lists', digest)
   }
 
-  /** Returns the price by use of an endpoint in the list with this number, as text. Null if its price is fixed. */
+  /** Returns the metered price of an endpoint in the list with this number, as JSON text. Null if the price is fixed. */
   meteredOf(number: number, { endpoint, mint }: AuditedPrice): string | null {
     const row = this.#meteredOf(number, endpoint, mint)
     return row === undefined ? null : String(row['terms'])
   }
 
-  /** Explains a price that the list does not have. Undefined if it is the smaller hold of a price by use of that list. */
+  /** Explains why a hold is invalid. Undefined if it is a smaller hold of a metered price in the list. */
   findHoldProblem(number: number, held: AuditedPrice): string | undefined {
     const text = this.meteredOf(number, held)
     if (text === null) return 'it has no price by use'
@@ -126,19 +127,19 @@ export class PublishedPrices {
     return this.#known(number) !== undefined
   }
 
-  /** Returns whether the list with this number has the price. */
+  /** True if the list with this number has the price with this digest. */
   has(number: number, price: string): boolean {
     return this.#has(number, price) !== undefined
   }
 
-  /** Returns whether a payment that landed at this time may have this price. */
+  /** True if a payment that landed at this time may have this price. */
   offers({ digest }: AuditedPrice, landedAtMs: number): boolean {
     return Number(this.#lastOffer(digest)?.['untilMs'] ?? -Infinity) >= landedAtMs - offeredForMs
   }
 
   /**
-   * Explains a price that no list has. Undefined if a split in force divides it correctly, otherwise the difference
-   * from the newest split.
+   * Explains how the division of a price is wrong. Undefined if a split in force divides the price like this, otherwise
+   * the difference from the newest split.
    */
   findShareProblem(price: DividedPrice, landedAtMs: number): string | undefined {
     let newest: string | undefined

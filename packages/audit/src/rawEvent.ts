@@ -4,13 +4,13 @@ import { hash } from 'node:crypto'
 export interface RawEvent {
   readonly position: number
   readonly recordedAtMs: number
-  /** The buffer of the body. The `leafRoom` bytes before the body may be overwritten. */
+  /** Buffer that contains the body. The `leafRoom` bytes before the body may be overwritten. */
   readonly bytes: Buffer
   readonly bodyStart: number
   readonly bodyEnd: number
-  /** The hash that the source states, with one character per byte. */
+  /** Leaf hash that the source states, as a string with one character per byte. */
   readonly leafHash: string
-  /** Columns that repeat the body. Undefined if the source does not have them. */
+  /** Columns that repeat members of the body. Undefined for an export, which does not have them. */
   readonly columns: EventColumns | undefined
 }
 
@@ -24,33 +24,30 @@ export interface EventColumns {
   readonly postings: StoredPostings
 }
 
-/**
- * Postings as lists of equal length: one debit, one credit and one amount each. Undefined accounts have a number
- * without a row.
- */
+/** Postings of an event as three lists of equal length. An account is undefined if its number has no row. */
 export interface StoredPostings {
   readonly debits: readonly (AccountRow | undefined)[]
   readonly credits: readonly (AccountRow | undefined)[]
   readonly amounts: readonly bigint[]
 }
 
-/** The account that a posting names by number. */
+/** Account that a posting refers to by number. */
 export interface AccountRow {
   readonly mint: string
   readonly name: string
 }
 
-/** Room before the body for the leaf prefix, position and time. */
+/** Bytes before the body for the prefix of a leaf: 1 for the type, 8 for the position and 8 for the time. */
 export const leafRoom = 17
 const high = 2 ** 32
 
 /**
- * Leaf hash of RFC 6962, 2.1: sha256(0x00 || position || time in ms || body), with integers of 8 bytes, big-endian. The
- * leaf is built in the body's buffer, which saves a copy of every body.
+ * Returns the leaf hash of RFC 6962, 2.1: sha256(0x00 || position || time in ms || body). Integers have 8 bytes,
+ * big-endian. The leaf is built in the buffer of the body, to avoid a copy.
  */
 export function leafHashOf({ position, recordedAtMs, bytes, bodyStart, bodyEnd }: RawEvent): string {
   const start = bodyStart - leafRoom
-  // Make the hash wrong if the time has a fraction of a millisecond, because a leaf cannot contain it.
+  // Make the hash invalid if the time has a fraction of a millisecond, because a leaf cannot contain the fraction.
   bytes[start] = Number.isInteger(recordedAtMs) ? 0 : 0xff
   bytes.writeUInt32BE(Math.floor(position / high), start + 1)
   bytes.writeUInt32BE(position % high, start + 5)

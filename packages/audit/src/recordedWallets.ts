@@ -6,8 +6,8 @@ const walletName = 'payment-wallet'
 type WalletPeriod = Pick<SettingPeriod, 'text' | 'fromMs' | 'untilMs'>
 
 /**
- * Payment wallets by mint and period: those that the ledger has on record, or the auditor's own if there are none. A
- * dollar without a wallet on record is paid to that of the token.
+ * Finds the payment wallets of a mint and time. Uses the recorded wallets, or the auditor's wallet if none is recorded.
+ * Payments in a dollar token without a recorded wallet go to the wallet of the service token.
  */
 export class RecordedWallets {
   readonly #periods: SettingPeriods
@@ -18,7 +18,7 @@ export class RecordedWallets {
     this.#given = given
   }
 
-  /** Returns the wallets that a payment in this mint and of this time may go to, newest first. */
+  /** Returns the wallets that could receive a payment in this mint at this time, newest first. */
   acceptedAt(mint: string, atMs: number): readonly string[] {
     const ofDollar = this.#periods.of(`${walletName}/${mint}`)
     return this.#select(
@@ -28,8 +28,8 @@ export class RecordedWallets {
   }
 
   /**
-   * Returns the wallets that may pay at this time, in any mint. An old wallet keeps paying until it is empty, and
-   * tokens that arrived in the wallet of another mint may be paid back from there.
+   * Returns the wallets that may pay out at this time, in any mint. An old wallet pays until it is empty, and the
+   * wallet of one mint may return tokens of another mint.
    */
   payingAt(atMs: number): readonly string[] {
     return this.#select(this.#every(), ({ fromMs }) => fromMs - clocksDifferMaxMs <= atMs)
@@ -39,7 +39,7 @@ export class RecordedWallets {
     return this.#select(this.#every(), () => true)
   }
 
-  /** Checks after the last event that the auditor's wallet is one of the recorded wallets. */
+  /** Reports a wallet of the auditor that is not one of the recorded wallets. Called after the last event. */
   judgeGiven(findings: Findings): void {
     const periods = this.#periods.of(walletName)
     if (this.#given === undefined || periods.length === 0 || periods.some(({ text }) => text === this.#given)) return
@@ -59,7 +59,7 @@ export class RecordedWallets {
   }
 
   #select(periods: readonly WalletPeriod[], isWanted: (period: WalletPeriod) => boolean): readonly string[] {
-    // Deposits on tabs go to their own wallet, which belongs to the same accounts.
+    // Add the wallets for tabs, because deposits on tabs are payments too.
     const deposits = this.#periods.of('tab-wallet').map(({ text }) => text)
     const wallets = periods.filter(isWanted).map(({ text }) => text)
     return [...new Set([...wallets.toReversed(), ...deposits])]

@@ -13,10 +13,7 @@ const progress = new StateDocument('progress', () => ({
   tree: emptyTree(),
 }))
 
-/**
- * Checks the events as records: their order, their hashes and tree, their bodies, and the columns that repeat the
- * bodies.
- */
+/** Checks the events as records: order, hashes, Merkle tree, canonical bodies, and the columns that repeat the bodies. */
 export class Records {
   readonly tree: GrowingTree
   /** Returns the kind of a stream that already has events. */
@@ -30,7 +27,7 @@ export class Records {
     this.tree = new GrowingTree(this.#progress.tree)
   }
 
-  /** The last position that was read. */
+  /** Position of the last event that was read. 0 before the first event. */
   get position(): number {
     return this.#progress.position
   }
@@ -39,12 +36,12 @@ export class Records {
     return this.#progress.recordedAtMs
   }
 
-  /** The stored leaf hash of the last event, one character for each byte. */
+  /** Stored leaf hash of the last event, with one character per byte. */
   get lastLeaf(): string {
     return this.#progress.lastLeaf
   }
 
-  /** Adds and parses the next event. Undefined if its body cannot be parsed. */
+  /** Checks the next event, adds it to the tree and parses it. Undefined if its body cannot be parsed. */
   take(raw: RawEvent): ReadEvent | UnknownEvent | undefined {
     this.#placeInOrder(raw)
     const leaf = leafHashOf(raw)
@@ -66,8 +63,8 @@ export class Records {
   }
 
   /**
-   * Compares the columns that repeat the body. `firstPosition` is the position of the stream's first event, if it is
-   * known.
+   * Compares the columns that repeat the body. `firstPosition` is the position of the stream's first event. Undefined:
+   * that column is not compared.
    */
   compareColumns(event: EventHead, columns: EventColumns, place: { position: number; firstPosition?: number }): void {
     const { version, kind, schemaVersion, effectiveAt: effectiveAtMs, stream } = event

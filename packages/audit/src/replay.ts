@@ -21,7 +21,7 @@ export type OnEvent = (event: ReadEvent, position: number) => void
 
 const before = new StateDocument('before', () => ({ effectiveAt: 0 }))
 
-/** Replays the ledger from its bodies, from the first event on, with code that the write path does not share. */
+/** Replays the ledger from its event bodies, from the first event on. The code shares nothing with the write path. */
 export class Replay implements ReplayedLedger {
   readonly state: AuditState
   readonly findings: Findings
@@ -55,7 +55,7 @@ export class Replay implements ReplayedLedger {
     return this.records.tree
   }
 
-  /** The last position that was read. */
+  /** Position of the last event that was read. */
   get position(): number {
     return this.records.position
   }
@@ -84,7 +84,10 @@ export class Replay implements ReplayedLedger {
     onEvent?.(read, position)
   }
 
-  /** Checks what can only be known after the last event. */
+  /**
+   * Makes the checks that need all events: the open append, the splits, and the sum of all accounts. Called after the
+   * last event.
+   */
   finish(): void {
     this.streams.settle()
     this.periods.judgeSplits()
@@ -95,7 +98,7 @@ export class Replay implements ReplayedLedger {
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
   }
 
-  /** Checks the event by the rules of its kind of stream. */
+  /** Checks the event by the rules of its kind of stream, and returns the stream. */
   #advance(
     { event, kind, judge }: ReadEvent,
     known: AuditedStream | string,
@@ -119,8 +122,8 @@ export class Replay implements ReplayedLedger {
   }
 
   /**
-   * Adds an event of a stream that began with an event of an unknown kind. Its stored postings are used unchecked, so
-   * that an event of a newer release is never reported as wrong.
+   * Adds an event of a stream whose kind is unknown. Its stored postings are used unchecked, so that the audit does not
+   * report a correct event of a newer release as wrong.
    */
   #passOver({ event }: ReadEvent | UnknownEvent, row: AuditedStream | undefined, raw: RawEvent): void {
     const { position, recordedAtMs, columns } = raw

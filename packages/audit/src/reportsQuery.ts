@@ -1,11 +1,10 @@
 /*
- * Derives the tables of the reports (docs/finance.md) a second time, in one pass up to their position; the service adds
- * ranges of positions. The replay compares the columns that the sums use (postings, kinds, times), accounts and streams
- * with the bodies. Postgres computes the sums, because a ledger may have as many wallets as payments. The query runs
- * during the replay, in the same snapshot.
+ * Derives the report tables (docs/finance.md) in one pass over all events up to their position. The service instead
+ * adds ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments. The
+ * replay has checked the columns that the sums use. The query runs during the replay, in the same snapshot.
  */
 
-/** Reads the events that form the row of a payment once. */
+/** Derives one row for each payment, and reads its events only once. */
 const listed = `
 said as materialized (
   select e.stream, e.kind, e.effective_at, b.body ->> 'stream' as reference,
@@ -60,15 +59,15 @@ listed as materialized (
 )`
 
 /**
- * True for an event that was recorded a day or more after the end of its month, and so is missing from that month's
- * statement.
+ * SQL condition: true for an event that was recorded a day or more after the end of its month. That month's statement
+ * does not contain the event.
  */
 const isLate = `e.recorded_at at time zone 'UTC' - interval '1 day' >= date_trunc('month', e.effective_at at time zone 'UTC') + interval '1 month'`
 const lateSeq = `case when ${isLate} then e.seq end`
 
 /**
- * Postings of each stream by day and account. Memo accounts are not money. The burn in tokens that a sale in dollars
- * owes is not an amount of its payment.
+ * Derives the postings of each stream by day and account. Memo accounts are not money. The burn in tokens that a sale
+ * in dollars owes is not an amount of its payment.
  */
 const posted = `
 moved as materialized (
@@ -108,7 +107,7 @@ const amounts = `
     coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed,
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Prepaid'), 0) as prepaid`
 
-/** The expected rows of each table. */
+/** Derives the expected rows of each table. */
 const expected = `
 right_days as materialized (
   select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,
@@ -213,7 +212,7 @@ interface Table {
   readonly right: string
   readonly keys: readonly string[]
   readonly columns: readonly string[]
-  /** Position of a row, for tables that have one. */
+  /** SQL expression for the position of a row. `null::bigint` for tables without positions. */
   readonly position: string
 }
 
@@ -309,7 +308,8 @@ const tables: readonly Table[] = [
   },
 ]
 
-// Columns with the state of a payment's stream. If the stream is ahead of the reports, accept the stored values.
+// Columns with the state of a payment's stream. If the stream has events after the reports' position, accept the stored
+// values.
 const ofStream = new Set(['state', 'is_final'])
 
 function differencesOf({ name, right, keys, columns, position }: Table): string {
@@ -329,7 +329,7 @@ where (k.${key} is null) <> (r.${key} is null)
   or row(${list('k')}) is distinct from row(${columns.map(rightOf).join(', ')})`
 }
 
-/** Yields one row for each missing, superfluous or different row of a report table. */
+/** Query that returns one row for each missing, superfluous or different row of a report table. */
 export const reportsQuery = `
 with upto as materialized (select max(p.upto_seq) as seq from reports.progress p),${listed},${posted},${expected}
 ${tables.map(differencesOf).join('\nunion all\n')}`

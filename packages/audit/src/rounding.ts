@@ -1,14 +1,14 @@
 /*
- * The divisions of amounts. They assert nothing: an altered ledger may state any number, and what the audit computes
- * from it is then compared, and found.
+ * Divisions of amounts. They have no assertions, because an altered ledger may contain any number. The audit compares
+ * the results and reports the differences.
  */
 
-/** Rounds up: a price, a charge and a burn are promised in full. */
+/** Divides and rounds up, for prices, charges and burns, which must be paid in full. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   return (total + parts - 1n) / parts
 }
 
-/** Cuts off the fraction, for parts of an amount whose rest goes elsewhere. */
+/** Divides and rounds toward zero, for shares whose remainder is allocated separately. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   return total / parts
 }

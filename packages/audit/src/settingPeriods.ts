@@ -4,8 +4,8 @@ import { mayChange, readSettingValue } from './settingValues.ts'
 import { type AuditedSplit, describeSplit } from './split.ts'
 
 /**
- * A value of a setting with its period: from <= time < until. Two periods overlap while the operator replaces
- * instances.
+ * A value of a setting with its period: from <= time < until. Two periods overlap while the operator replaces the
+ * instances of the service.
  */
 export interface SettingPeriod {
   readonly number: number
@@ -53,7 +53,7 @@ const recorded = new StateDocument('settingPeriods', (): { values: RecordedValue
 /** Largest accepted difference between the clocks of instances, of the database and of blocks. */
 export const clocksDifferMaxMs = 300_000
 
-/** The values of the ledger's own settings by period: keys, wallets, splits. */
+/** Stores the values of the ledger's settings by period: keys, wallets and splits. */
 export class SettingPeriods {
   readonly #findings: Findings
   readonly #values: RecordedValue[]
@@ -67,8 +67,8 @@ export class SettingPeriods {
   }
 
   /**
-   * Returns every period of a setting, in order of number. The newest number decides how long the previous value is
-   * accepted.
+   * Returns every period of a setting, in the order of the numbers. The next value determines when the period of a
+   * value ends.
    */
   of(name: string): readonly SettingPeriod[] {
     const values = this.#values.filter((value) => value.name === name)
@@ -76,7 +76,7 @@ export class SettingPeriods {
       number,
       text,
       position,
-      // The first value also holds for times before it was recorded.
+      // The first value also applies to times before it was recorded.
       fromMs: index === 0 ? -Infinity : validFromMs,
       untilMs: values[index + 1]?.previousUntilMs ?? Infinity,
     }))
@@ -105,8 +105,8 @@ export class SettingPeriods {
   }
 
   /**
-   * Notes how a price list divides payments. `judgeSplits` compares it at the end, because the setting may be recorded
-   * after the list.
+   * Notes the split of a price list. `judgeSplits` compares it after the last event, because the setting may be
+   * recorded after the list.
    */
   noteSplit(split: AuditedSplit, { position, recordedAtMs }: Place & { readonly recordedAtMs: number }): void {
     const text = describeSplit(split)
@@ -125,7 +125,7 @@ export class SettingPeriods {
     }
   }
 
-  /** Compares the noted splits with the settings, after the last event. */
+  /** Compares the noted splits with the recorded settings. Called after the last event. */
   judgeSplits(): void {
     const periods = this.of('split')
     if (periods.length === 0) return
@@ -143,7 +143,7 @@ export class SettingPeriods {
   }
 }
 
-/** Returns whether the period contains the time, within the permitted difference of clocks. */
+/** True if the period contains the time, within the permitted difference between clocks. */
 function isAccepted({ fromMs, untilMs }: SettingPeriod, atMs: number): boolean {
   return fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs + clocksDifferMaxMs
 }

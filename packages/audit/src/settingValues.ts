@@ -4,14 +4,17 @@ import { describeSplit } from './split.ts'
 import { addressForm } from './tokenAccountAddress.ts'
 
 /*
- * Values of the settings that determine the meaning of a ledger (docs/ledger.md). The receipt key, the wallets and
- * the split may change; the others never do. Settings with other names have no rule.
+ * Parses the settings that determine the meaning of a ledger (docs/ledger.md). The receipt key, the wallets and the
+ * split may change. The other settings in the list never change. Settings that are not in the list have no rule.
  */
 
-/** A value as text. Equal values have equal texts. */
+/** A parsed value. Equal values have equal texts. */
 export interface SettingValue {
   readonly text: string
-  /** End of the previous value's period. Undefined: the previous value ends when this one comes into force. */
+  /**
+   * End of the previous value's period, in milliseconds since 1970. Undefined: the previous value ends when this value
+   * comes into force.
+   */
   readonly previousUntilMs?: number | undefined
 }
 
@@ -45,11 +48,11 @@ const mint = z
   .strictObject({ decimals: z.int().min(0), tokenProgram: address })
   .transform((value): SettingValue => ({ text: value.tokenProgram }))
 
-/** The form of each setting's value. A name that ends with a slash stands for all that begin with it. */
+/** Schema of each setting's value. A name that ends with a slash applies to all names that begin with it. */
 const forms: readonly (readonly [name: string, form: z.ZodType<SettingValue>])[] = [
   ['receipt-key', receiptKey],
   ['payment-wallet', wallet],
-  // The wallet of a dollar, by its mint.
+  // Wallet for payments in a dollar token. The mint follows the slash.
   ['payment-wallet/', wallet],
   ['tab-wallet', wallet],
   ['split', split],
@@ -64,7 +67,7 @@ function formOf(name: string): z.ZodType<SettingValue> | undefined {
   return forms.find(([known]) => (known.endsWith('/') ? name.startsWith(known) : name === known))?.[1]
 }
 
-/** False for a setting that keeps its first value. */
+/** False for a setting that must keep its first value. */
 export function mayChange(name: string): boolean {
   const form = formOf(name)
   return form === undefined || !fixed.has(form)

@@ -12,26 +12,29 @@ export const settlement = z.strictObject({
   }),
   memo: z.string().nullable(),
   price,
-  /** Number of the price list with this price. Absent in events of the first releases. */
+  /** Number of the price list that contains this price. Absent in events of the first releases. */
   priceList: z.int().optional(),
   quoteId: z.string().nullable(),
   receivedBaseUnits: baseUnits,
-  /** The name of the payment's own stream. */
+  /** Name of the payment's stream. */
   reference: z.string(),
   wallet: z.string(),
 })
 
 export type AuditedSettlement = z.infer<typeof settlement>
 
-/** Amount that must arrive: the required amount, less the burn if the payer burned it in the payment. */
+/**
+ * Returns the amount in base units that must arrive. It is the required amount, less the burn if the payer burned it in
+ * the payment.
+ */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   return isPaidWhole(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }
 
 /**
- * Returns whether the payer sent the whole price and burned nothing, so that the service makes the burn. A dollar never
- * burns.
+ * True if the payer sent the whole price, so that the service makes the burn. A price in dollars has no burn, so the
+ * result is always true for it.
  */
 export function isPaidWhole({ price, burnedBaseUnits }: AuditedSettlement): boolean {
   return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits

@@ -3,7 +3,10 @@ import { describeShares, type Share, shareName } from './body.ts'
 import type { AuditedPrice } from './price.ts'
 import { divideRoundingDown, divideRoundingUp } from './rounding.ts'
 
-/** The division of each payment, in thousandths of the required amount: the entry `burn`, then the accounts. */
+/**
+ * Schema of the division of each payment, in thousandths of the required amount. The entry `burn` is burned, and the
+ * others are accounts.
+ */
 export const split = z.array(z.strictObject({ account: shareName, perMille: z.int() }))
 
 export type AuditedSplit = readonly Readonly<z.infer<typeof split>[number]>[]
@@ -11,7 +14,7 @@ export type AuditedSplit = readonly Readonly<z.infer<typeof split>[number]>[]
 const whole = 1_000
 const burnEntry = 'burn'
 
-/** Returns the error of a split. Undefined if the split is valid. */
+/** Returns the error in a split. Undefined if the split is valid. */
 export function findSplitProblem(split: AuditedSplit): string | undefined {
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
   if (sum !== whole) return `the split sums to ${sum} of ${whole}`
@@ -22,8 +25,8 @@ export function findSplitProblem(split: AuditedSplit): string | undefined {
 }
 
 /**
- * Returns how a price differs from the split. Round the burn up and the shares down; the first account receives the
- * rest.
+ * Returns how the burn and shares of a price differ from the split. Undefined if they agree. The burn is rounded up and
+ * the shares down, and the first account receives the rest.
  */
 export function findShareProblem(price: DividedPrice, split: AuditedSplit): string | undefined {
   const { requiredBaseUnits: required, burnBaseUnits, sharesText } = price
@@ -39,7 +42,7 @@ export function perMilleOf(split: AuditedSplit, entry: string): number {
 
 const treasuryEntry = 'treasury'
 
-/** The division of a price in dollars, of which nothing is burned: the treasury also has the share of the burn. */
+/** Returns the split for a price in dollars, which burns nothing: the treasury receives the burn's share in addition. */
 export function dollarSplit(split: AuditedSplit): AuditedSplit {
   const burn = split.filter(({ account }) => account === burnEntry)
   const added = burn.reduce((sum, { perMille }) => sum + perMille, 0)
@@ -49,7 +52,7 @@ export function dollarSplit(split: AuditedSplit): AuditedSplit {
     : [...shares, { account: treasuryEntry, perMille: added }]
 }
 
-/** The smallest amount of which the burn leaves something to the accounts. */
+/** Returns the smallest amount, in base units, that leaves something to the accounts after the burn. */
 export function smallestShared(split: AuditedSplit): bigint {
   const rest = BigInt(whole - perMilleOf(split, burnEntry))
   return rest === 0n ? 1n : divideRoundingUp(BigInt(whole), rest)
@@ -67,7 +70,7 @@ function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
 function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Share[] {
   const accounts = split.filter(({ account }) => account !== burnEntry)
   const shares = accounts.map(({ account, perMille }) => {
-    // Round down, because the first share receives the rest.
+    // Round down. The first share receives the rest below.
     return { account, baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), BigInt(whole)) }
   })
   const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
@@ -75,7 +78,7 @@ function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Shar
   return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: rest } : share))
 }
 
-/** Describes the shares as text in their order, because the first one receives the rest. */
+/** Returns the split as text. The order is kept, because the first account receives the rest. */
 export function describeSplit(shares: AuditedSplit): string {
   return shares.map(({ account, perMille }) => `${account} ${perMille}`).join(', ')
 }

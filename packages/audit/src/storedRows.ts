@@ -3,11 +3,11 @@ import { z } from 'zod'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** An amount, stored as text because SQLite's integers have 63 bits. */
+/** Schema of an amount in base units. It is stored as text, because SQLite integers have 64 bits with a sign. */
 export const amount = z.string().transform(BigInt)
 export const flag = z.number().transform((value) => value === 1)
 
-// Maximum of rows in memory. Each row has 500 bytes to 1 kB.
+// Maximum number of rows in memory. Each row has 500 bytes to 1 kB.
 const recentMax = 8_000
 
 export interface TableOf<R> {
@@ -16,10 +16,13 @@ export interface TableOf<R> {
   readonly schema: z.ZodType<R> & { readonly shape: Readonly<Record<string, unknown>> }
 }
 
-/** A table in the state's file. Rows in use are objects in memory that change in place until `flush` writes them. */
+/** A table in the file of the state. Rows in use are objects in memory. They change in place until `flush` writes them. */
 export class StoredRows<R extends Readonly<Record<string, Cell>>> {
   readonly #table: TableOf<R>
-  /** Rows used since the last `flush`, and rows that are equal to the file. */
+  /**
+   * Rows that were used since the last `flush`, and may differ from the file. `#written` has the rows that are equal to
+   * the file.
+   */
   readonly #used = new Map<string, R>()
   readonly #written = new Map<string, R>()
   readonly #columns: readonly string[]
@@ -51,14 +54,14 @@ export class StoredRows<R extends Readonly<Record<string, Cell>>> {
     return row
   }
 
-  /** Frees memory if it contains many rows. Called between two events. */
+  /** Writes all rows and frees their memory if there are more than `recentMax`. Called between two events. */
   trim(): void {
     if (this.#used.size + this.#written.size <= recentMax) return
     this.flush()
     this.#written.clear()
   }
 
-  /** Writes the rows in memory, so that a query of the file finds their current content. Called between two events. */
+  /** Writes the used rows to the file, so that queries find their current content. Called between two events. */
   flush(): void {
     for (const [key, row] of this.#used) {
       this.#write.run(...this.#columns.map((column) => cellOf(row[column])))
@@ -67,14 +70,14 @@ export class StoredRows<R extends Readonly<Record<string, Cell>>> {
     this.#used.clear()
   }
 
-  /** Selects the rows with this value in a column. An index makes the query fast. */
+  /** Returns a function that selects the rows with a given value in the column. The column should have an index. */
   selectBy(column: string): (value: string) => readonly R[] {
     this.flush()
     const statement = this.#database.prepare(`select * from ${this.#table.name} where ${column} = ?`)
     return (value) => statement.all(value).map((row) => this.#table.schema.parse(row))
   }
 
-  /** Yields every row that a clause selects, such as `where kind = 'payment'`. */
+  /** Yields the rows that a clause selects, such as `where kind = 'payment'`. Without a clause, yields all rows. */
   *select(clause = ''): Generator<R> {
     this.flush()
     const rows = this.#database.prepare(`select * from ${this.#table.name} ${clause}`).iterate()

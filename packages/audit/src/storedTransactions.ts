@@ -10,9 +10,9 @@ import { addressOf, memosOf, movesIn, type ProgramCall, showsItsMoves, sumOf, ty
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
-  /** Stored transactions whose signatures are valid for their bytes. */
+  /** Number of stored transactions with valid signatures. */
   signed: number
-  /** Signed transactions whose own instructions show the recorded amounts. */
+  /** Number of payments whose stored instructions show the recorded amounts. */
   amountsShown: number
   withoutBytes: number
 }
@@ -22,8 +22,8 @@ const figures = new StateDocument('storedTransactions', (): StoredFigures => {
 })
 
 /**
- * Checks the signed transactions in the events without a node. The service cannot forge the payer's signature, so it
- * proves the payer's consent. Only a node can confirm that the transaction landed.
+ * Checks the signed transactions in the events without a node. The payer's signature proves the payer's consent,
+ * because the service cannot forge it. Only a node can confirm that the transaction landed.
  */
 export class StoredTransactions {
   readonly figures: StoredFigures
@@ -37,7 +37,7 @@ export class StoredTransactions {
     this.figures = figures.of(state)
   }
 
-  /** Starts the check of an event. Other threads verify the signatures. */
+  /** Starts the check of an event. The signatures are verified on other threads. */
   check({ event, signed }: ReadEvent, position: number): void {
     const stored = signed()
     if (stored === undefined) return
@@ -63,7 +63,7 @@ export class StoredTransactions {
     )
   }
 
-  /** Waits until the number of running checks is within its limit. The rest continues while the next events are read. */
+  /** Waits until at most `underWayMax` checks are running. They continue while the next events are read. */
   async keepUp(): Promise<void> {
     while (this.#underWay.length > underWayMax) await this.#underWay.shift()
   }
@@ -73,8 +73,8 @@ export class StoredTransactions {
   }
 
   /**
-   * Verifies the signatures once. A payment that the service submits is stored twice: before it is sent, and after it
-   * landed.
+   * Returns whether the signatures are valid. A payment that the service submits is stored twice, before it is sent and
+   * after it landed. The second event reuses the first result.
    */
   #holds(
     { stream, isSent, base64 }: { stream: string; isSent: boolean; base64: string },
@@ -109,10 +109,11 @@ export class StoredTransactions {
   }
 }
 
-// Cache of key objects, because few wallets make most payments. Creating a key takes a quarter as long as verifying
-// with it.
+// Maximum of cached key objects. Few wallets make most payments, and creating a key takes a quarter as long as
+// verifying a signature with it.
 const keysMax = 2_000
-// Maximum of transactions that wait for their second copy. A sent transaction lands within seconds, or never.
+// Maximum of submitted transactions whose result is cached until they have landed. A sent transaction lands within
+// seconds, or never.
 const sentMax = 2_000
 const underWayMax = 1_000
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
@@ -123,7 +124,7 @@ function verifyAsync(data: Buffer, key: KeyObject, signature: Buffer): Promise<b
   })
 }
 
-/** Returns the instructions if each of them shows all its token moves. Otherwise the bytes do not show the sums. */
+/** Returns the instructions, or undefined if they do not show all token moves. */
 function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly ProgramCall[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
@@ -164,7 +165,8 @@ function findWrongAmount(calls: readonly ProgramCall[], settlement: AuditedSettl
   const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
   const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
   const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
-  // Check for less, because the bytes may show more: moves of the wallet as a delegate do not count as its payment.
+  // Report only smaller amounts. The bytes may show more, because moves of the wallet as a delegate are not part of the
+  // payment.
   if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are recorded`
   const due = dueOf(settlement)
   if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`

@@ -1,14 +1,14 @@
 import { base58 } from '@scure/base'
 
 /*
- * Names of streams. Bodies have a text, and the table `streams` has the byte of a space and a key. Solana's signatures
- * are space 1, so a transaction has one stream, whatever its kind.
+ * Names of streams. Event bodies use a text. The table `ledger.streams` uses an id: one byte for the space, then a key.
+ * Solana signatures have space 1, so each transaction has only one stream, even if it matches several kinds.
  */
 
 const solanaPrefix = 'solana:'
 const solanaForm = /^solana:[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
-/** The form of ids of payments, payouts and burns. */
+/** Form of the stream ids of payments, payouts and burns. */
 export const solanaId = {
   space: 1,
   idBytes: 64,
@@ -17,7 +17,7 @@ export const solanaId = {
   nameOf: (key: Buffer): string => solanaStream(base58.encode(key)),
 }
 
-/** Returns whether the name has the form of a payment, payout or burn. */
+/** True if the name has the form of a payment, payout or burn. */
 export function isSolanaStream(stream: string): boolean {
   return solanaForm.test(stream)
 }
@@ -36,7 +36,7 @@ export function arrivalStream(signature: string, mint: string): string {
   return `${arrivalPrefix}${signature}:${mint}`
 }
 
-/** Returns the signature in the name, in the form that nodes use. */
+/** Returns the transaction signature in the name, in base58 as nodes use it. */
 export function signatureOf(stream: string): string {
   if (stream.startsWith(arrivalPrefix)) return stream.split(':', 2)[1] ?? ''
   return stream.startsWith(solanaPrefix) ? stream.slice(solanaPrefix.length) : stream

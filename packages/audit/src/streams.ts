@@ -15,24 +15,24 @@ interface Place {
   readonly recordedAtMs: number
 }
 
-/** The events of one append so far. Its possible steps start in state `from` and begin with these events. */
+/** The events of one append so far. Its steps start in state `from` and begin with these events. */
 interface OpenAppend extends Place {
   readonly stream: string
   readonly from: string
   readonly events: string[]
   position: number
-  /** True if the events form a whole step, which may still be part of a longer one. */
+  /** True if the events are a complete step. A longer step may still begin with the same events. */
   isWhole: boolean
 }
 
 const openAppend = new StateDocument('openAppend', (): { append: OpenAppend | undefined } => ({ append: undefined }))
 
-/** Prefix of the kind of a stream that begins with an event of an unknown kind. */
+/** Prefix of `kind` for a stream that begins with an unknown event. The name of this event follows. */
 export const unknownMark = '?'
 
 /**
- * Follows every stream from its first event by the steps that its kind declares. An impossible event is a finding, and
- * the stream continues from the recorded state. One error is then not reported a hundred times.
+ * Follows every stream from its first event, by the steps that its kind declares. An impossible event is a finding, and
+ * the stream then keeps its state. One error is thus not reported a hundred times.
  */
 export class Streams {
   readonly #findings: Findings
@@ -63,7 +63,7 @@ export class Streams {
     return this.#rows.selectBy('quoteId')
   }
 
-  /** Adds an event to its stream, which is known or a new one of this kind. Checks only position and version. */
+  /** Adds an event to its stream. `known` is the stream, or the kind of a new stream. Checks only position and version. */
   enter({ stream, version }: StreamEvent, known: AuditedStream | string, { position }: Place): AuditedStream {
     const row = typeof known === 'string' ? this.#rows.add(stream, newStream(stream, known, position)) : known
     const follows = `version ${version} of the stream follows ${row.version}`
@@ -74,10 +74,7 @@ export class Streams {
     return row
   }
 
-  /**
-   * Adds the event to the open append or begins a new one. Called before the event's own rules, which use the state
-   * before the append.
-   */
+  /** Adds the event to the open append or begins an append. Called before the event's rules. */
   begin(event: StreamEvent, row: AuditedStream, { kind, place }: { kind: DeclaredKind; place: Place }): void {
     const { append } = this.#open
     const { position, recordedAtMs } = place
@@ -98,11 +95,11 @@ export class Streams {
       const message = `${event.kind} of a ${kind.kind} that is ${row.state || 'new'}`
       this.#blame('lifecycle_impossible', position, { stream: row.stream, message })
     }
-    // Skip an event that begins no step, because it has been reported already.
+    // An event that begins no step does not open an append. It has been reported already.
     if (beginning.length > 0) this.#open.append = first
   }
 
-  /** Changes the stream's state if the event completes a step. */
+  /** Changes the state of the stream if the event completes a step. Called after the rules of the event. */
   end(row: AuditedStream, kind: DeclaredKind): void {
     const { append } = this.#open
     if (append === undefined) return
@@ -111,7 +108,7 @@ export class Streams {
     if (whole !== undefined) row.state = whole.to
   }
 
-  /** Closes the open append before an event of another append, and at the end. An incomplete step is a finding. */
+  /** Closes the open append and reports an incomplete step. Called before a new append and at the end. */
   settle(): void {
     const { append } = this.#open
     this.#open.append = undefined
@@ -120,14 +117,14 @@ export class Streams {
     this.#blame('append_incomplete', append.position, { stream: append.stream, message })
   }
 
-  /** Drops the open append without a finding after an unreadable event, which may have been a part of it. */
+  /** Drops the open append without a finding, because an unreadable event may have been a part of it. */
   overlook(): void {
     this.#open.append = undefined
   }
 
   /**
-   * Returns the steps that begin with these events in the state `from`. If the first event is impossible there, returns
-   * those of any state.
+   * Returns the steps that begin with these events in the state `from`. If no step begins with the first event there,
+   * returns the matching steps of all states.
    */
   #stepsOf(kind: DeclaredKind, { from, events }: OpenAppend, row: AuditedStream): readonly DeclaredStep[] {
     const key = `${kind.kind} ${from} ${events.join()}`

@@ -10,14 +10,15 @@ export interface TabCustodyDeps {
 }
 
 /**
- * Checks that the wallet for tabs holds what is on tabs, and returns what was compared. Refunds are left out: one that
- * was paid and is not recorded yet would be a false finding. The ledger was read before the chain, and only a tab that
- * was closed and paid out in between lowers the balance.
+ * Checks that the wallet for tabs has at least the prepaid balance of all tabs, and returns what was compared. Refunds
+ * of tabs are ignored: a refund that was paid but is not recorded yet would be a false finding. The ledger is read
+ * before the chain. In between, only a payout to a closed tab lowers the balance.
  */
 export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
   const { findings, postings, periods } = replay
   const compared: string[] = []
-  // Until the operator has moved them, deposits of before a change are in the wallet of that time.
+  // After a change of the wallet, earlier deposits stay in the old wallet until the operator moves them. So add the
+  // balances of all wallets.
   const wallets = [...new Set(periods.of('tab-wallet').map(({ text }) => text))]
   for (const mint of postings.mints()) {
     const prepaidBaseUnits = prepaidOf(postings, mint)

@@ -3,37 +3,37 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 
 /*
- * The stored tiles, from which the service creates its proofs. A tile has 256 consecutive hashes of one level. They
- * must be the leaf hashes of the bodies and the roots of complete subtrees.
+ * Compares the stored tiles, from which the service creates its proofs. A tile has 256 consecutive hashes of one level.
+ * They must be the leaf hashes of the bodies, or the roots of complete subtrees.
  */
 
 const tileHashes = 256
 const hashBytes = 32
 // A level of tiles covers eight levels of the tree.
 const levelsPerTile = 8
-// Number of full tiles in one query, about half a megabyte.
+// Number of full tiles in one query, which reads about 0.5 MB.
 const waitingMax = 64
 
 interface FullTile {
   readonly level: number
   readonly index: number
-  /** The hashes, with one character per byte. */
+  /** The 256 hashes, with one character per byte. */
   readonly hashes: string
-  /** Root of the subtree over the hashes. */
+  /** Root of the subtree over the hashes. '' until the tree reports it. */
   root: string
 }
 
 const tilesState = new StateDocument('tiles', (): { growing: string[][]; counts: number[]; waiting: FullTile[] } => {
-  // By level: hashes of the tile that is not full yet, and the number of full tiles. `waiting` has the full tiles that
-  // are not compared yet.
+  // `growing` has the hashes of the incomplete tile of each level. `counts` has the number of full tiles of each level.
+  // `waiting` has the full tiles that are not compared yet.
   return { growing: [], counts: [], waiting: [] }
 })
 
-/** Compares stored tiles with the leaves of the replay. Tiles after the newest checkpoint may be missing. */
+/** Compares the stored tiles with the leaves of the replay. Tiles after the newest checkpoint may be missing. */
 export class TilesMatch {
   readonly #findings: Findings
   readonly #state: ReturnType<(typeof tilesState)['of']>
-  /** Size of the newest stored checkpoint. */
+  /** Tree size of the newest stored checkpoint. Undefined until it is needed. */
   #sealedSize: number | undefined
   compared = 0
 
@@ -42,11 +42,12 @@ export class TilesMatch {
     this.#state = tilesState.of(state)
   }
 
-  /** Adds the root of the next complete subtree of 2^level leaves. */
+  /** Adds the root of the next complete subtree with 2^level leaves. */
   add(level: number, hash: string): void {
     if (level % levelsPerTile !== 0) return
     const tileLevel = level / levelsPerTile
-    // This hash is also the root of the tile below. The tree reports it directly after that tile's last hash.
+    // This hash is also the root of the last tile one level below. The tree reports it directly after the last hash of
+    // that tile.
     if (tileLevel > 0) {
       const below = this.#state.waiting.findLast((tile) => tile.level === tileLevel - 1)
       if (below !== undefined) below.root = hash
@@ -60,7 +61,7 @@ export class TilesMatch {
     this.#state.growing[tileLevel] = []
   }
 
-  /** Compares full tiles when enough have collected. Compares all of them if `isEnd`. */
+  /** Compares the full tiles when `waitingMax` of them are waiting, or always if `isEnd`. */
   async compare(source: DatabaseSource, isEnd: boolean): Promise<void> {
     if (isEnd) await this.#findSuperfluous(source)
     if (this.#state.waiting.length === 0 || (this.#state.waiting.length < waitingMax && !isEnd)) return
@@ -76,7 +77,7 @@ export class TilesMatch {
     for (const tile of waiting) this.#judge(tile, stored.get(`${tile.level}/${tile.index}`))
   }
 
-  /** Compares one tile. A tile is stored together with the checkpoint that covers it, so newer tiles may be missing. */
+  /** Compares one tile. A tile is stored with the checkpoint that covers it, so newer tiles may be missing. */
   #judge({ level, index, hashes, root }: FullTile, stored: StoredTile | undefined): void {
     const name = `${level}/${index}`
     const [first, next] = [firstLeafOf(level, index), firstLeafOf(level, index + 1)]
@@ -100,7 +101,7 @@ export class TilesMatch {
     }
   }
 
-  /** Reports tiles of events that the ledger does not have. */
+  /** Reports stored tiles that cover events which the ledger does not have. */
   async #findSuperfluous(source: DatabaseSource): Promise<void> {
     const counts = Array.from({ length: tileLevels }, (_, level) => this.#state.counts[level] ?? 0)
     const rows = await source.rows<{ level: number; index: string }>(
@@ -119,7 +120,7 @@ export class TilesMatch {
   }
 }
 
-// Number of levels in ledger.tiles.
+// Number of tile levels that `ledger.tiles` can have.
 const tileLevels = 7
 
 interface StoredTile {

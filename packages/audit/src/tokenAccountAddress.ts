@@ -3,9 +3,9 @@ import { base58 } from '@scure/base'
 import { AuditFault } from './auditFault.ts'
 
 /*
- * Derives the associated token account of a wallet from the public rule of Solana's programs. The address is a SHA-256
- * of the seeds and a byte that counts down from 255. It is the first hash that is not a point of the curve, so it has
- * no key.
+ * Derives the associated token account of a wallet by the public rule of Solana's programs. The address is a SHA-256 of
+ * the seeds and a bump byte that counts down from 255. The first hash that is not a point of the curve is the address,
+ * so no private key exists for it.
  */
 
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
@@ -19,7 +19,7 @@ export interface TokenAccountOwner {
   readonly mint: string
 }
 
-/** Derives the address without a library of Solana: the first one from bump 255 down that is not on the curve. */
+/** Returns the address in base58. Throws an `AuditFault` if an address is invalid. */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): string {
   const seeds = [wallet, tokenProgram, mint].map(decode)
   for (let bump = 255; bump >= 0; bump--) {
@@ -37,21 +37,18 @@ function decode(address: string): Uint8Array {
   return bytes
 }
 
-// Ed25519 (RFC 8032, 5.1): the field, and the constant d of the curve.
+// Ed25519 (RFC 8032, 5.1): the prime of the field, and the constant d of the curve.
 const prime = 2n ** 255n - 19n
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
-/**
- * Returns whether the curve has a point with this y. x² = (y² - 1) / (d y² + 1) must be a square, which Euler's
- * criterion tests.
- */
+/** True if the curve has a point with this y: x² = (y² - 1) / (d y² + 1) must be a square (Euler's criterion). */
 function isOnCurve(bytes: Buffer): boolean {
   const little = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
   const y = little & (2n ** 255n - 1n)
   const ySquared = (y * y) % prime
   const numerator = (ySquared - 1n + prime) % prime
   const denominator = (d * ySquared + 1n) % prime
-  // Test the product instead of the quotient: it is a square in the same cases and needs no division.
+  // Test the product instead of the quotient: both are squares in the same cases, and the product needs no division.
   const product = (numerator * denominator) % prime
   return product === 0n || power(product, (prime - 1n) / 2n) === 1n
 }

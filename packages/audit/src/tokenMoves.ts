@@ -1,12 +1,12 @@
 import { base58 } from '@scure/base'
 
-/* Token movements of one instruction, from the public layouts of the token programs. */
+/* Reads token movements from instructions, by the public layouts of the token programs. */
 
 export interface TokenMove {
   readonly kind: 'burn' | 'transfer' | 'mint'
   readonly source: string | undefined
   readonly destination: string | undefined
-  /** Undefined for a plain transfer, which does not name its mint. */
+  /** Mint of the tokens. Undefined for a plain transfer, which does not name it. */
   readonly mint: string | undefined
   readonly authority: string
   readonly amountBaseUnits: bigint
@@ -20,21 +20,21 @@ const memoPrograms = new Set([
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ])
-// Programs that move no tokens. Any other program may call a token program.
+// Programs whose instructions never move tokens. Any program outside of these sets may call a token program.
 const quietPrograms = new Set([
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
 ])
 
-/** Returns whether an instruction of the program shows all its token moves. */
+/** True if an instruction of this program shows all its token moves, without inner instructions. */
 export function showsItsMoves(program: string): boolean {
   return tokenPrograms.has(program) || memoPrograms.has(program) || quietPrograms.has(program)
 }
 
 interface Layout {
   readonly kind: TokenMove['kind']
-  /** Indexes of the accounts in the instruction. */
+  /** Indexes into the accounts of the instruction. */
   readonly source?: number
   readonly destination?: number
   readonly mint?: number
@@ -54,7 +54,7 @@ const layouts = new Map<number, Layout>([
 ])
 const transferWithFee: Layout = { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }
 
-/** The opening of a token account. It is the only trace of the owner if the account exists only within the transaction. */
+/** The opening of a token account. For a temporary account, the opening is the only record of the owner. */
 export interface TokenOpening {
   readonly account: string
   readonly mint: string
@@ -69,11 +69,11 @@ export interface ProgramCall {
 
 type TokenCall = Pick<ProgramCall, 'accounts' | 'data'>
 
-// Maximum of cached addresses: programs, mints, and the accounts of callers who pay again.
+// Maximum of cached addresses: programs, mints, and accounts of callers who pay repeatedly.
 const addressesMax = 10_000
 const addresses = new Map<string, string>()
 
-/** Returns the text of an address. The text is cached, because the next transactions often name the same address. */
+/** Returns an address in base58. The result is cached, because consecutive transactions often use the same addresses. */
 export function addressOf(bytes: Buffer): string {
   const name = bytes.toString('latin1')
   const known = addresses.get(name)
@@ -86,7 +86,7 @@ export function addressOf(bytes: Buffer): string {
 
 const memoPrefix = 'tollbook:'
 
-/** Returns the memos that bind a payment to a quote. */
+/** Returns the memos of Tollbook, which bind a payment to a quote. */
 export function memosOf(calls: readonly ProgramCall[]): readonly string[] {
   return calls
     .filter(({ program }) => memoPrograms.has(program))
@@ -94,12 +94,12 @@ export function memosOf(calls: readonly ProgramCall[]): readonly string[] {
     .filter((text) => text.startsWith(memoPrefix))
 }
 
-/** Returns the moves of all instructions. A Batch contains several. */
+/** Returns the token moves of all instructions. A Batch instruction can contain several moves. */
 export function movesIn(calls: readonly ProgramCall[]): readonly TokenMove[] {
   return tokenCallsIn(calls).flatMap((call) => moveOf(call) ?? [])
 }
 
-/** Returns the token accounts that the instructions open. */
+/** Returns the token accounts that these instructions open. */
 export function openingsIn(calls: readonly ProgramCall[]): readonly TokenOpening[] {
   return tokenCallsIn(calls).flatMap((call) => openingOf(call) ?? [])
 }
@@ -135,7 +135,7 @@ function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
 }
 
 const initializeAccount = 1
-// InitializeAccount2 and 3 have the owner in their data.
+// Numbers of InitializeAccount2 and InitializeAccount3, which have the owner in their data.
 const initializeWithOwner = new Set([16, 18])
 const addressBytes = 32
 
@@ -148,8 +148,8 @@ function openingOf({ accounts, data }: TokenCall): TokenOpening | undefined {
 }
 
 /**
- * Splits a Batch. After the byte 255, each inner instruction has its number of accounts, its length and its data. Their
- * accounts follow one another.
+ * Splits a Batch instruction into its inner instructions. After the byte 255, each inner instruction has its number of
+ * accounts, its length and its data. The accounts of all inner instructions follow one another in one list.
  */
 function batchedCalls({ accounts, data }: TokenCall): readonly TokenCall[] {
   const calls: TokenCall[] = []
@@ -158,7 +158,7 @@ function batchedCalls({ accounts, data }: TokenCall): readonly TokenCall[] {
     const count = data.readUInt8(at)
     const length = data.readUInt8(at + 1)
     const inner = data.subarray(at + 2, at + 2 + length)
-    // Skip a Batch within a Batch, because the token program rejects it.
+    // Skip a nested Batch, because the token program rejects it.
     if (inner[0] !== batch) calls.push({ accounts: accounts.slice(taken, taken + count), data: inner })
     taken += count
     at += 2 + length

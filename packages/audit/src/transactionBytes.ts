@@ -13,10 +13,7 @@ export interface ReadTransaction {
   readonly signatures: readonly Buffer[]
   /** The bytes that the signatures cover. */
   readonly message: Buffer
-  /**
-   * Static keys. The first ones are the signers, in the order of the signatures. Addresses from lookup tables are not
-   * included.
-   */
+  /** Static keys: first the signers, in the order of the signatures. Excludes keys from lookup tables. */
   readonly keys: readonly Buffer[]
   readonly instructions: readonly ReadInstruction[]
   readonly usesLookupTables: boolean
@@ -26,7 +23,7 @@ const signatureBytes = 64
 const keyBytes = 32
 const versionFlag = 0x80
 
-/** Parses the bytes. Undefined unless they are exactly one transaction of a known version. */
+/** Parses the bytes of one transaction. Undefined if the bytes are not exactly one transaction of a known version. */
 export function readTransactionBytes(bytes: Buffer): ReadTransaction | undefined {
   const reader = new ByteReader(bytes)
   try {
@@ -58,7 +55,7 @@ function readLookup(reader: ByteReader): void {
   reader.take(reader.length())
 }
 
-// Maximum length of a list. A transaction has at most 1,232 bytes.
+// Maximum number of items in a list, because a transaction has at most 1,232 bytes.
 const listMax = 1_232
 
 class ByteReader {
@@ -83,7 +80,7 @@ class ByteReader {
     return this.#bytes.subarray(this.at - count, this.at)
   }
 
-  /** Reads Solana's compact-u16: seven bits per byte, lowest first. */
+  /** Reads a length in Solana's compact-u16: 1 to 3 bytes, seven bits per byte, lowest first. */
   length(): number {
     let value = 0
     for (let shift = 0; shift <= 14; shift += 7) {

@@ -1,7 +1,7 @@
 import type { Replay } from './replay.ts'
 import { unknownMark } from './streams.ts'
 
-/** Streams that begin with the same unknown kind of event. */
+/** Totals of the streams that begin with the same unknown event. */
 interface UnknownBeginning {
   readonly firstEvent: string
   readonly position: number
@@ -9,10 +9,7 @@ interface UnknownBeginning {
   readonly events: number
 }
 
-/**
- * Adds one finding for each unknown kind of stream. `declared` maps the unknown kinds of the database to the events
- * that begin their streams.
- */
+/** Adds a finding for each unknown kind. `declared` maps the database's unknown kinds to their first events. */
 export function reportUnknownKinds(replay: Replay, declared: ReadonlyMap<string, readonly string[]>): void {
   const rows = replay.state
     .select(`select kind, min(firstPosition) as position, count(*) as streams, sum(version) as events

@@ -7,7 +7,7 @@ import { sumOf, type TokenMove } from './tokenMoves.ts'
 export interface UnrecordedDeps {
   readonly node: ChainNode
   readonly replay: Replay
-  /** Maximum age of a transfer on chain that the ledger may not have yet. */
+  /** Maximum age of a transfer, in milliseconds, that may be missing because a caller has not presented it yet. */
   readonly recordedWithinMs: number
   readonly figures: {
     lookedFor: number
@@ -19,12 +19,12 @@ interface Unrecorded {
   readonly signature: string
   readonly mint: string
   readonly accounts: readonly string[]
-  /** Age of the transfer when the ledger's last event was recorded. */
+  /** Age of the transfer in milliseconds, at the time of the ledger's last event. */
   readonly ageMs: number
 }
 
 /**
- * Searches the chain for transactions that changed the balance of one of the token accounts and are missing from the
+ * Searches the chain for transactions that changed the balance of one of these token accounts and are missing from the
  * ledger. All accounts have the same mint.
  */
 export async function findUnrecordedTransfers(
@@ -35,7 +35,7 @@ export async function findUnrecordedTransfers(
   const seen = new Set<string>()
   for (const account of accounts) {
     for await (const { signature, ageMs } of landedOn(deps, account)) {
-      // Skip a transfer between two of the accounts the second time, because the node lists it for both.
+      // The node lists a transfer between two of the accounts for both of them. Check it only once.
       if (accounts.length > 1 && seen.has(signature)) continue
       if (accounts.length > 1) seen.add(signature)
       deps.figures.lookedFor++
@@ -63,7 +63,7 @@ async function* landedOn(
   }
 }
 
-/** A payment in another mint does not explain a change in this one. */
+/** True if the ledger has the transaction in this mint. A payment in another mint does not explain the change. */
 function isRecorded({ replay }: UnrecordedDeps, signature: string, mint: string): boolean {
   const row = replay.streams.find(solanaStream(signature))
   if (row === undefined || row.state === 'submitted') return false
@@ -79,8 +79,8 @@ async function judgeUnrecorded(
   if (landed === undefined) return
   const { moves, accounts } = movesOf(landed, mint)
   const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
-  // Ignore transactions without a change, such as the opening of the account or a transfer between the service's own
-  // accounts.
+  // Ignore transactions that do not change the total, such as the opening of an account or a transfer between the
+  // service's accounts.
   if (change === 0n) return
   if (change > 0n && ageMs < recordedWithinMs) {
     figures.presentable++

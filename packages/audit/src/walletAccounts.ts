@@ -2,11 +2,11 @@ import type { ChainNode } from './chainNode.ts'
 import type { PaidAccount } from './landedPayment.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
 
-/** The associated token accounts of payment wallets. Payments to other accounts do not count. */
+/** Finds the associated token accounts of payment wallets. Payments to other accounts do not count. */
 export class WalletAccounts {
   readonly #node: ChainNode
   readonly #tokenPrograms = new Map<string, Promise<string>>()
-  /** Cache of derived addresses by mint and wallet. Deriving one takes 0.1 ms or more. */
+  /** Cache of derived addresses by mint and wallet. The derivation of one address takes 0.1 ms or more. */
   readonly #tokenAccounts = new Map<string, string>()
 
   constructor(node: ChainNode) {
