@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import type { ChainTransaction, Message } from './chainTransaction.ts'
 import { isReserved, programNameOf } from './programs.ts'
 
-/** Addresses that a v0 transaction loads from lookup tables, in the order by which instructions index them. */
+/** Addresses that a v0 transaction loads from lookup tables. Instructions index them in this order. */
 export interface LoadedAddresses {
   readonly writable: readonly Uint8Array[]
   readonly readonly: readonly Uint8Array[]
@@ -15,22 +15,22 @@ export interface AccountKey {
   readonly source: 'transaction' | 'lookupTable'
 }
 
-/** A transaction with its complete list of accounts: static keys, then loaded writable ones, then loaded readonly ones. */
+/** A transaction with its complete list of accounts: static keys, then loaded writable keys, then loaded readonly keys. */
 export interface ResolvedTransaction extends ChainTransaction {
   readonly loaded: LoadedAddresses
   readonly keys: readonly AccountKey[]
-  /** Positions in `keys` that a top-level instruction calls as a program. */
+  /** Indexes in `keys` of the programs that top-level instructions call. */
   readonly invoked: ReadonlySet<number>
 }
 
-/** Lists all accounts of the transaction in order: static keys, then loaded writable ones, then loaded readonly ones. */
+/** Adds the complete list of accounts to a transaction, in the order of instruction indexes. */
 export function resolveTransaction(transaction: ChainTransaction, loaded: LoadedAddresses): ResolvedTransaction {
   const { message } = transaction
   const invoked = new Set(message.instructions.map((each) => each.programIndex))
   return { ...transaction, loaded, keys: accountKeys(message, { loaded, invoked }), invoked }
 }
 
-/** Returns the account at an index. Instructions, including inner ones, refer to accounts by their index in this list. */
+/** Returns the account at an index of the complete list. Inner instructions use the same indexes. */
 export function keyAt(keys: readonly AccountKey[], index: number): AccountKey {
   return assertPresent(keys[index], 'every index was checked when the message was read')
 }

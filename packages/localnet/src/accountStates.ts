@@ -4,13 +4,13 @@ import { type SqlRow, blobOf } from './sqlValue.ts'
 import type { AccountAt, AccountState } from './svm.ts'
 import { parseTokenAccount } from './tokenAccount.ts'
 
-/** State of an account from a position and slot on. */
+/** State of an account from this position and slot on. */
 export interface AccountVersion extends AccountAt {
   readonly position: number
   readonly slot: number
 }
 
-/** All states that accounts had, because litesvm has only the newest. Accounts of the genesis have none here. */
+/** Stores all states of accounts, because litesvm has only the newest. Excludes unchanged genesis accounts. */
 export class AccountStates {
   readonly #insert: StatementSync
   readonly #at: StatementSync
@@ -27,7 +27,7 @@ export class AccountStates {
     this.#newest = database.prepare('select slot from versions where address = ? order by position desc limit 1')
     this.#changedAfter = database.prepare('select distinct address from versions where slot > ?')
     this.#ownedBy = database.prepare('select distinct address from versions where token_owner = ? order by address')
-    // SQLite takes the other columns from the row with the maximum.
+    // With `max`, SQLite returns the other columns of the row that has the maximum.
     this.#all = database.prepare('select address, state, max(position) from versions group by address')
   }
 
@@ -36,29 +36,29 @@ export class AccountStates {
     this.#insert.run(address, position, slot, tokenOwner ?? null, state === undefined ? null : serialize(state))
   }
 
-  /** The slot of the last change. Undefined for an account of the genesis, whose state the engine has. */
+  /** Returns the slot of the last change. Undefined for an unchanged genesis account, whose state only the engine has. */
   changedSlot(address: Uint8Array): number | undefined {
     const slot = this.#newest.get(address)?.['slot']
     return typeof slot === 'number' ? slot : undefined
   }
 
-  /** The state at the end of the slot. */
+  /** Returns the state at the end of the slot. Undefined if the account did not exist then. */
   at(address: Uint8Array, slot: number): AccountState | undefined {
     const row = this.#at.get(address, slot)
     return row === undefined ? undefined : stateIn(row)
   }
 
-  /** Addresses of accounts that changed after the slot. */
+  /** Returns the addresses of accounts that changed after the slot. */
   changedAfter(slot: number): Uint8Array[] {
     return this.#changedAfter.all(slot).map((row) => blobOf(row['address']))
   }
 
-  /** Addresses of token accounts that the wallet owned at any time. */
+  /** Returns the addresses of token accounts that the wallet owned at any time. */
   tokenAccountsOf(owner: Uint8Array): Uint8Array[] {
     return this.#ownedBy.all(owner).map((row) => blobOf(row['address']))
   }
 
-  /** The newest states. */
+  /** Returns the newest state of every stored account. */
   all(): AccountAt[] {
     return this.#all.all().map((row) => ({ address: blobOf(row['address']), state: stateIn(row) }))
   }

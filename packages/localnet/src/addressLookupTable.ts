@@ -4,7 +4,7 @@ import type { AddressTableLookup, Message } from './chainTransaction.ts'
 import { programBytes } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
-/** The names that the runtime uses, as in a `TransactionError`. */
+/** Reasons for a failed lookup, with the names of the runtime's `TransactionError`. */
 export type LookupFailure =
   | 'AddressLookupTableNotFound'
   | 'InvalidAddressLookupTableOwner'
@@ -14,8 +14,9 @@ export type LookupFailure =
 export type ReadAccount = (address: Uint8Array) => AccountState | undefined
 
 /**
- * Looks up the addresses, or returns the reason for a failure. The runtime resolves the same lookups again and checks
- * whether a fresh or deactivated table may be used in this slot. This function only needs the addresses.
+ * Returns the addresses that the message loads from lookup tables, or the reason for a failure. The runtime resolves
+ * the same lookups again. It also checks whether a new or deactivated table may be used in this slot, so this function
+ * does not.
  */
 export function loadAddresses(message: Message, read: ReadAccount): LoadedAddresses | LookupFailure {
   const writable: Uint8Array[] = []
@@ -29,7 +30,10 @@ export function loadAddresses(message: Message, read: ReadAccount): LoadedAddres
   return { writable, readonly }
 }
 
-/** Checks in the order of the runtime, so that preflight and simulation return the same error. */
+/**
+ * Returns the addresses of a table, or the reason for a failure. The checks have the order of the runtime, so that
+ * preflight and simulation return the same error.
+ */
 function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'
@@ -37,7 +41,7 @@ function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly
   return addressesIn(account.data) ?? 'InvalidAddressLookupTableData'
 }
 
-/** Undefined for data that is not a lookup table. The addresses are views of the data. */
+/** Returns the addresses in a lookup table, as views of its data. Undefined if the data is not a lookup table. */
 function addressesIn(data: Uint8Array): readonly Uint8Array[] | undefined {
   if (data.length < tableHeaderBytes || (data.length - tableHeaderBytes) % 32 !== 0) return undefined
   if (!sameBytes(data.subarray(0, lookupTableState.length), lookupTableState)) return undefined
@@ -55,7 +59,7 @@ function pick(addresses: readonly Uint8Array[], indexes: Uint8Array, into: Uint8
   return true
 }
 
-/** The first u32 of the account's data: 0 is an uninitialized table, 1 a table. */
+/** First u32 of the account data, little-endian. 1: an initialized table. 0: not initialized. */
 const lookupTableState = Uint8Array.of(1, 0, 0, 0)
-/** State, deactivation slot, last extended slot and index, authority, padding. The addresses follow. */
+/** Bytes before the addresses: state, deactivation slot, last extended slot and index, authority and padding. */
 const tableHeaderBytes = 56

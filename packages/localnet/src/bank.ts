@@ -18,10 +18,10 @@ import { type Balances, chargedLamports, collectBalances } from './tokenBalances
 import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** The bank calls a listener after a change. The listener may read the bank but must not change it. */
+/** Callbacks that the bank calls after a change. They may read the bank but must not change it. */
 export interface BankListener {
   slotReached(): void
-  /** A transaction has landed. */
+  /** Called after a transaction has landed. */
   landed?(): void
 }
 
@@ -30,11 +30,11 @@ export interface SimulationReport {
   readonly outcome: ExecutionOutcome
   readonly before: Balances
   readonly after: Balances
-  /** The accounts by address, as they are after the transaction. */
+  /** Written accounts after the transaction, by the `byteKey` of the address. */
   readonly accounts: ReadonlyMap<string, AccountState | undefined>
 }
 
-/** A point to which the chain can return. It is valid until the chain returns to an earlier point. */
+/** A point to which the chain can return. It becomes invalid when the chain returns to an earlier point. */
 export interface ForkPoint {
   readonly slot: number
 }
@@ -42,34 +42,34 @@ export interface ForkPoint {
 export interface BankDeps {
   readonly database: ChainDatabase
   readonly clock: Clock
-  /** Origin of the bank from which this one branches. */
+  /** State from which the new bank starts. Absent: the bank starts from the database. */
   readonly origin?: BankOrigin
-  /** Default: mainnet's numbers. */
+  /** Slots in one epoch. Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
   readonly blockhashSlots?: number
 }
 
-/** Start of a branch: the engine's state and the times of the preceding slots. */
+/** Start of a branch: the state of the engine, and the times of the preceding slots in seconds since 1970. */
 interface BankOrigin {
   readonly snapshot: Uint8Array
   readonly slotTimes: ReadonlyMap<number, number>
 }
 
-/** Options for a dry run in the state of a slot. */
+/** Options for a simulation in the state of a slot. */
 export interface SimulateOptions {
   readonly slot: number
   readonly verifySignatures: boolean
 }
 
-/** Maximum lag of a node. */
+/** Maximum lag of a node, in slots. */
 export const lagSlotsMax = 512
 
-/** Two days of slots. Few local chains reach their second epoch. */
+/** Slots of two days. Few local chains reach their second epoch. */
 const mainnetSlotsPerEpoch = 432_000
 
 /**
  * The chain itself: a sequence of slots on one engine, with all landed transactions. It does not depend on JSON or
- * sockets. The engine has only the newest state; the database has the older ones.
+ * sockets. The engine has only the newest state, and the database has the older states.
  */
 export class Bank {
   readonly genesis: Genesis
@@ -83,7 +83,7 @@ export class Bank {
   readonly #listeners = new Set<BankListener>()
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
-  /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
+  /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so the bank sets them only before a use. */
   #engineSlot = 0
 
   constructor({ database, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch, blockhashSlots }: BankDeps) {
@@ -100,13 +100,13 @@ export class Bank {
     this.#noteSlot()
   }
 
-  /** Calls the listener until the returned function is called. */
+  /** Adds a listener. The returned function removes it. */
   listen(listener: BankListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** All accounts at the end of the slot. */
+  /** Returns a view of all accounts at the end of the slot. */
   stateAt(slot: number): BankState {
     return bankStateAt({ slot, engine: this.#engine(), states: this.#database.accounts })
   }
@@ -115,19 +115,19 @@ export class Bank {
     return this.#svm.rentExemptLamports(dataLength)
   }
 
-  /** Start of the slot in seconds since 1970. Undefined for an old slot without a transaction. */
+  /** Returns the start of a slot in seconds since 1970. Undefined for an old slot without a transaction. */
   blockTimeSeconds(slot: number): number | undefined {
     return this.#slotTimes.get(slot) ?? this.history.timeOfSlotSeconds(slot)
   }
 
-  /** Loads the addresses of a v0 transaction from its lookup tables as of the slot. */
+  /** Loads the addresses of a v0 transaction from its lookup tables, in the state of the slot. */
   resolve(transaction: ChainTransaction, slot: number): ResolvedTransaction | LookupFailure {
     const { account } = this.stateAt(slot)
     const loaded = loadAddresses(transaction.message, account)
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
   }
 
-  /** Reason why the transaction cannot execute in the slot, whatever its effects. Undefined if it can. */
+  /** Returns why the transaction cannot execute in the slot. Undefined if it can execute, even if it would then fail. */
   refusal(transaction: ChainTransaction, slot: number): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
     const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
     if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
@@ -136,10 +136,7 @@ export class Bank {
     return namesStoredNonce(transaction.message, this.stateAt(slot).account) ? undefined : 'BlockhashNotFound'
   }
 
-  /**
-   * Executes with a check of the signatures and without keeping the result, as a node does before it forwards a
-   * transaction.
-   */
+  /** Verifies the signatures and simulates the transaction, as a node does before it forwards a transaction. */
   preflight(transaction: ResolvedTransaction, slot: number): ExecutionOutcome {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(true)
@@ -147,7 +144,7 @@ export class Bank {
     })
   }
 
-  /** Executes without keeping the result, and reports all effects. */
+  /** Executes the transaction without storing the result, and reports all effects. */
   simulate(transaction: ResolvedTransaction, { slot, verifySignatures }: SimulateOptions): SimulationReport {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(verifySignatures)
@@ -164,9 +161,9 @@ export class Bank {
   }
 
   /**
-   * Executes and commits. A transaction that charged no fee did not land, for example without a payer. Its error is
-   * returned and nothing is recorded, as if a leader had dropped it. One that charged a fee is recorded, failed or
-   * not.
+   * Executes and commits a transaction. If no fee was charged, for example because the payer does not exist, the
+   * transaction did not land. Its error is then returned and nothing is recorded, as if a leader had dropped it. A
+   * transaction that charged a fee is recorded, even if it failed.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
@@ -190,13 +187,13 @@ export class Bank {
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    // Load the program into the engine first, because the engine refuses bytes that are not a program. The
-    // database must only contain programs that load again.
+    // Load the program into the engine first, because the engine refuses bytes that are not a program. The database
+    // must contain only programs that the engine can load.
     this.#engine().addProgram(address, elf)
     this.#database.addProgram({ address, elf })
   }
 
-  /** Creates an account without a transaction, if no account has its address. */
+  /** Creates a rent-exempt account without a transaction. Does nothing if the account exists. */
   placeAccount(address: Uint8Array, { owner, data }: Pick<AccountState, 'owner' | 'data'>): void {
     const engine = this.#engine()
     if (engine.account(address) !== undefined) return
@@ -207,7 +204,7 @@ export class Bank {
   }
 
   advanceSlots(count: number): void {
-    // Write to disk before notifying any listener, so that no client sees a slot that a restart would undo.
+    // Write the slot to disk before notifying listeners, so that no client sees a slot that a restart would undo.
     this.#database.slotReached(this.slots.current + count)
     for (let step = 0; step < count; step++) {
       this.slots.advance()
@@ -233,7 +230,7 @@ export class Bank {
     this.#engineSlot = 0
   }
 
-  /** Returns an independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
+  /** Returns an independent chain with the same past, in memory. Its next slots have other blockhashes. */
   branch(): Bank {
     const { current, blockhashSlots } = this.slots
     const database = this.#database.branch({ slot: current, salt: randomBytesOf(32) })
@@ -241,7 +238,7 @@ export class Bank {
     return new Bank({ database, clock: this.#clock, origin, slotsPerEpoch: this.slotsPerEpoch, blockhashSlots })
   }
 
-  /** Gives a new engine the accounts and programs of the chain. */
+  /** Loads the accounts and programs of the chain into a new engine. Creates the faucet's account on a new chain. */
   #restore(): void {
     const { accounts } = this.#database
     const { account } = this.#faucet
@@ -250,7 +247,7 @@ export class Bank {
     for (const each of executableLast(accounts.all())) this.#svm.setAccount(each)
   }
 
-  /** Records a landed transaction, with the new states of its writable accounts. */
+  /** Records a landed transaction with the new states of its writable accounts, and notifies the listeners. */
   #keep(executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>): void {
     const slot = this.slots.current
     const blockTimeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
@@ -262,7 +259,7 @@ export class Bank {
     for (const listener of this.#listeners) listener.landed?.()
   }
 
-  /** Returns the engine with its clock and slot hashes at the current slot. */
+  /** Returns the engine after setting its clock and slot hashes to the current slot. */
   #engine(): Svm {
     const slot = this.slots.current
     if (this.#engineSlot !== slot) {
@@ -274,8 +271,8 @@ export class Bank {
   }
 
   /**
-   * Runs with the transaction's accounts and the Clock as of the slot. Besides them the runtime reads only programs,
-   * which do not change, and SlotHashes, which stay the newest.
+   * Calls `run` while the engine has the transaction's accounts and the Clock of an older slot, then restores the
+   * newest. The runtime also reads programs, which do not change, and SlotHashes, which are not set back.
    */
   #inSlot<T>({ slot, transaction }: { slot: number; transaction: ResolvedTransaction }, run: (engine: Svm) => T): T {
     const engine = this.#engine()
@@ -295,19 +292,13 @@ export class Bank {
     }
   }
 
-  /**
-   * Records the time of the slot in whole seconds, as in the Clock sysvar. It is the block time of the slot's
-   * transactions.
-   */
+  /** Records the time of the current slot in whole seconds. This is the block time of the slot's transactions. */
   #noteSlot(): void {
     this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
     this.#slotTimes.delete(this.slots.current - slotTimesMax)
   }
 
-  /**
-   * Removes fork points marked after this one, because they are in the dropped part. The map is in the order of
-   * marking.
-   */
+  /** Removes the fork points that were marked after this point, because their part of the chain is dropped. */
   #forgetForksAfter(point: ForkPoint): void {
     let found = false
     for (const each of this.#forks.keys()) {
@@ -327,13 +318,13 @@ interface ForkState {
 }
 
 /**
- * Sorts executable accounts last. The engine links a program when its account is set, and needs the account with its
- * code by then.
+ * Sorts executable accounts last. When the account of a program is set, the engine links the program and needs the
+ * account that contains its code.
  */
 function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
   const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)
   return [...accounts].sort((one, other) => rank(one) - rank(other))
 }
 
-/** A little over an hour of slots. Older slots without a transaction have no block time. */
+/** Maximum of stored slot times: a little over one hour. Older slots without a transaction have no block time. */
 const slotTimesMax = 10_000

@@ -9,17 +9,17 @@ export interface BankStateDeps {
   readonly states: AccountStates
 }
 
-/** All accounts as of the end of one slot. */
+/** View of all accounts at the end of one slot. */
 export interface BankState {
   readonly slot: number
   account(address: Uint8Array): AccountState | undefined
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
-  /** Sorted by address, so that two nodes with the same accounts return the same order. */
+  /** Returns the token accounts of a wallet, sorted by address so that all nodes return the same order. */
   tokenAccountsOf(owner: Uint8Array): readonly AccountAt[]
 }
 
 export function bankStateAt({ slot, engine, states }: BankStateDeps): BankState {
-  // The engine has the state of every account that has not changed since.
+  // The engine has the newest states. Read an older state only if the account changed after the slot.
   const account = (address: Uint8Array): AccountState | undefined =>
     (states.changedSlot(address) ?? 0) > slot ? states.at(address, slot) : engine.account(address)
   return {

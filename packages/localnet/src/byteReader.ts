@@ -1,9 +1,9 @@
-/** The bytes violate their format. */
+/** Thrown for bytes that violate their format. */
 export class MalformedBytes extends Error {
   override readonly name = 'MalformedBytes'
 }
 
-/** Reads fields in order. Every read checks the length first, so a short input never reads as zeros. */
+/** Reads fields in order. Every read checks the length first, so that a short input is not read as zeros. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #position = 0
@@ -20,7 +20,7 @@ export class ByteReader {
     return this.take(1)[0] ?? 0
   }
 
-  /** Returns a view, not a copy. */
+  /** Returns the next bytes as a view, not as a copy. */
   take(length: number): Uint8Array {
     const start = this.#position
     if (start + length > this.#bytes.length) throw new MalformedBytes(`ends at byte ${this.#bytes.length}, too early`)
@@ -35,8 +35,9 @@ export class ByteReader {
   }
 
   /**
-   * Reads Solana's compact-u16: seven bits per byte, low ones first, three bytes at most. Only the shortest encoding is
-   * legal. litesvm 1.5.0 aborts the whole process on any other, so this check prevents a crash by a client.
+   * Reads a length in Solana's compact-u16: one to three bytes, seven bits per byte, low bits first. Only the shortest
+   * encoding is valid. litesvm 1.5.0 aborts the whole process on any other encoding, so this check prevents a crash by
+   * a client.
    */
   compactU16(): number {
     let value = 0

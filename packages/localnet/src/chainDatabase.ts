@@ -12,7 +12,7 @@ import { blobOf, integerOf } from './sqlValue.ts'
 import type { AccountAt } from './svm.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** Identity of the chain: the seed of all its blockhashes and of its faucet. */
+/** Identity of the chain. The blockhashes and the faucet's key are derived from the hash. */
 export interface Genesis {
   readonly hash: Uint8Array
   readonly createdAtSeconds: number
@@ -25,13 +25,12 @@ export interface Program {
 
 /**
  * A chain in SQLite, in memory or in a file. In a file, all data survives a `kill -9` once the call returns. A power
- * failure may lose the last seconds: a chain for development does not need an fsync per transaction.
- *
- * Every row has a position in the order of writing, so that a dropped fork is the rows from a position on.
+ * failure may lose the last seconds, because a chain for development does not need an fsync for each transaction. Every
+ * row has a position in the order of writing. To drop a fork, the rows from a position on are deleted.
  */
 export class ChainDatabase {
   readonly genesis: Genesis
-  /** The slot in which the chain continues. */
+  /** Slot in which the chain continues. */
   readonly firstSlot: number
   readonly history: History
   readonly accounts: AccountStates
@@ -54,14 +53,14 @@ export class ChainDatabase {
     this.#position = Math.max(...positioned.map((table) => nextPosition(database, table)))
   }
 
-  /** Creates a chain that ends with its process, for tests and trials. */
+  /** Creates a chain in memory for tests and trials. It ends with the process. */
   static inMemory(genesis: Genesis, slot = firstSlot): ChainDatabase {
     const database = new DatabaseSync(':memory:')
     create(database, genesis, slot)
     return new ChainDatabase(database)
   }
 
-  /** Opens the directory, or creates it with the given genesis. Only one process at a time may use it. */
+  /** Opens or creates the chain in the directory. Throws a `Fault` if another process uses the directory. */
   static async open(directory: string, genesis: Genesis): Promise<ChainDatabase> {
     await createDirectory(directory)
     const path = await realpath(directory)
@@ -75,7 +74,8 @@ export class ChainDatabase {
       const version = integerOf(database.prepare('pragma user_version').get()?.['user_version'])
       assert(version === 0 || version === formatVersion, `the format is ${formatVersion}, not ${version}`)
       if (version === 0) create(database, genesis, firstSlot)
-      // Open a new slot, so that clients that saw the old one do not miss a transaction in it.
+      // Continue in a new slot. Clients may have read the last slot already, and would miss a transaction that landed
+      // there later.
       else database.exec('update chain set slot = slot + 1')
       return new ChainDatabase(database, claim)
     } catch (cause) {
@@ -85,7 +85,7 @@ export class ChainDatabase {
     }
   }
 
-  /** Position of the next row, for `dropFrom`. */
+  /** Position of the next write. `dropFrom` takes it to undo later writes. */
   get position(): number {
     return this.#position
   }
@@ -102,7 +102,7 @@ export class ChainDatabase {
     return rows.map((row) => ({ address: blobOf(row['address']), elf: blobOf(row['elf']) }))
   }
 
-  /** Stores a landed transaction with the new states of its writable accounts. */
+  /** Stores a landed transaction and the new states of its writable accounts. */
   land(record: TransactionRecord, changed: readonly AccountAt[]): void {
     this.#write((position) => {
       this.history.append(position, record)
@@ -110,7 +110,7 @@ export class ChainDatabase {
     })
   }
 
-  /** Stores an account that exists without a transaction from the slot on. */
+  /** Stores an account that was created without a transaction and exists from the slot on. */
   place(account: AccountAt, slot: number): void {
     this.#write((position) => this.accounts.append({ position, slot, ...account }))
   }
@@ -125,7 +125,7 @@ export class ChainDatabase {
     this.#database.prepare('update chain set slot = ?').run(slot)
   }
 
-  /** Drops all rows from the position on, and starts another branch after the slot. */
+  /** Deletes all rows from the position on, and starts a new branch after the slot. */
   dropFrom(position: number, { slot, salt }: { readonly slot: number; readonly salt: Uint8Array }): void {
     this.#write((branchPosition) => {
       for (const table of positioned) this.#database.prepare(`delete from ${table} where position >= ?`).run(position)
@@ -135,8 +135,8 @@ export class ChainDatabase {
   }
 
   /**
-   * Throws after a failed write, such as on a full disk. The engine is then ahead of the file, so no execution may
-   * follow.
+   * Throws if an earlier write failed, for example on a full disk. The engine is then ahead of the file, so it must not
+   * execute further transactions.
    */
   assertWritable(): void {
     if (this.#failure === undefined) return
@@ -146,7 +146,7 @@ export class ChainDatabase {
     })
   }
 
-  /** Returns an independent copy in memory. Its next slots have other blockhashes. */
+  /** Returns an independent copy in memory. The next slots of the copy have other blockhashes. */
   branch(from: { readonly slot: number; readonly salt: Uint8Array }): ChainDatabase {
     const database = new DatabaseSync(':memory:')
     create(database, this.genesis, from.slot)
@@ -182,7 +182,7 @@ export class ChainDatabase {
   }
 }
 
-/** Increase this number if an older reader would misread the new format. */
+/** Version of the format. Increase it if an older program would misread the new format. */
 const formatVersion = 3
 
 const positioned = ['branches', 'programs', 'transactions', 'mentions', 'versions'] as const
@@ -210,8 +210,8 @@ function nextPosition(database: DatabaseSync, table: string): number {
 }
 
 /**
- * Not recursive, because Node never ends a recursive mkdir below /proc. A mistyped path is also refused instead of
- * created.
+ * Creates the directory, but not its parents, so that a mistyped path is refused. A recursive mkdir would also never
+ * end below /proc.
  */
 async function createDirectory(directory: string): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch(async (cause: unknown) => {

@@ -22,16 +22,16 @@ export interface ChainNodeDeps {
   readonly clock: Clock
 }
 
-/** Slots at which the node froze or left the main branch. */
+/** Slots at which the node froze or left the main branch. Undefined: it did not. */
 interface Departure {
   readonly frozenSlot: number | undefined
   readonly forkSlot: number | undefined
 }
 
 /**
- * One RPC node: a view of the chain that depends on the node's behaviour. All JSON-RPC methods read through it. A
- * healthy node shows the main bank by commitment, as Agave does. A client that reads at `finalized` reads and simulates
- * in the state of the finalized slot, with the blockhashes of that time.
+ * One RPC node: a view of the chain that depends on the node's behaviour. All JSON-RPC methods read through this class.
+ * A healthy node shows the main bank by commitment, as Agave does. At `finalized`, a client reads and simulates in the
+ * state of the finalized slot, with the blockhashes of that time.
  */
 export class ChainNode {
   readonly #deps: ChainNodeDeps
@@ -49,37 +49,37 @@ export class ChainNode {
     return this.#behaviour
   }
 
-  /** The chain that the node follows. */
+  /** Chain that the node follows: the main chain, or a separate one for a fork or another genesis. */
   get bank(): Bank {
     return this.#own ?? this.#deps.main
   }
 
-  /** Changes the behaviour immediately. A node that now lags shows slots older than those it has already shown. */
+  /** Changes the behaviour immediately. If the node now lags, it shows older slots than it showed before. */
   behave(behaviour: NodeBehaviour): void {
     const was = this.#behaviour
     this.#behaviour = behaviour
     if (behaviour.claimSends !== true) this.#claimed.clear()
     if (behaviour.fork !== was.fork || behaviour.otherGenesis !== was.otherGenesis) this.#own = this.#openOwnBank()
     const { current } = this.bank.slots
-    // Freeze at the previous slot, because the current one is still being filled.
+    // Freeze at the previous slot, because transactions may still land in the current slot.
     const slotsBack = Math.max(1, behaviour.lag ?? 0)
     const frozenSlot = behaviour.freeze === true ? (this.#departure.frozenSlot ?? current - slotsBack) : undefined
     const forkSlot = behaviour.fork === true ? (this.#departure.forkSlot ?? current) : undefined
     this.#departure = { frozenSlot, forkSlot }
   }
 
-  /** The newest slot with this commitment on this node. */
+  /** Returns the newest slot that has this commitment on this node. */
   slotAt(commitment: Commitment): number {
     const { current } = this.bank.slots
     const { frozenSlot, forkSlot } = this.#departure
     const processed = Math.min(frozenSlot ?? current - (this.#behaviour.lag ?? 0), current)
     const slot = processed - slotsUntil[commitment]
-    // A branch without a majority of votes gets no new root.
+    // A fork has no majority of votes, so its slots never become final.
     const hasRoot = commitment !== 'finalized' || forkSlot === undefined
     return hasRoot ? slot : Math.min(slot, forkSlot - slotsUntil.finalized)
   }
 
-  /** The slot whose transactions and blockhashes the node shows. */
+  /** Returns the slot whose transactions and blockhashes the node uses at this commitment. */
   bankSlot(commitment: Commitment): number {
     return this.slotAt(this.#behaviour.newestState === true ? 'processed' : commitment)
   }
@@ -89,7 +89,7 @@ export class ChainNode {
     return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed'
   }
 
-  /** The accounts at a commitment. `slot` is the one that answers contain. */
+  /** Returns the accounts at a commitment. The `slot` of the result is the slot that the node states in its response. */
   state(commitment: Commitment): BankState {
     const slot = this.slotAt(commitment) - (this.#behaviour.accountLag ?? 0)
     return { ...this.bank.stateAt(this.#stateSlot(commitment)), slot }
@@ -134,7 +134,7 @@ export class ChainNode {
     throw new RpcError(rpcErrorCodes.nodeUnhealthy, `Node is behind by ${lag} slots`, { numSlotsBehind: lag })
   }
 
-  /** How every request of the method fails. Methods that change the behaviour never fail. */
+  /** Returns how requests of the method fail. Undefined: they succeed, as methods that change the behaviour always do. */
   outage(method: string): TransportFailure | undefined {
     const { fail, only } = this.#behaviour
     const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))
@@ -168,11 +168,11 @@ export class ChainNode {
     if (fork === true) return main.branch()
     if (otherGenesis !== true) return undefined
     const genesis = { hash: randomBytesOf(32), createdAtSeconds: main.genesis.createdAtSeconds }
-    // Start near the slot of the main chain, so that only the genesis and the content differ.
+    // Start at the slot of the main chain, so that only the genesis and the content differ.
     return new Bank({ database: ChainDatabase.inMemory(genesis, main.slots.current), clock })
   }
 }
 
 const claimedMax = 10_000
-/** The default of a node's `--health-check-slot-distance`. */
+/** Lag at which a node counts as unhealthy, in slots. This is the default of Agave's `--health-check-slot-distance`. */
 const unhealthyLagSlots = 128

@@ -7,8 +7,8 @@ import { createLineLog } from './log.ts'
 import { nodeBehaviour } from './nodeBehaviour.ts'
 
 /*
- * The local chain as the child of `spawnLocalChain`: its first message has the options, and the chain answers with its
- * addresses. Messages for people go to stderr.
+ * Runs the local chain as a child process of `spawnLocalChain`. The first message contains the options, and the reply
+ * contains the addresses. Text for people goes to stderr.
  */
 
 const chainOptions = z.object({
@@ -34,11 +34,14 @@ try {
   process.exitCode = 1
 }
 
-/** The end of the channel signals that the parent process has ended, even by `kill -9`, which runs no handler. */
+/**
+ * Stops the chain on a signal, or when the message channel closes. The channel closes when the parent process ends,
+ * even by `kill -9`.
+ */
 function stopOnRequest(chain: LocalChain): void {
   const stop = (): void => void chain.close().finally(() => process.exit())
   for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, stop)
-  // Stop on a write error, because the reader of our output may exit first.
+  // Stop on a write error, because the process that reads this output may have ended first.
   process.stderr.on('error', stop)
   if (!process.connected) stop()
 }

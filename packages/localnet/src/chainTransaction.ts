@@ -27,21 +27,21 @@ export interface Message {
   readonly lookups: readonly AddressTableLookup[]
 }
 
-/** A parsed and checked transaction that the engine has not seen yet. All byte strings are views of `wire`. */
+/** A parsed and checked transaction that has not been executed. All byte strings are views of `wire`. */
 export interface ChainTransaction {
-  /** The wire form without trailing bytes. */
+  /** Wire form of the transaction, without trailing bytes. */
   readonly wire: Uint8Array
   readonly signatures: readonly Uint8Array[]
   readonly messageBytes: Uint8Array
   readonly message: Message
 }
 
-/** Maximum size of a transaction, which is one packet between nodes. */
+/** Maximum size of a transaction in bytes, because a transaction must fit into one packet between nodes. */
 export const transactionBytesMax = 1_232
 
 /**
- * Parses a signed transaction strictly. litesvm 1.5.0 aborts the whole process on unreadable bytes, by a panic that no
- * `catch` sees. Every transaction therefore passes this check before the engine gets it.
+ * Parses a signed transaction strictly. litesvm 1.5.0 aborts the whole process on unreadable bytes, with a panic that
+ * `catch` cannot handle. Every transaction must therefore pass this check before the engine receives it.
  */
 export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
   const reader = new ByteReader(bytes)
@@ -63,7 +63,7 @@ export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
 
 function readMessage(reader: ByteReader): Message {
   const first = reader.u8()
-  // Only versioned messages have the high bit set. In a legacy message this byte is the count of signatures.
+  // Versioned messages have the high bit set. In a legacy message, this byte is the number of signatures.
   const version = first < 0x80 ? 'legacy' : first & 0x7f
   if (version !== 'legacy' && version !== 0) throw new MalformedBytes(`message version ${version} is not supported`)
   const requiredSignatures = version === 'legacy' ? first : reader.u8()
@@ -79,7 +79,7 @@ function readMessage(reader: ByteReader): Message {
   return message
 }
 
-/** The program index is one byte: a program is among the first 256 accounts and is never looked up. */
+/** Reads an instruction. The program index has one byte, because a program is one of the first 256 accounts. */
 function readInstruction(reader: ByteReader): CompiledInstruction {
   return {
     programIndex: reader.u8(),
@@ -96,7 +96,7 @@ function readLookup(reader: ByteReader): AddressTableLookup {
   }
 }
 
-/** Checks the runtime's sanity rules, so that later code can use all indexes without further checks. */
+/** Throws if the message violates the runtime's sanity rules. After this check, all indexes in the message are valid. */
 function checkMessage(message: Message): void {
   const { header, staticKeys, lookups } = message
   const loaded = lookups.reduce((sum, each) => sum + each.writableIndexes.length + each.readonlyIndexes.length, 0)
@@ -120,5 +120,5 @@ function checkMessage(message: Message): void {
   for (const [holds, complaint] of rules) if (!holds) throw new MalformedBytes(complaint)
 }
 
-/** An instruction refers to an account by one byte. */
+/** Maximum number of accounts, because an instruction refers to an account by one byte. */
 const accountKeysMax = 256

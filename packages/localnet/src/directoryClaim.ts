@@ -7,14 +7,14 @@ export interface DirectoryClaim {
 }
 
 /**
- * Claims a data directory for one process, by a write lock on a SQLite file next to it. The operating system drops the
- * lock when the process ends, also by `kill -9`. Postgres itself refuses a second postmaster, but only the holder of
- * the claim may stop an orphan.
+ * Claims a data directory for one process, by a write lock on a SQLite file in the same parent directory. The operating
+ * system releases the lock when the process ends, even by `kill -9`. Postgres itself refuses a second postmaster, but
+ * only the process with the claim may stop an orphaned postmaster.
  */
 export function claimDirectory(dataDirectory: string): DirectoryClaim {
   const lock = openLock(`${dataDirectory}.lock`)
   try {
-    // The file names its holder, which others can read while the second transaction holds the lock.
+    // Store the process id in the file. Other processes can read it while the second transaction holds the lock.
     lock.exec(`begin immediate; pragma user_version = ${process.pid}; commit; begin immediate`)
   } catch (cause) {
     const holder = lock.prepare('pragma user_version').get()?.['user_version']
@@ -27,7 +27,10 @@ export function claimDirectory(dataDirectory: string): DirectoryClaim {
   return { release: () => lock.close() }
 }
 
-/** Opens the file only by SQLite: closing another descriptor of it would drop all locks of this process on it. */
+/**
+ * Opens the lock file with SQLite only. If this process closed another descriptor of the file, the operating system
+ * would release all its locks on the file.
+ */
 function openLock(path: string): DatabaseSync {
   try {
     const lock = new DatabaseSync(path)

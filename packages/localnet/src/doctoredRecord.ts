@@ -6,17 +6,14 @@ import type { TokenBalance } from './tokenBalances.ts'
 import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/*
- * False records of a lying node. Each is consistent in itself, but the ed25519 signature no longer fits a changed
- * message.
- */
+/* False records of a lying node. A record is consistent, but its signature does not match a changed message. */
 
 /** Returns the record with another signature. */
 export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {
   return rewritten(record, ({ signatures }) => signatures[0]?.set(signature))
 }
 
-/** Scales token amounts, in instructions and in balance changes, to a percentage of the true ones. */
+/** Returns the record with token amounts scaled to a percentage, in instructions and in balance changes. */
 export function scaledRecord(record: TransactionRecord, percent: number): TransactionRecord {
   const scaled = rewritten(record, ({ message }) => {
     for (const { programIndex, data } of message.instructions) {
@@ -32,18 +29,18 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/** Returns the record as a failure: the fee is paid, and no tokens move. The message and its signature stay unchanged. */
+/** Returns the record as a failed transaction, which pays the fee and moves no tokens. The message is unchanged. */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }
 }
 
-/** Insufficient funds, by the error code of the token programs. */
+/** Error of a false failure: the token programs' code for insufficient funds. */
 export const claimedError: TransactionError = { InstructionError: [0, { Custom: 1 }] }
 
 type Wire = ReturnType<typeof parseChainTransaction>
 
-/** Changes a copy, because the byte strings of a transaction are views of its wire form. */
+/** Applies `change` to a copy of the transaction, because its byte strings are views of the wire form. */
 function rewritten(record: TransactionRecord, change: (transaction: Wire) => void): TransactionRecord {
   const transaction = parseChainTransaction(new Uint8Array(record.transaction.wire))
   change(transaction)
@@ -60,7 +57,7 @@ function percentOf(amount: bigint, percent: number): bigint {
   return (amount * BigInt(percent)) / 100n
 }
 
-/** Transfer, MintTo, Burn and their checked forms. The amount follows the first byte. */
+/** Instruction numbers of Transfer, MintTo, Burn and their checked forms. The amount follows this first byte. */
 const instructionsWithAmount: ReadonlySet<string> = new Set(
   [3, 7, 8, 12, 14, 15].map((tag) => byteKey(Uint8Array.of(tag))),
 )

@@ -4,8 +4,8 @@ import { programNameOf } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
 /**
- * True if the transaction uses a durable nonce instead of a blockhash. Its first instruction then advances a nonce
- * account that stores this nonce. The engine checks the rest, such as the signature of the authority.
+ * True if the transaction uses a durable nonce instead of a blockhash. The first instruction must then advance a nonce
+ * account that stores this nonce. The engine makes the other checks, such as the signature of the authority.
  */
 export function namesStoredNonce(
   { instructions, staticKeys, recentBlockhash }: Message,
@@ -23,13 +23,13 @@ export function namesStoredNonce(
 /** System instruction 4 as a u32: AdvanceNonceAccount. */
 const advanceNonce = Uint8Array.of(4, 0, 0, 0)
 
-/** Version 1 and state 1, both as a u32: the account is initialized and in the current format. */
+/** Start of an initialized nonce account in the current format: version 1 and state 1, each as a u32. */
 const initialized = Uint8Array.of(1, 0, 0, 0, 1, 0, 0, 0)
-// The authority takes 32 bytes after version and state, and the nonce the next 32.
+// Range of the nonce. It follows version, state and the 32 bytes of the authority.
 const nonceAt = 40
 const nonceEnd = 72
 
-/** Undefined if the account does not store a nonce. */
+/** Returns the nonce of a nonce account. Undefined if the account does not store a nonce. */
 function storedNonce(state: AccountState | undefined): Uint8Array | undefined {
   if (state === undefined || programNameOf(state.owner) !== 'system' || state.data.length < nonceEnd) return undefined
   const isInitialized = sameBytes(state.data.subarray(0, initialized.length), initialized)

@@ -14,11 +14,11 @@ import type { CompiledInstruction } from './chainTransaction.ts'
 import type { TransactionError } from './transactionError.ts'
 
 export interface InnerInstruction extends CompiledInstruction {
-  /** 1 is the top level, so an inner instruction has at least 2. */
+  /** Depth of the call. Top-level instructions have 1, so an inner instruction has at least 2. */
   readonly stackHeight: number
 }
 
-/** The calls of one top-level instruction. */
+/** Inner instructions that one top-level instruction called. */
 export interface InnerInstructions {
   readonly index: number
   readonly instructions: readonly InnerInstruction[]
@@ -29,7 +29,7 @@ export interface ReturnData {
   readonly data: Uint8Array
 }
 
-/** Result of one execution, as plain data. */
+/** Result of one execution, as plain data that does not depend on litesvm. */
 export interface ExecutionOutcome {
   readonly error: TransactionError | null
   readonly logs: readonly string[]
@@ -47,12 +47,12 @@ export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadat
     logs: metadata.logs(),
     innerInstructions: innerInstructionsOf(metadata.innerInstructions()),
     unitsConsumed: metadata.computeUnitsConsumed(),
-    // litesvm represents missing return data as zero bytes from the system program.
+    // litesvm represents missing return data as zero bytes returned by the system program.
     returnData: returned.data().length === 0 ? undefined : { program: returned.programId(), data: returned.data() },
   }
 }
 
-/** Omit instructions without calls. litesvm lists every top-level instruction, but a node only those with calls. */
+/** Converts the inner instructions. Omits top-level instructions without calls, as nodes do. */
 function innerInstructionsOf(lists: readonly (readonly SvmInnerInstruction[])[]): InnerInstructions[] {
   return lists
     .map((list, index) => ({ index, instructions: list.map(innerInstructionOf) }))
@@ -69,7 +69,7 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
-/** litesvm has a class for each error with fields. All others are numbers, whose names are only in its text. */
+/** Converts an error of litesvm. Only errors with fields have a class. The text has the names of the others. */
 function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {
@@ -89,7 +89,10 @@ function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError
   return nameIn(failed, /\berr: (\w+)/)
 }
 
-/** The text is `FailedTransactionMetadata { err: NAME, meta: … }`. Its error precedes all that a program can write. */
+/**
+ * Returns the name of an error in the text `FailedTransactionMetadata { err: NAME, meta: … }`. The name precedes
+ * everything that a program can write, such as logs.
+ */
 function nameIn(failed: FailedTransactionMetadata, pattern: RegExp): string {
   return assertPresent(pattern.exec(failed.toString())?.[1], "litesvm's error has a name")
 }

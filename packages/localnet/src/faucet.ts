@@ -4,9 +4,9 @@ import { parseChainTransaction, type ChainTransaction } from './chainTransaction
 import { programBytes } from './programs.ts'
 import type { AccountAt } from './svm.ts'
 
-/** Pays out SOL by ordinary transfers, so that the history also contains airdrops. */
+/** Pays out SOL with ordinary transfers, so that airdrops are part of the history. */
 export interface Faucet {
-  /** The account of the faucet at genesis. */
+  /** Account of the faucet at genesis. */
   readonly account: AccountAt
   airdrop(request: AirdropRequest): ChainTransaction
 }
@@ -15,11 +15,11 @@ export interface AirdropRequest {
   readonly to: Uint8Array
   readonly lamports: bigint
   readonly blockhash: string
-  /** Distinguishes two equal airdrops in one slot, which would otherwise be one transaction. */
+  /** Number that distinguishes equal airdrops in one slot. Without it, they would be the same transaction. */
   readonly serial: number
 }
 
-/** Creates the faucet. Its key is derived from the genesis hash and is not secret: every client of the chain may use it. */
+/** Creates the faucet. Its key is derived from the genesis hash and is public, so every client may use it. */
 export function createFaucet(genesisHash: Uint8Array): Faucet {
   const keypair = Keypair.fromSeed(sha256(Buffer.concat([Buffer.from('faucet'), genesisHash])))
   const state = {
@@ -44,8 +44,8 @@ function airdrop(keypair: Keypair, { to, lamports, blockhash, serial }: AirdropR
   return parseChainTransaction(transaction.serialize())
 }
 
-/** Nine million SOL. This is less than 2^53 lamports, so every balance on this chain is exact as a JSON number. */
+/** Nine million SOL in lamports. This is less than 2^53, so every balance on this chain is exact as a JSON number. */
 const faucetLamports = 9_000_000_000_000_000n
-/** 150 units for each of the two instructions, plus a reserve. */
+/** Compute units of an airdrop: 150 for each of its two instructions, and a reserve. */
 const unitsNeeded = 1_000
 const serialsMax = 1_000_000

@@ -1,7 +1,7 @@
-/** An account with its addresses as text. */
+/** An account to create, with addresses in base58. */
 export interface GivenAccount {
   readonly address: string
-  /** The program that owns it. */
+  /** Address of the program that owns the account. */
   readonly owner: string
   readonly data: Uint8Array
 }

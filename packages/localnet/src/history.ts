@@ -7,9 +7,9 @@ import { type SqlRow, blobOf, integerOf } from './sqlValue.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, decodeRecord, encodeRecord } from './transactionRecord.ts'
 
-/** Fields that most queries need. The whole record is decoded only on request. */
+/** A landed transaction, with the fields that most queries need. `record` decodes the complete record. */
 export interface HistoryEntry {
-  /** Rank in the order of landing. */
+  /** Position in the order of landing. */
   readonly position: number
   readonly signature: Uint8Array
   readonly slot: number
@@ -18,10 +18,9 @@ export interface HistoryEntry {
 }
 
 /**
- * Every landed transaction, in order.
- *
- * The history also finds transactions by message, because a signer can make a second valid signature over one message.
- * Like a real node, the chain refuses the second as a duplicate: otherwise one intent would be executed twice.
+ * All landed transactions in order. The history also finds transactions by message, because a signer can create a
+ * second valid signature of the same message. Like a real node, the chain refuses the second transaction as a
+ * duplicate. Otherwise one intent would be executed twice.
  */
 export class History {
   readonly #insert: StatementSync
@@ -53,24 +52,24 @@ export class History {
     const digest = sha256(transaction.messageBytes)
     const error = serialize(outcome.error)
     this.#insert.run(position, slot, blockTimeSeconds, signature, digest, error, encodeRecord(record))
-    // A loaded address may also be in the message.
+    // Remove duplicates, because a loaded address may also be a static key.
     const addresses = new Set(transaction.keys.map(({ address }) => byteKey(address)))
     for (const key of addresses) this.#mention.run(bytesOfKey(key), position)
   }
 
-  /** The slot in which the message landed, with any signature. */
+  /** Returns the slot in which the message landed, with any signature. Undefined if it did not land. */
   slotOfMessage(messageBytes: Uint8Array): number | undefined {
     const row = this.#slotOfMessage.get(sha256(messageBytes))
     return row === undefined ? undefined : integerOf(row['slot'])
   }
 
-  /** Start of the slot. Undefined if no transaction landed in it. */
+  /** Returns the start of the slot in seconds since 1970. Undefined if no transaction landed in it. */
   timeOfSlotSeconds(slot: number): number | undefined {
     const row = this.#timeOfSlot.get(slot)
     return row === undefined ? undefined : integerOf(row['block_time_seconds'])
   }
 
-  /** Number of transactions up to the end of the slot. */
+  /** Returns the number of transactions that landed up to the end of the slot. */
   lengthAt(slot: number): number {
     return integerOf(this.#count.get(slot)?.['count'])
   }
@@ -80,7 +79,7 @@ export class History {
     return row === undefined ? undefined : this.#entryOf(row)
   }
 
-  /** Lists transactions newest first, reading only as many as the caller takes. */
+  /** Yields the transactions that use the address, newest first. Reads only as many rows as the caller takes. */
   *mentioning(address: Uint8Array): Generator<HistoryEntry> {
     for (const row of this.#mentioning.iterate(address)) yield this.#entryOf(row)
   }

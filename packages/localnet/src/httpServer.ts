@@ -5,7 +5,7 @@ import type { RpcAnswer } from './rpcService.ts'
 
 export interface HttpServerOptions {
   readonly host: string
-  /** 0: any free port. */
+  /** Port to listen on. 0: any free port. */
   readonly port: number
   readonly answer: (text: string) => Promise<RpcAnswer>
 }
@@ -15,17 +15,17 @@ export interface ListeningServer {
   readonly port: number
 }
 
-/** Opens the HTTP server of the chain: `POST /` takes JSON-RPC, `GET /health` returns ok. */
+/** Starts the HTTP server of the chain. `POST /` takes JSON-RPC, and `GET /health` returns ok. */
 export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
   const server = createServer((request, response) => {
-    // This promise only rejects when the connection is gone, so the error cannot be reported to the client.
+    // The promise rejects only if the connection is closed, so the client cannot receive the error.
     void respond(options, request, response).catch(() => response.destroy())
   })
   server.keepAliveTimeout = keepAliveMs
   return { server, port: await listen(server, options) }
 }
 
-/** Resolves with the port, which the system chooses for 0. Rejects with a `Fault` if the port is taken. */
+/** Returns the port, which the system chooses if 0 is requested. Throws a `Fault` if the port is in use. */
 export async function listen(
   server: Server,
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
@@ -52,9 +52,9 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Fault('a server on TCP has a port', { retryable: false })
 }
 
-/** Uses the texts of real nodes, because some clients show them to people. */
+/** Handles one HTTP request. Error texts are those of real nodes, because some clients show them to people. */
 async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Allow every origin as nodes do, because browser wallets are also clients.
+  // Allow every origin, as nodes do, because wallets in browsers are clients too.
   response.setHeader('access-control-allow-origin', '*')
   if (request.method === 'OPTIONS') return allowOrigin(response)
   if (request.method === 'GET' && request.url === '/health') return end(response, 200, 'ok')
@@ -81,7 +81,7 @@ function send(response: ServerResponse, answer: RpcAnswer): void {
       if (answer.outcome === 'disconnect') response.destroy()
       if (answer.outcome === 'unavailable') end(response, 503, '')
       if (answer.outcome === 'tooManyRequests') end(response, 429, 'Too many requests')
-    // Leave a hanging request open. Closing the server ends it.
+    // Do not answer a `hang`. The request ends when the server closes.
   }
 }
 
@@ -97,16 +97,13 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
-/**
- * Nodes require this content type. A web page's form cannot send it, so the check also prevents a form from moving
- * funds.
- */
+/** True if the content type is JSON. An HTML form cannot send it, so no web page can move funds with a form. */
 function isJson(request: IncomingMessage): boolean {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase() === 'application/json'
 }
 
-/** Undefined if the body is too long. The rest is then not read, and the connection closes after the answer. */
+/** Reads the body. Undefined if the body is too long. The connection then closes after the response. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let length = 0
@@ -120,10 +117,10 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 /**
- * web3.js reuses an idle connection for up to 19 s, because real nodes close it after 20 s. Node's default of 5 s could
- * close it just as a busy client sends a request.
+ * Time for which idle connections stay open. web3.js reuses a connection for up to 19 s, because real nodes close it
+ * after 20 s. With Node's default of 5 s, the server could close it just as a client sends a request.
  */
 const keepAliveMs = 30_000
 
-/** A full batch of the largest transactions takes 440 kB. */
+/** Maximum size of a request body. A full batch of the largest transactions has 440 kB. */
 const bodyBytesMax = 512 * 1024

@@ -14,64 +14,61 @@ import { type ControlledNode, controlMethods } from './rpcMethods/controlMethods
 import { startSlotTimer } from './slotTimer.ts'
 
 export interface LocalChainOptions {
-  /** 0 or absent: any free port whose successor is also free. */
+  /** Port of the first node. 0 or absent: any free port whose successor is also free. */
   readonly port?: number
-  /** Default: loopback, because every client that reaches the chain has full control over it. */
+  /** Address to listen on. Default: 127.0.0.1, because every client that reaches the chain has full control over it. */
   readonly host?: string
-  /** Duration of a slot. Default: 400, as on mainnet. 0: slots advance only by `advanceSlots`. */
+  /** Duration of a slot in milliseconds. Default: 400, as on mainnet. 0: slots advance only by `advanceSlots`. */
   readonly slotMs?: number
-  /** Directory that stores the chain. Absent: the chain ends with its process. */
+  /** Directory that stores the chain. Absent: the chain is in memory and ends with the process. */
   readonly stateDirectory?: string
   /**
-   * Behaviour of each RPC node. `{}` is a healthy node, with the state of each commitment as on Agave. Default: one
-   * node that shows the newest state at every commitment. Node N listens 2 N ports after the first.
+   * Behaviour of each RPC node. `{}` is a healthy node, which shows the state of each commitment as Agave does.
+   * Default: one node that shows the newest state at every commitment. Node N listens 2 N ports after the first node.
    */
   readonly nodes?: readonly NodeBehaviour[]
-  /** Default: 432,000, as on mainnet. */
+  /** Slots in one epoch. Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
   /** Slots for which a blockhash is valid. Default: 150, as on a cluster. */
   readonly blockhashSlots?: number
-  /** Accounts to create at the start, unless they exist. */
+  /** Accounts that are created at the start, if they do not exist. */
   readonly accounts?: readonly GivenAccount[]
   readonly log?: Log
   readonly clock?: Clock
 }
 
-/** One of the RPC nodes of a chain. */
+/** One RPC node of a chain. */
 export interface LocalNode {
   readonly rpcUrl: string
   readonly wsUrl: string
-  /** Calls by method since the start, including subscriptions. Each member of a batch counts. */
+  /** Returns the number of calls by method, including subscriptions. Each member of a batch counts. */
   requestCounts(): ReadonlyMap<string, number>
   forgetRequestCounts(): void
-  /** Makes the next calls of a method fail. Several rules for one method apply in the order of their addition. */
+  /** Makes the next calls of a method fail. Further rules for the method apply after the earlier rules. */
   failRequests(failure: RequestFailure): void
 }
 
-/**
- * A Solana chain for development. docs/local-chain.md describes its scope. The members of `LocalNode` belong to the
- * first node.
- */
+/** A Solana chain for development (docs/local-chain.md). The members of `LocalNode` belong to the first node. */
 export interface LocalChain extends LocalNode {
   readonly genesisHash: string
   readonly nodes: readonly LocalNode[]
-  /** Replaces the whole behaviour of a node. `{}` makes it healthy. */
+  /** Replaces the whole behaviour of a node. `{}` makes the node healthy. */
   setNode(index: number, behaviour: NodeBehaviour): void
   advanceSlots(count: number): void
-  /** Marks the current point of the chain, to which `dropFork` can return. */
+  /** Marks the current point of the chain, so that `dropFork` can return to it. */
   markFork(): ForkPoint
-  /** Drops the slots, signatures and balances after the point. May be repeated. */
+  /** Returns the chain to the point, without later slots, signatures and balances. May be repeated. */
   dropFork(point: ForkPoint): void
-  /** Makes a program callable. Deployment through the loader is not supported. */
+  /** Adds a program at the address. Deployment through a loader program is not supported. */
   addProgram(address: string, elf: Uint8Array): void
-  /** Creates an account without a transaction, unless it exists. */
+  /** Creates an account without a transaction. Does nothing if the account exists. */
   placeAccount(account: GivenAccount): void
   close(): Promise<void>
 }
 
 export type { ForkPoint, NodeBehaviour, RequestFailure }
 
-/** Continues the chain of `stateDirectory`, or begins a new one. Without a directory the chain is in memory. */
+/** Starts a new chain, or continues the chain in `stateDirectory`. Without a directory, it is in memory. */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { log = silentLog, clock = systemClock } = options
   const { stateDirectory } = options
@@ -120,7 +117,7 @@ async function startNodes(options: Served, bank: Bank): Promise<readonly NodeSer
   const { log, clock, host = '127.0.0.1', port = 0, nodes = [{ newestState: true }] } = options
   assert(nodes.length > 0 && nodes.length <= nodesMax, `a chain has 1 to ${nodesMax} nodes`)
   const servers: NodeServer[] = []
-  // A chain in memory does not return, because it ends with its process.
+  // A chain in memory cannot be started again, because it ends with the process.
   const mayReturn = options.stateDirectory !== undefined
   const control = controlMethods(() => servers.map(controlledNode))
   try {
@@ -185,5 +182,5 @@ function once(action: () => Promise<void>): () => Promise<void> {
 
 const defaultSlotMs = 400
 const nodesMax = 16
-/** Maximum for one call. Each slot notifies its subscribers, so more slots would block the event loop for long. */
+/** Maximum of slots in one call. Each slot notifies subscribers, so more slots would block the event loop. */
 const advanceMax = 100_000

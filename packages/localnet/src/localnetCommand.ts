@@ -7,8 +7,8 @@ import { type NodeBehaviour, nodeBehaviourHelp, readNodeBehaviour } from './node
 export interface LocalnetDefaults {
   readonly name: string
   /**
-   * Called when the command runs, so that `--help` needs no configuration. `keepsState`: the command uses
-   * `stateDirectory`.
+   * Returns the defaults. Called only when the command runs, so that `--help` needs no configuration. `keepsState` is
+   * true if the command uses `stateDirectory`.
    */
   readonly settings: (keepsState: boolean) => LocalnetSettings | Promise<LocalnetSettings>
 }
@@ -28,7 +28,7 @@ interface LocalnetOptions {
   readonly node?: readonly NodeBehaviour[]
 }
 
-/** Runs the local chain until SIGTERM or Ctrl-C. */
+/** Creates the command that runs the local chain until SIGTERM or Ctrl-C. */
 export function localnetCommand({ name, settings }: LocalnetDefaults): Command {
   return new Command(name)
     .description('run a local Solana chain for building clients: JSON-RPC and WebSocket over the real runtime')
@@ -69,7 +69,7 @@ function addNode(text: string, nodes: readonly NodeBehaviour[] = []): readonly N
   }
 }
 
-// One below the highest port, because the WebSocket uses the next port.
+// Highest permitted port: one below 65,535, because the WebSocket uses the next port.
 const portMax = 65_534
 const slotMsMax = 999_999
 

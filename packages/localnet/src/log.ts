@@ -3,13 +3,13 @@ import { isoTime, systemClock } from '@tollbook/core/clock'
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** Writes one event with its fields. The message is the name, if the fields do not contain it. */
+/** Writes one event with its fields. `message` is the name of the event, unless the fields contain it. */
 type WriteEvent = (fields: object, message?: string) => void
 
-/** The part of a structured logger that the local chain and the embedded Postgres use. A pino logger fits. */
+/** Part of a structured logger that the local chain and the embedded Postgres use. A pino logger has this type. */
 export type Log = Readonly<Record<Level, WriteEvent>>
 
-/** Writes one JSON object per line, for a separate process. */
+/** Creates a log that writes one JSON object per line, for a chain in a separate process. */
 export function createLineLog(name: string, destination: Writable): Log {
   const writeAt =
     (level: Level): WriteEvent =>

@@ -3,7 +3,7 @@ import '@tollbook/core/quietBindings'
 import { errorText, Fault } from '@tollbook/core/fault'
 import { localnetCommand } from './localnetCommand.ts'
 
-// Port 8899, where every Solana tool expects a local node.
+// Use port 8899, because Solana tools expect a local node at this port.
 const settings = () => ({ port: 8_899, stateDirectory: '.localnet' })
 
 try {

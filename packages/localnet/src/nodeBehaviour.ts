@@ -8,16 +8,16 @@ const signature = z
   .refine((text) => decodeBase58(text, 64) !== undefined, 'must be a base58 signature of 64 bytes')
 const slots = z.int().min(0).max(lagSlotsMax)
 
-/** Differences of a node from a healthy one. By default there are none. */
+/** Schema of the ways in which a node differs from a healthy node. All members are optional. */
 export const nodeBehaviour = z
   .strictObject({
-    /** Accounts, simulations and blockhashes are the newest at every commitment. No real node does this. */
+    /** The node uses the newest accounts, simulations and blockhashes at every commitment. No real node does this. */
     newestState: z.boolean().optional(),
-    /** Number of slots by which the whole node is behind. */
+    /** Number of slots that the whole node is behind the chain. */
     lag: slots.optional(),
-    /** The node's slot does not advance, but the node still answers. */
+    /** The node's slot does not advance, but the node still responds. */
     freeze: z.boolean().optional(),
-    /** The node leaves the others and continues on a separate branch, which never becomes final. */
+    /** The node continues on a separate branch, which never becomes final. */
     fork: z.boolean().optional(),
     /** The node belongs to another network that has just started. */
     otherGenesis: z.boolean().optional(),
@@ -25,27 +25,27 @@ export const nodeBehaviour = z
     accountLag: slots.optional(),
     /** Number of slots that transactions and statuses are behind the node's slot. */
     transactionLag: slots.optional(),
-    /** Number of slots whose transactions the node stores. It has recent statuses in any case. */
+    /** Number of recent slots whose transactions the node stores. Statuses of recent slots are always available. */
     historySlots: z.int().min(0).max(1_000_000).optional(),
-    /** The node stores no transactions and reports that (-32011). */
+    /** The node stores no transactions and returns the error -32011 for them. */
     noHistory: z.boolean().optional(),
-    /** The node answers null for each transaction and each status. */
+    /** The node returns null for each transaction and each status. */
     nullAnswers: z.boolean().optional(),
     /** Signatures of transactions that the node hides. */
     hide: z.array(signature).max(100).readonly().optional(),
-    /** Signature of the transaction whose record the node returns for every unknown one. */
+    /** Signature of a transaction. The node returns the record of this transaction for every unknown signature. */
     forge: signature.optional(),
-    /** Token amounts in each transaction, in percent of the true ones. */
+    /** Percentage by which the node scales the token amounts of each transaction. */
     amounts: z.int().min(0).max(1_000).optional(),
     /** The node reports each transaction as failed without effect. */
     failRecords: z.boolean().optional(),
     /** The node accepts sent transactions but does not forward them. */
     dropSends: z.boolean().optional(),
-    /** The node does not forward sent transactions, but reports them as landed, with their would-be effects. */
+    /** The node does not forward sent transactions, but reports them as landed, with simulated effects. */
     claimSends: z.boolean().optional(),
-    /** Every request fails this way. */
+    /** Way in which every request fails. */
     fail: z.enum(['hang', 'disconnect', 'unavailable', 'tooManyRequests']).optional(),
-    /** Methods to which `fail` is limited. */
+    /** Methods to which `fail` applies. Absent: all methods. */
     only: z.array(z.string().max(100)).max(100).readonly().optional(),
   })
   .refine(({ fork, otherGenesis }) => fork !== true || otherGenesis !== true, 'a node of another network has no fork')
@@ -56,7 +56,7 @@ const healthyWord = 'healthy'
 const listOptions: ReadonlySet<string> = new Set(['hide', 'only'])
 const numberOptions: ReadonlySet<string> = new Set(['lag', 'accountLag', 'transactionLag', 'historySlots', 'amounts'])
 
-/** Parses `lag=12,freeze` as on a command line. Throws an Error that describes the problem. */
+/** Parses options such as `lag=12,freeze` from the command line. Throws an Error that describes the problem. */
 export function readNodeBehaviour(text: string): NodeBehaviour {
   const words = text.split(',').filter((word) => word !== '' && word !== healthyWord)
   const parsed = nodeBehaviour.safeParse(Object.fromEntries(words.map(readOption)))
@@ -78,7 +78,7 @@ function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Text for `--help`. */
+/** Text about the node options for `--help`. */
 export const nodeBehaviourHelp = `
 Options of --node, separated by commas ("lag=12,fail=hang,only=getTransaction"; "healthy" for none of them):
   newest-state           accounts, simulations and blockhashes are the newest at every commitment

@@ -26,7 +26,7 @@ export interface NodeServerOptions {
   readonly mayReturn: boolean
 }
 
-/** One listening RPC node. */
+/** An RPC node that is listening. */
 export interface NodeServer {
   readonly node: ChainNode
   readonly watch: RequestWatch
@@ -64,9 +64,9 @@ function chainMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** The URLs of a node. The first port also serves WebSockets, so that clients need only one address. */
+/** Returns the URLs of a node. Both have the same port, so that clients need only one address. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // A URL has brackets around an IPv6 address.
+  // Enclose an IPv6 address in brackets, as URLs require.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }

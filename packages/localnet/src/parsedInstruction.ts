@@ -12,8 +12,8 @@ export interface LocatedInstruction {
 }
 
 /**
- * An instruction for `jsonParsed`: parts with names if it moves tokens or SOL, opens an account or is a memo. All
- * others have their accounts and data, as nodes show instructions of unknown programs.
+ * Returns an instruction for `jsonParsed`. An instruction that moves tokens or SOL, opens an account or is a memo has
+ * named fields. Any other instruction has only accounts and data, as nodes show instructions of unknown programs.
  */
 export function parsedInstructionJson({ instruction, keys, stackHeight }: LocatedInstruction): Json {
   const program = keyAt(keys, instruction.programIndex).address
@@ -29,14 +29,14 @@ interface Decoded {
   readonly parsed: Json
 }
 
-/** Undefined for unsupported programs and instructions, and for data that the program itself would refuse. */
+/** Decodes an instruction. Undefined if it is unsupported, or if the program would refuse the data. */
 function decode(name: ProgramName | undefined, data: Uint8Array, accounts: readonly string[]): Decoded | undefined {
   if (name === 'memo' || name === 'memoV1') return labelled('spl-memo', memoText(data))
   const source = { data: Buffer.from(data.buffer, data.byteOffset, data.length), accounts }
-  // Both token programs have one label here, as on nodes.
+  // Both token programs have the same label, as on nodes.
   if (name === 'token' || name === 'token2022') return labelled('spl-token', decodeToken(source))
   if (name === 'system') return labelled('system', decodeSystem(source))
-  // Empty data means the program's first instruction. It dates from before the program had a second one.
+  // Empty data means `create`, which was once the only instruction of the program.
   const type = associatedTokenKinds[data[0] ?? 0]
   if (name !== 'associatedToken' || type === undefined) return undefined
   const parts = partsOf({ type, accounts: associatedTokenAccounts }, accounts, {})
@@ -54,11 +54,11 @@ interface Source {
 
 interface AccountNames {
   readonly type: string
-  /** Agave's names for the accounts, in their order. */
+  /** Agave's names for the accounts, in the order of the instruction. */
   readonly accounts: readonly string[]
 }
 
-/** Undefined if the instruction has fewer accounts than names. */
+/** Returns the named accounts and fields of an instruction. Undefined if the instruction has fewer accounts than names. */
 function partsOf({ type, accounts }: AccountNames, addresses: readonly string[], fields: object): Json | undefined {
   if (addresses.length < accounts.length) return undefined
   return {
@@ -84,11 +84,11 @@ function decodeSystem({ data, accounts }: Source): Json | undefined {
 }
 
 interface TokenLayout extends AccountNames {
-  /** The part after the first byte. `amount` is a u64, and `tokenAmount` a u64 with its decimals. */
+  /** Data after the first byte: `amount` is a u64, `tokenAmount` a u64 and a byte of decimals, and `owner` an address. */
   readonly data?: 'amount' | 'tokenAmount' | 'owner'
 }
 
-/** The instructions of both token programs that move tokens or open an account, by their first byte. */
+/** Layouts of the instructions of both token programs that move tokens or open an account, by their first byte. */
 const tokenLayouts: ReadonlyMap<number, TokenLayout> = new Map<number, TokenLayout>([
   [1, { type: 'initializeAccount', accounts: ['account', 'mint', 'owner', 'rentSysvar'] }],
   [3, { type: 'transfer', accounts: ['source', 'destination'], data: 'amount' }],
@@ -111,7 +111,7 @@ const transferWithFee: TokenLayout = {
 
 function decodeToken(source: Source): Json | undefined {
   const [first, second] = source.data
-  // The transfer fee extension has a second byte for its kind, and the fee after the decimals.
+  // Instructions of the transfer fee extension have a second byte for their kind. The fee follows the decimals.
   if (first === 26 && second === 1) {
     if (source.data.length < 19) return undefined
     const feeAmount = tokenAmountJson(source.data.readBigUInt64LE(11), source.data.readUInt8(10))
@@ -137,7 +137,7 @@ function decodeTokenParts(layout: TokenLayout, { data, accounts }: Source, field
   return authority === undefined ? undefined : partsOf(layout, accounts, { ...fields, ...amount, ...authority })
 }
 
-/** The accounts after those of the layout: one authority, or a multisig followed by its signing members. */
+/** Returns the authority, or the multisig and its signing members. Undefined if the accounts have none. */
 function authorityOf(type: string, [authority, ...signers]: readonly string[]): object | undefined {
   const name = type.startsWith('mintTo') ? 'mintAuthority' : 'authority'
   if (authority === undefined || signers.length === 0)
@@ -145,7 +145,7 @@ function authorityOf(type: string, [authority, ...signers]: readonly string[]): 
   return { [name === 'authority' ? 'multisigAuthority' : 'multisigMintAuthority']: authority, signers }
 }
 
-/** Undefined for bytes that are not UTF-8, because replacement characters could make two memos look equal. */
+/** Decodes a memo. Undefined for invalid UTF-8, because replacement characters could make two memos look equal. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

@@ -14,9 +14,9 @@ export interface PortPair {
 }
 
 /**
- * Listens on the chain's port, and on the next one only for WebSockets: web3.js v1 connects there unless it gets a
- * `wsEndpoint`. A requested port is used even if its successor is taken. Otherwise a port with a free successor is
- * chosen.
+ * Listens on the chain's port, and on the next port only for WebSockets. web3.js v1 connects to the next port unless it
+ * gets a `wsEndpoint`. A requested port is used even if the next port is in use. Otherwise the function chooses a port
+ * whose successor is free.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   for (let attempt = 1; ; attempt++) {
@@ -31,14 +31,14 @@ export async function listenOnPair(options: PortPairOptions): Promise<PortPair> 
   }
 }
 
-/** Answers requests in progress, then closes. Cuts connections that stay open longer. */
+/** Closes the servers after requests in progress are answered. Cuts connections that are still open after 200 ms. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
 
 async function closeServer(server: Server): Promise<void> {
-  // Wait, because a request in the kernel's buffer is read only in the next turn. Otherwise `close` would treat its
-  // connection as idle and cut it. web3.js, which polls in the background, then fails without a handler for the error.
+  // Wait some turns first. A request in the kernel's buffer is read only in the next turn, so `close` would cut its
+  // connection as idle. web3.js polls in the background and would then fail with an unhandled error.
   for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
   const closed = new AbortController()
   const closing = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -51,7 +51,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** Opens the port for WebSockets. An HTTP request to this port gets an error that names the right port. */
+/** Opens the port for WebSockets. Undefined if it is in use. HTTP requests get an error with the right port. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sameBytes } from './byteKey.ts'
 import { decodeBase64 } from './wireParam.ts'
 
-/** A real node's limits: four filters, each comparing up to 128 bytes. */
+/** Limits of a real node: four filters, which compare up to 128 bytes each. */
 const filtersMax = 4
 const comparedBytesMax = 128
 
@@ -27,7 +27,7 @@ export const accountFilters = z
 
 export type AccountFilter = z.output<typeof accountFilters>[number]
 
-/** A comparison that reaches beyond the end of the data does not match. */
+/** True if the data matches all filters. A comparison beyond the end of the data does not match. */
 export function matchesFilters(data: Uint8Array, filters: readonly AccountFilter[]): boolean {
   return filters.every((filter) => {
     if ('dataSize' in filter) return data.length === filter.dataSize

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { byteKey } from './byteKey.ts'
 
-/** The programs that the chain's API itself uses: to name their instructions, to find token accounts, to count fees. */
+/** Programs that the API recognizes, to describe instructions, find token accounts and mark reserved keys. */
 const programs = [
   ['system', '11111111111111111111111111111111'],
   ['token', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
@@ -34,7 +34,7 @@ export function programBytes(name: ProgramName): Uint8Array {
   return assertPresent(bytesByName.get(name), 'every program has an id')
 }
 
-/** Returns the name of a program. Undefined for all others. */
+/** Returns the name of a program. Undefined if the program is not in the list above. */
 export function programNameOf(address: Uint8Array): ProgramName | undefined {
   return namesByKey.get(byteKey(address))
 }
@@ -44,13 +44,13 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** True for accounts that no transaction may write, whatever its header says: the built-in programs and the sysvars. */
+/** True for built-in programs and sysvars, which no transaction may write, even if its header requests it. */
 export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))
 }
 
-/** Agave's list of reserved keys, limited to the programs of this chain. The token programs are not reserved. */
+/** Agave's reserved keys, limited to the programs of this chain. Token programs are not reserved. */
 const builtIns: ReadonlySet<ProgramName> = new Set([
   'system',
   'addressLookupTable',
@@ -65,7 +65,7 @@ const builtIns: ReadonlySet<ProgramName> = new Set([
   'loaderV4',
 ] as const)
 
-/** Only the runtime writes these accounts. A transaction may still list them as writable. */
+/** Accounts that only the runtime writes. A transaction may list them as writable, but does not get write access. */
 const sysvars: ReadonlySet<string> = new Set(
   [
     'SysvarC1ock11111111111111111111111111111111',

@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 
-/** Outcome of a call that a test makes fail. */
+/** Outcome of a call that a test causes to fail. */
 export type FailureOutcome =
   /** The call is never answered. */
   | 'hang'
@@ -13,24 +13,24 @@ export type FailureOutcome =
   /** An ordinary JSON-RPC error. */
   | { readonly code: number; readonly message: string }
 
-/** A failure below JSON-RPC. */
+/** A failure of the connection or of HTTP, without a JSON-RPC response. */
 export type TransportFailure = Extract<FailureOutcome, string>
 
 export interface RequestFailure {
   readonly method: string
-  /** Number of following calls to the method that fail. */
+  /** Number of the next calls to the method that fail. */
   readonly times: number
   readonly outcome: FailureOutcome
   /** True: the call takes effect, and only its answer is lost. */
   readonly afterEffect?: boolean
 }
 
-/** Counts calls by method and, for tests, makes some of them fail. */
+/** Counts the calls of each method. For tests, it also makes some calls fail. */
 export class RequestWatch {
   #counts = new Map<string, number>()
   readonly #failures: { readonly rule: RequestFailure; left: number }[] = []
 
-  /** Records a call. Returns the failure that applies to it, if any. */
+  /** Counts a call. Returns the failure that applies to the call. Undefined: the call must not fail. */
   note(method: string): RequestFailure | undefined {
     if (method.startsWith('localnet_')) return undefined
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)

@@ -1,6 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** An `error` answer. A method throws it, because JSON-RPC has no other way to reject a call. */
+/** A JSON-RPC `error` response. Methods throw it to reject a call. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -13,7 +13,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The codes of JSON-RPC 2.0, then those of Solana nodes (rpc-client-api/src/custom_error.rs in Agave). */
+/** Error codes of JSON-RPC 2.0, then of Solana nodes (rpc-client-api/src/custom_error.rs in Agave). */
 export const rpcErrorCodes = {
   parseError: -32700,
   invalidRequest: -32600,

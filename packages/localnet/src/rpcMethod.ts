@@ -6,17 +6,17 @@ import type { ChainNode } from './chainNode.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
 import { type Commitment, commitments } from './slots.ts'
 
-/** Takes the raw `params` and returns the `result`, or throws an `RpcError`. */
+/** Handler of a method. It takes the raw `params` and returns the `result`, or throws an `RpcError`. */
 export type RpcMethod = (params: unknown) => Json
 
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
-/** Combines a method with the schema of its parameters, so that its body receives only parsed values. */
+/** Creates a handler that parses the parameters with the schema, so that `answer` receives only valid values. */
 export function rpcMethod<S extends z.ZodType>(shape: S, answer: (params: z.output<S>) => Json): RpcMethod {
   return (params) => answer(parseParams(shape, params))
 }
 
-/** Throws an RPC error -32602 that names the parameter. */
+/** Parses parameters. Throws an RPC error with code -32602 that names the wrong parameter. */
 export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.output<S> {
   const parsed = shape.safeParse(params)
   if (parsed.success) return parsed.data
@@ -25,13 +25,13 @@ export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.o
   throw invalidParams(`Invalid params: ${issue?.message ?? 'not as expected'}${place}`)
 }
 
-/** Checks the length before decoding, which takes quadratic time. */
+/** Schema of an address in base58. The decoder checks the length first, because decoding takes quadratic time. */
 export const addressParam = base58Param(32, 'address')
 export const signatureParam = base58Param(64, 'signature')
 export const blockhashParam = base58Param(32, 'blockhash')
 export const slotParam = z.number().int().nonnegative()
 
-/** Every configuration object may be absent or null. Unknown members are ignored, as on a node. */
+/** Creates the schema of a configuration object. It may be absent or null. Unknown members are ignored. */
 export function configParam<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...contextShape, ...shape }).nullish()
 }
@@ -51,17 +51,17 @@ export interface Context {
   readonly minContextSlot?: number | null | undefined
 }
 
-/** The commitment of a request. Nodes default to `finalized`. */
+/** Returns the commitment of a request. The default is `finalized`, as on nodes. */
 export function commitmentOf(config: Context | null | undefined): Commitment {
   return config?.commitment ?? 'finalized'
 }
 
-/** The slot that an answer contains. */
+/** Returns the slot that the response states. Throws if it is below `minContextSlot`. */
 export function contextSlot(node: ChainNode, config: Context | null | undefined): number {
   return reachedSlot(node.slotAt(commitmentOf(config)), config)
 }
 
-/** The accounts in the requested state. */
+/** Returns the accounts at the requested commitment. Throws if their slot is below `minContextSlot`. */
 export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
   const state = node.state(commitmentOf(config))
   reachedSlot(state.slot, config)
@@ -77,19 +77,19 @@ function reachedSlot(slot: number, config: Context | null | undefined): number {
   return slot
 }
 
-/** Wraps an answer that depends on a slot. */
+/** Returns a result with the slot to which it applies, in the form of nodes. */
 export function inContext(slot: number, value: Json): Json {
   return { context: { apiVersion, slot }, value }
 }
 
-/** For methods that read history. A node refuses `processed` there, because such a block may still be dropped. */
+/** Returns the commitment for a method that reads history. Throws for `processed`, which may still be dropped. */
 export function atLeastConfirmed(config: Context | null | undefined): Commitment {
   const commitment = config?.commitment ?? 'finalized'
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
   return commitment
 }
 
-/** The release of the runtime crates in litesvm 1.5.0. Clients choose their dialect by it. */
+/** Release of the runtime crates in litesvm 1.5.0. Clients select their protocol variant by this version. */
 export const apiVersion = '4.3.0'
 
 function base58Param(byteLength: number, what: string) {

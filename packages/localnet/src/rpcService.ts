@@ -11,25 +11,25 @@ import type { RpcMethod } from './rpcMethod.ts'
 export interface RpcServiceDeps {
   readonly methods: ReadonlyMap<string, RpcMethod>
   readonly watch: RequestWatch
-  /** The failure that currently applies to all calls of the method. */
+  /** Returns the failure that currently applies to all calls of the method. Undefined: none. */
   readonly outage: (method: string) => TransportFailure | undefined
   readonly log: Log
 }
 
-/** Response to the client: a body, no body for notifications only, or a failure that a test requested. */
+/** Response to the client: a JSON body, nothing if there are only notifications, or a failure that a test requested. */
 export type RpcAnswer =
   | { readonly kind: 'body'; readonly json: Json }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failure'; readonly outcome: TransportFailure }
 
-/** Answers the text of a JSON-RPC 2.0 request or batch. Never throws. */
+/** Answers a JSON-RPC 2.0 request or batch. Never throws. */
 export async function answerText(deps: RpcServiceDeps, text: string): Promise<RpcAnswer> {
   const request = parseJson(text)
   if (request === undefined) return body(errorBody(null, new RpcError(rpcErrorCodes.parseError, 'Parse error')))
   return Array.isArray(request) ? answerBatch(deps, request) : answerOne(deps, request)
 }
 
-/** Answers the members in order. Each sees the effects of those before, as with separate requests. */
+/** Answers the members of a batch in order, so that each member sees the effects of earlier members. */
 async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Promise<RpcAnswer> {
   if (batch.length === 0 || batch.length > batchMax) {
     const message = `Invalid request: a batch has 1 to ${batchMax} members, not ${batch.length}`
@@ -37,7 +37,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   }
   const answers: Json[] = []
   for (const [index, member] of batch.entries()) {
-    // Yield to other requests, because a full batch of transactions would otherwise block the event loop for 150 ms.
+    // Yield to other requests regularly. Otherwise a full batch of transactions would block the event loop for 150 ms.
     if (index % membersPerTurn === membersPerTurn - 1) await nextTurn()
     const answer = answerOne(deps, member)
     if (answer.kind === 'failure') return answer
@@ -46,7 +46,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   return answers.length === 0 ? { kind: 'nothing' } : body(answers)
 }
 
-/** Fully synchronous, so that no other request runs between reading the state and changing it. */
+/** Answers one request synchronously, so that no other request can change the state in between. */
 function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   const frame = frameShape.safeParse(request)
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
@@ -77,13 +77,13 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
     return { jsonrpc: '2.0', result, id }
   } catch (error) {
     if (error instanceof RpcError) return errorBody(id, error)
-    // The cause is a bug or a full disk. The client gets no details, but the log does.
+    // The cause is a bug or a full disk. Log the details, but do not send them to the client.
     deps.log.error({ method, error: describeError(error) }, 'local_chain_method_failed')
     return errorBody(id, new RpcError(rpcErrorCodes.internalError, 'Internal error'))
   }
 }
 
-/** Throws a requested failure as an ordinary JSON-RPC error, unlike transport failures. */
+/** Throws the failure that a test requested, if it is a JSON-RPC error and not a transport failure. */
 function failAsAsked(failure: RequestFailure | undefined): void {
   if (failure === undefined || typeof failure.outcome === 'string') return
   throw new RpcError(failure.outcome.code, failure.outcome.message)
@@ -104,7 +104,7 @@ export function errorBody(id: string | number | null, error: RpcError): Json {
   return { jsonrpc: '2.0', error: { code: error.code, message: error.message, ...data }, id }
 }
 
-/** `params` may be a list or absent. Solana has no named parameters. */
+/** Schema of a JSON-RPC request. `params` is a list, null or absent, because Solana uses only positions. */
 export const frameShape = z.object({
   jsonrpc: z.literal('2.0'),
   method: z.string().max(100),
@@ -120,6 +120,6 @@ function body(json: Json): RpcAnswer {
   return { kind: 'body', json }
 }
 
-/** Large enough for `getTransactions` of web3.js over 256 signatures, the maximum of one status request. */
+/** Maximum number of members in a batch. `getTransactions` of web3.js sends one member for each of up to 256 signatures. */
 const batchMax = 256
 const membersPerTurn = 8

@@ -13,7 +13,7 @@ export interface SlotTimer {
   stop(): Promise<void>
 }
 
-/** Starts a slot every `slotMs`. After a machine has slept, missed slots are not made up for. */
+/** Starts a timer that advances the chain every `slotMs`. Slots missed by a sleeping machine are not added. */
 export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   const stopped = new AbortController()
   const running = run(options, stopped.signal)
@@ -25,7 +25,7 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   }
 }
 
-/** Sleeps instead of using an interval, so that two slots at once do not follow a slow one. */
+/** Advances slots until the signal aborts. Sleeps after each slot, so that a slow slot delays the next one. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(slotMs, signal).catch(rethrowUnless(signal))
@@ -33,7 +33,7 @@ async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: Ab
     try {
       advance()
     } catch (error) {
-      // For example a full disk. The next tick tries the slot again, and until then the chain does not advance.
+      // The disk may be full, for example. The next tick tries again, and until then the chain does not advance.
       log.error({ error: describeError(error) }, 'local_chain_slot_failed')
     }
   }

@@ -2,28 +2,28 @@ import { assert } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
 
-/** Weakest commitment first. */
+/** Commitments, weakest first. */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof commitments)[number]
 
 /**
- * Number of slots that must follow a slot. A real cluster votes; here 32 slots replace its votes, and forks occur only
- * on request.
+ * Number of slots that must follow a slot until it has the commitment. This chain has no votes. Instead, a slot is
+ * final after 32 slots, and forks occur only on request.
  */
 export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
 
-/** A transaction may name the blockhash of any of the last 150 slots on a real cluster. */
+/** Default number of slots for which a blockhash is valid, as on a real cluster. */
 const clusterBlockhashSlots = 150
 
 /**
- * The first slot of a new chain. With 512, the SlotHashes sysvar is full and the finalized slot exists from the start.
- * Clients therefore never encounter the special cases of a chain's first seconds.
+ * First slot of a new chain. At 512, the SlotHashes sysvar is full and a finalized slot exists. Clients thus never meet
+ * the special cases of the first seconds of a chain.
  */
 export const firstSlot = 512
 
 const slotHashesMax = 512
 
-/** A salt for the blockhashes from a slot on. The hashes of a dropped fork must never recur. */
+/** Salt for the blockhashes from a slot on. A new salt after a dropped fork ensures that its hashes never recur. */
 export interface Branch {
   readonly fromSlot: number
   readonly salt: Uint8Array
@@ -31,15 +31,15 @@ export interface Branch {
 
 /**
  * The sequence of slots and their blockhashes. A blockhash is a digest of the branch's salt and the slot, so hashes
- * need no storage and survive a restart. Another chain has another salt and so other hashes: it refuses transactions
- * signed for this one.
+ * need no storage and survive a restart. Another chain has another salt and so other hashes. It thus refuses
+ * transactions that were signed for this chain.
  */
 export class Slots {
   #current: number
   readonly #branches: Branch[]
   readonly #hashes = new Map<number, string>()
   readonly #slotsByHash = new Map<string, number>()
-  /** Slots for which a transaction may name a blockhash. */
+  /** Number of slots for which a transaction may use a blockhash. */
   readonly blockhashSlots: number
 
   constructor(current: number, branches: readonly Branch[], blockhashSlots = clusterBlockhashSlots) {
@@ -59,7 +59,7 @@ export class Slots {
     return this.#branches
   }
 
-  /** The newest slot with this commitment. */
+  /** Returns the newest slot with this commitment. */
   at(commitment: Commitment): number {
     return this.#current - slotsUntil[commitment]
   }
@@ -75,7 +75,7 @@ export class Slots {
     this.#forget(this.#current - slotHashesMax - 1)
   }
 
-  /** Returns to a slot and drops the later ones. The following slots have other hashes than the dropped ones. */
+  /** Returns to a slot and drops the later slots. The next slots have other hashes than the dropped slots. */
   branchAt(slot: number, salt: Uint8Array): void {
     assert(slot <= this.#current, 'a fork starts at a slot that was reached')
     for (let dropped = slot + 1; dropped <= this.#current; dropped++) this.#forget(dropped)
@@ -88,13 +88,13 @@ export class Slots {
     return this.#hashes.get(slot) ?? this.#draw(slot)
   }
 
-  /** True if a transaction may use the hash in that slot: the hash is neither of a later slot nor too old. */
+  /** True if a transaction may use the blockhash in that slot: it is neither from a later slot nor too old. */
   isBlockhashValid(blockhash: string, atSlot: number): boolean {
     const slot = this.#slotsByHash.get(blockhash) ?? this.#searchBlockhash(blockhash, atSlot)
     return slot !== undefined && slot <= atSlot && slot + this.blockhashSlots >= atSlot
   }
 
-  /** The slots before the current one for the SlotHashes sysvar, newest first. */
+  /** Returns the 512 slots before the current slot, newest first, for the SlotHashes sysvar. */
   slotHashes(): { readonly slot: number; readonly hash: string }[] {
     return Array.from({ length: slotHashesMax }, (_, age) => {
       const slot = this.#current - 1 - age
@@ -103,8 +103,8 @@ export class Slots {
   }
 
   /**
-   * Searches for the hash if a node is far behind. Hashes older than the window are not stored, and each takes 5 µs to
-   * compute.
+   * Computes the hashes of older slots to find this one, for a node that is far behind. Hashes older than 512 slots are
+   * not stored, and each takes 5 µs to compute.
    */
   #searchBlockhash(blockhash: string, atSlot: number): number | undefined {
     const oldest = atSlot - this.blockhashSlots

@@ -15,11 +15,11 @@ export interface SpawnLocalChainOptions {
   readonly port?: number
   readonly slotMs?: number
   readonly stateDirectory?: string
-  /** Same as in `startLocalChain`. */
+  /** Behaviour of each RPC node, as in `startLocalChain`. */
   readonly nodes?: readonly NodeBehaviour[]
   readonly accounts?: readonly GivenAccount[]
   readonly log: Log
-  /** Called if the process ends without a request to stop. */
+  /** Called if the process ends although `stop` was not called. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
 
@@ -30,13 +30,13 @@ export interface SpawnedLocalChain {
   /** One URL per node. The JSON-RPC method `localnet_setNode` changes the behaviour of a node. */
   readonly rpcUrls: readonly string[]
   readonly pid: number
-  /** Resolves when the process has ended and its state is complete on disk. */
+  /** Stops the chain. Resolves when the process has ended and its state is on disk. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the local chain in a separate process, so that a busy chain and a busy server do not block each other. It ends
- * whenever this process ends, because it detects the closed channel of messages.
+ * Runs the local chain in a separate process, so that a busy chain and a busy server do not block each other. The chain
+ * ends with this process, because it detects that the message channel is closed.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
   const { log, onUnexpectedExit, ...chainOptions } = options
@@ -44,15 +44,15 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
     execArgv: [],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Use a separate process group: Ctrl-C in the terminal then reaches only us, and we stop the chain after our own
-    // requests.
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only this process. This process stops the
+    // chain after its own requests.
     detached: true,
-    // Do not pass on the rest of our environment, which contains secrets.
+    // Do not pass the other environment variables to the child, because they contain secrets.
     env: compileCacheEnv(),
   })
   const lastWords = passLogOn(child, log)
   const exited = whenGone(child)
-  // Ignore a failure: the process has ended, and `exited` reports that better.
+  // Ignore a failure: it means that the process has ended, and `exited` reports the reason.
   child.send(chainOptions, () => undefined)
   const ready = await waitUntilReady({ child, exited, lastWords })
   let stopping = false
@@ -68,7 +68,10 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
 }
 
-/** Passes on our compile cache, if there is one. Node keeps the modules in a subfolder for its version. */
+/**
+ * Returns the environment with the compile cache of this process, if there is one. The child adds a subfolder for its
+ * Node version, so remove it here.
+ */
 function compileCacheEnv(): NodeJS.ProcessEnv {
   const directory = getCompileCacheDir()
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) }
@@ -76,10 +79,7 @@ function compileCacheEnv(): NodeJS.ProcessEnv {
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-/**
- * Forwards the stderr of the process, JSON log lines and sentences, to our log. Returns the newest lines for a fault's
- * message.
- */
+/** Forwards the child's stderr to the log. Returns an array that always has the newest lines. */
 function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   const lastWords: string[] = []
   const input = assertPresent(stderr, 'the process has a pipe for its log')
@@ -91,7 +91,7 @@ function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   return lastWords
 }
 
-/** Never rejects. Also waits for the pipes to close, so that the last lines are available. */
+/** Returns how the process ended. Never rejects. Waits for the pipes to close, to have the last lines. */
 async function whenGone(child: ChildProcess): Promise<string> {
   try {
     const [code, signal]: unknown[] = await once(child, 'close')
@@ -107,7 +107,10 @@ interface Waiting {
   readonly lastWords: readonly string[]
 }
 
-/** Returns the first message, or kills the process and throws the reason for its absence. */
+/**
+ * Returns the first message of the child, which has its addresses. If there is no such message within 60 s, kills the
+ * child and throws a `Fault` with the reason.
+ */
 async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.output<typeof readyMessage>> {
   const done = new AbortController()
   const signal = AbortSignal.any([done.signal, AbortSignal.timeout(readyTimeoutMs)])
@@ -127,7 +130,7 @@ async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.
   }
 }
 
-/** Sends SIGTERM first, then SIGKILL. Even a kill loses no acknowledged data, because it is on disk. */
+/** Stops the child with SIGTERM, and after 10 s with SIGKILL. Acknowledged data is already on disk. */
 async function stopChild(child: ChildProcess, exited: Promise<string>): Promise<void> {
   child.kill('SIGTERM')
   const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
@@ -148,6 +151,6 @@ const readyMessage = z.object({
   rpcUrls: z.array(z.string()),
 })
 const lastWordsMax = 5
-/** A start takes 0.3 s. Reading back 100,000 transactions takes a few seconds more. */
+/** Maximum duration of a start: usually 0.3 s, and a few seconds more with 100,000 stored transactions. */
 const readyTimeoutMs = 60_000
 const stopTimeoutMs = 10_000

@@ -16,20 +16,17 @@ export interface SubscriptionServerDeps {
   readonly bank: Bank
   readonly watch: RequestWatch
   readonly log: Log
-  /** True if the chain may start again at this address. Clients then reconnect. */
+  /** True if the chain may start again at this address, so that clients should reconnect. */
   readonly mayReturn: boolean
 }
 
 export interface SubscriptionServer {
-  /** Also takes upgrade requests of this server. */
+  /** Accepts WebSocket connections on this HTTP server too. */
   serve(server: Server): void
   close(): void
 }
 
-/**
- * Serves `signatureSubscribe` over WebSocket, with which clients wait for a confirmation. All other methods require
- * HTTP.
- */
+/** Creates a WebSocket server for `signatureSubscribe`, with which clients wait for a confirmation. */
 export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {
@@ -39,8 +36,8 @@ export function createSubscriptionServer(deps: SubscriptionServerDeps): Subscrip
       })
     },
     close: () => {
-      // Close normally if the chain does not return, because web3.js would otherwise reconnect forever. Then cut all
-      // clients without waiting for their answer.
+      // Close normally if the chain does not start again, because web3.js would otherwise reconnect forever. Then cut
+      // all connections without waiting for the clients.
       for (const socket of sockets.clients) socket.close(deps.mayReturn ? goingAway : normalClosure)
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
@@ -53,7 +50,7 @@ interface AwaitedSignature {
   readonly commitment: Commitment
 }
 
-/** One client. Its subscriptions end with the connection. */
+/** Connection of one client. The subscriptions end with the connection. */
 class Connection {
   readonly #deps: SubscriptionServerDeps
   readonly #socket: WebSocket
@@ -66,7 +63,7 @@ class Connection {
     const notify = (): void => this.#notifyReached()
     const forget = deps.bank.listen({ landed: notify, slotReached: notify })
     socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : textOf(data)))
-    // A broken frame or a reset. The `close` event follows and cleans up.
+    // Only log an invalid frame or a reset, because the `close` event follows and cleans up.
     socket.on('error', (error) => deps.log.debug({ error: describeError(error) }, 'local_chain_socket_error'))
     socket.on('close', forget)
   }
@@ -79,12 +76,13 @@ class Connection {
       return this.#send(errorBody(null, new RpcError(wrong, request === undefined ? 'Parse error' : 'Invalid request')))
     }
     const { id, method, params } = frame.data
-    // Ignore notifications, which need no answer. web3.js sends one named `ping` every five seconds.
+    // Ignore notifications, which need no response. web3.js sends the notification `ping` every five seconds.
     if (id === undefined) return
     this.#deps.watch.note(method)
     try {
       this.#send({ jsonrpc: '2.0', result: this.#call(method, params), id })
-      // A signature that has already reached its commitment is notified after the client has its number.
+      // The signature may have reached its commitment already. Notify only now, because the client must first receive
+      // the subscription number.
       this.#notifyReached()
     } catch (error) {
       if (error instanceof RpcError) return this.#send(errorBody(id, error))
@@ -109,7 +107,7 @@ class Connection {
     return this.#lastNumber
   }
 
-  /** True also for a subscription whose notification was sent, which has closed it. */
+  /** Ends a subscription. Also returns true for a subscription that its notification has already ended. */
   #unsubscribe(params: unknown): boolean {
     const [number] = parseParams(unsubscribeParams, params)
     if (number > this.#lastNumber) throw invalidParams('Invalid subscription id.')
@@ -117,7 +115,7 @@ class Connection {
     return true
   }
 
-  /** Notifies each signature once, as nodes do. */
+  /** Notifies the client of signatures that have reached their commitment, and ends their subscriptions. */
   #notifyReached(): void {
     const { history, slots } = this.#deps.bank
     for (const [number, { signature, commitment }] of this.#awaited) {
@@ -131,7 +129,7 @@ class Connection {
 
   #send(message: Json): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    // Disconnect a client that does not read, because its unsent messages would fill our memory.
+    // Disconnect a client that does not read, because its unsent messages would fill the memory of this process.
     if (this.#socket.bufferedAmount > unsentBytesMax) return this.#socket.terminate()
     this.#socket.send(JSON.stringify(message))
   }

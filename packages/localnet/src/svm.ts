@@ -2,16 +2,14 @@ import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm } fro
 import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
 
 /*
- * The engine: litesvm, which runs transactions in the real Agave runtime with the real program binaries.
- *
- * Only the inner module of litesvm takes the wire bytes of a transaction. The outer module would decode and encode them
- * again, and load @solana/kit for that. The version is pinned exactly.
- *
- * The native part aborts the process on a malformed transaction or an address that is not 32 bytes, so callers parse
- * first. The engine's own blockhash window and history are switched off, because their form does not fit this chain.
+ * The engine: litesvm, which runs transactions in the real Agave runtime with the real program binaries. Only litesvm's
+ * inner module takes the wire bytes of a transaction. The outer module would decode and encode them again, and load
+ * @solana/kit for this. The inner module is not a stable API, so the version is pinned exactly. The native part aborts
+ * the process on a malformed transaction or an address that is not 32 bytes, so callers must parse first. The engine's
+ * blockhash window and history are switched off, because their form does not fit this chain.
  */
 
-/** Lacks the rent epoch: the runtime no longer collects rent, and litesvm returns 0 for every account. */
+/** State of an account, without the rent epoch: litesvm returns 0 for every account. */
 export interface AccountState {
   readonly lamports: bigint
   readonly owner: Uint8Array
@@ -27,19 +25,19 @@ export interface AccountAt {
 
 export interface Simulation {
   readonly outcome: ExecutionOutcome
-  /** The writable accounts after the transaction. Empty if the transaction fails. */
+  /** Writable accounts after the transaction. Empty if the transaction fails. */
   readonly accounts: readonly AccountAt[]
 }
 
-/** Inputs of the runtime for the current moment, which become the sysvars Clock and SlotHashes. */
+/** Inputs of the runtime for the current slot. They become the sysvars Clock and SlotHashes. */
 export interface SlotState {
   readonly slot: number
   readonly timeSeconds: number
-  /** Newest first. */
+  /** Hashes of the preceding slots, newest first. */
   readonly slotHashes: readonly { readonly slot: number; readonly hash: string }[]
 }
 
-/** An engine with bytes as input and plain data as output. Its users do not depend on litesvm. */
+/** An engine that takes bytes and returns plain data, so that callers do not depend on litesvm. */
 export interface Svm {
   execute(wire: Uint8Array): ExecutionOutcome
   simulate(wire: Uint8Array): Simulation
@@ -50,11 +48,11 @@ export interface Svm {
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
   setAccount(account: AccountAt): void
   setSlot(state: SlotState): void
-  /** Sets only the Clock sysvar, in a few microseconds. SlotHashes take 0.2 ms. */
+  /** Sets only the Clock sysvar, which takes a few microseconds. Setting SlotHashes takes 0.2 ms. */
   setClock(state: Pick<SlotState, 'slot' | 'timeSeconds'>): void
   addProgram(address: Uint8Array, elf: Uint8Array): void
   rentExemptLamports(dataLength: number): bigint
-  /** The whole state, at least 1.4 MB, in about 5 ms. */
+  /** Returns the whole state of the engine. It has at least 1.4 MB, and this takes about 5 ms. */
   snapshot(): Uint8Array
 }
 
@@ -88,7 +86,7 @@ function freshEngine(epochs: EpochTimes): LiteSvm {
   const engine = new LiteSvm()
   engine.withNativeMints()
   const slotsPerEpoch = BigInt(epochs.slotsPerEpoch)
-  // Without warm-up all epochs have the same length, so epoch arithmetic is a division.
+  // Disable the warm-up, so that all epochs have the same length and epoch numbers are a division.
   engine.setEpochSchedule(new EpochSchedule(slotsPerEpoch, slotsPerEpoch, false, 0n, 0n))
   return engine
 }
@@ -114,7 +112,10 @@ function accountAt(found: { readonly address: Uint8Array; account(): Account }):
   return { address: found.address, state: stateOf(found.account()) }
 }
 
-/** The runtime keeps a closed account with zero lamports. All other code treats it as missing. */
+/**
+ * Converts an account of litesvm. Undefined for an account with zero lamports: the runtime keeps closed accounts in
+ * this form, and all other code treats them as missing.
+ */
 function stateOf(account: Account | null): AccountState | undefined {
   if (account === null || account.lamports() === 0n) return undefined
   return {

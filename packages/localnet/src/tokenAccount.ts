@@ -3,8 +3,8 @@ import { isTokenProgram, programBytes } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
 /*
- * The layouts of the SPL token programs: 82 bytes of mint, 165 bytes of account. Token-2022 adds, from byte 165, one
- * byte for the kind (mint or account) and the extensions.
+ * Parses accounts of the SPL token programs. A mint has 82 bytes, and a token account has 165. Token-2022 adds one byte
+ * for the kind (mint or account) at offset 165, then the extensions.
  */
 
 export interface TokenAccount {
@@ -18,16 +18,16 @@ export interface Mint {
   readonly decimals: number
 }
 
-/** Undefined if the account is not an initialised token account of either token program. */
+/** Parses a token account. Undefined if the account is not an initialised token account of either token program. */
 export function parseTokenAccount(account: AccountState): TokenAccount | undefined {
   const { data } = account
   if (!hasLayout(account, { length: accountLength, kind: accountKind })) return undefined
-  // 0 is an account that was created but not initialised, 1 an initialised and 2 a frozen one.
+  // States of a token account: 0 is not initialised, 1 initialised, 2 frozen.
   if (data[108] !== 1 && data[108] !== 2) return undefined
   return { mint: data.subarray(0, 32), owner: data.subarray(32, 64), amount: viewOf(data).getBigUint64(64, true) }
 }
 
-/** Undefined if the account is not an initialised mint of either token program. */
+/** Parses a mint. Undefined if the account is not an initialised mint of either token program. */
 export function parseMint(account: AccountState): Mint | undefined {
   const { data } = account
   if (!hasLayout(account, { length: mintLength, kind: mintKind }) || data[45] !== 1) return undefined
@@ -40,7 +40,7 @@ interface Layout {
   readonly kind: number
 }
 
-/** True if the account has this layout. Like the programs, excludes multisigs by their length of 355 bytes. */
+/** True if the account has this layout. Excludes multisigs by their length of 355 bytes, as the programs do. */
 function hasLayout({ data, owner }: AccountState, { length, kind }: Layout): boolean {
   if (!isTokenProgram(owner)) return false
   if (data.length === length) return true

@@ -8,12 +8,12 @@ export interface TokenAmountJson {
   readonly uiAmountString: string
 }
 
-/** A token amount as nodes encode it: exact as a string, and rounded as a number for display. */
+/** Returns a token amount in the JSON form of nodes: exact as a string, and rounded as a number for display. */
 export function tokenAmountJson(baseUnits: bigint, decimals: number): TokenAmountJson {
   return {
     amount: baseUnits.toString(),
     decimals,
-    // A node computes 10^decimals in 64 bits, and returns null if that overflows.
+    // Return null if 10^decimals does not fit into 64 bits, as on a node.
     uiAmount: decimals > decimalsShownMax ? null : displayNumber(baseUnits, decimals),
     uiAmountString: formatDecimal(baseUnits, decimals),
   }

@@ -23,9 +23,9 @@ export interface BalanceSource {
 }
 
 /**
- * Balances before or after a transaction, by the rule of Agave's collector. Token balances exist only if a token
- * program is among the accounts, and never for an account that is called as a program. A transaction that moves tokens
- * only inside a CPI therefore has them. One that merely mentions a token account has none.
+ * Returns the balances of a transaction's accounts, by the rule of Agave's collector. Token balances are reported only
+ * if a token program is among the accounts, and never for an account that is called as a program. So a transaction that
+ * moves tokens only inside a CPI has token balances. A transaction that merely lists a token account has none.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction
@@ -35,7 +35,7 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   const lamports: bigint[] = []
   const tokens: TokenBalance[] = []
   for (const [accountIndex, { address }] of keys.entries()) {
-    // Do not read a program's account, because copying its code may mean half a megabyte.
+    // Do not read the account of a program, because a copy of its code may have half a megabyte.
     const isProgram = invoked.has(accountIndex) || isTokenProgram(address)
     const state = isProgram ? undefined : source.account(address)
     lamports.push(isProgram ? source.lamports(address) : (state?.lamports ?? 0n))
@@ -49,13 +49,13 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** The fee: lamports that left the accounts of the transaction. */
+/** Returns the fee in lamports: the decrease in the total balance of the transaction's accounts. */
 export function chargedLamports(before: Balances, after: Balances): bigint {
   const sum = ({ lamports }: Balances): bigint => lamports.reduce((total, each) => total + each, 0n)
   return sum(before) - sum(after)
 }
 
-/** Reads the mint each time, because the transaction itself may create it. */
+/** Returns the decimals of a mint. Does not cache them, because the transaction itself may create the mint. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

@@ -1,10 +1,10 @@
-/** An error without fields is its name in the Solana SDK, which libraries compare. */
+/** Error of an instruction. An error without fields is a string: its name in the Solana SDK. */
 type InstructionError = string | { readonly Custom: number } | { readonly BorshIoError: string }
 
-// An alias and not an interface, which TypeScript would not accept as JSON.
+// Use a type alias, because TypeScript does not accept an interface as JSON.
 type AccountIndex = { readonly account_index: number }
 
-/** The error in a node's JSON: a name, or a name with its value. */
+/** Error of a transaction in the JSON of a node: a name, or an object with a name and its value. */
 export type TransactionError =
   | string
   | { readonly InstructionError: readonly [number, InstructionError] }
@@ -12,7 +12,7 @@ export type TransactionError =
   | { readonly InsufficientFundsForRent: AccountIndex }
   | { readonly ProgramExecutionTemporarilyRestricted: AccountIndex }
 
-/** The sentence for a node's error messages. Clients show it to people, and some search for it. */
+/** Returns the sentence that a node uses in error messages. Clients show it to people, and some clients search for it. */
 export function describeTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return sentences.get(error) ?? capitalized(wordsOf(error))
   if ('InstructionError' in error) {
@@ -35,7 +35,7 @@ function describeInstructionError(error: InstructionError): string {
   return `Failed to serialize or deserialize account data: ${error.BorshIoError}`
 }
 
-/** Sentences of the Solana SDK that say more than the name: those of errors that a client meets often. */
+/** Sentences of the Solana SDK that contain more than the error's name, for errors that clients meet often. */
 const sentences: ReadonlyMap<string, string> = new Map([
   ['AccountNotFound', 'Attempt to debit an account but found no record of a prior credit.'],
   ['ProgramAccountNotFound', 'Attempt to load a program that does not exist'],
@@ -46,7 +46,7 @@ const sentences: ReadonlyMap<string, string> = new Map([
   ['InvalidAddressLookupTableIndex', 'Transaction address table lookup uses an invalid index'],
 ])
 
-/** `BlockhashNotFound` as `blockhash not found`, which is the SDK's sentence for most names. */
+/** Returns `BlockhashNotFound` as `blockhash not found`, which is the SDK's sentence for most errors. */
 function wordsOf(name: string): string {
   return name.replaceAll(/(?<!^)(?=[A-Z])/g, ' ').toLowerCase()
 }

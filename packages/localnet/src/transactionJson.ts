@@ -8,12 +8,12 @@ import { parsedInstructionJson } from './parsedInstruction.ts'
 export const transactionEncodings = ['json', 'jsonParsed', 'base58', 'base64'] as const
 export type TransactionEncoding = (typeof transactionEncodings)[number]
 
-/** Stack height of a transaction's own instructions. Their calls have at least 2. */
+/** Stack height of top-level instructions. Instructions that they call have at least 2. */
 const topLevel = 1
 
 /**
- * A transaction as nodes encode it. `json` shows the signed message with its indexes. `jsonParsed` replaces the indexes
- * by addresses and, for supported programs, the bytes by named fields.
+ * Returns a transaction in the JSON form of nodes. `json` shows the signed message with its indexes. `jsonParsed` shows
+ * addresses instead of indexes. For supported programs, it also shows fields with names instead of bytes.
  */
 export function transactionJson(transaction: ResolvedTransaction, encoding: TransactionEncoding): Json {
   switch (encoding) {
@@ -30,7 +30,7 @@ export function transactionJson(transaction: ResolvedTransaction, encoding: Tran
   }
 }
 
-/** The list of account keys in `jsonParsed`, and in blocks with `transactionDetails: "accounts"`. */
+/** Returns the account keys in the form of `jsonParsed`, and of blocks with `transactionDetails: "accounts"`. */
 export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   return keys.map(({ address, signer, writable, source }) => ({
     pubkey: encodeBase58(address),
@@ -40,7 +40,7 @@ export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   }))
 }
 
-/** The data is base58 here for every requested encoding. */
+/** Returns an instruction with account indexes. Its data is always base58, whatever encoding the client requested. */
 export function instructionJson(instruction: CompiledInstruction, stackHeight: number): Json {
   return {
     programIdIndex: instruction.programIndex,
@@ -64,7 +64,7 @@ function messageJson({ message }: ResolvedTransaction): Json {
   }
 }
 
-/** The parsed message has no header, because each account states whether it signs and is writable. */
+/** Returns the message for `jsonParsed`. It has no header, because each account states whether it signs and is writable. */
 function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   return {
     accountKeys: accountKeysJson(keys),
@@ -76,7 +76,7 @@ function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   }
 }
 
-/** Omitted for legacy messages, because clients distinguish the versions by this member. */
+/** Returns the lookups of a v0 message. Clients recognize a legacy message by the absence of this member. */
 function lookupsJson(message: ResolvedTransaction['message']): { readonly addressTableLookups?: Json } {
   return message.version === 'legacy' ? {} : { addressTableLookups: message.lookups.map(lookupJson) }
 }

@@ -9,7 +9,7 @@ import type { TransactionError } from './transactionError.ts'
 import { type TransactionEncoding, instructionJson } from './transactionJson.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** The `meta` of a landed transaction, which describes its effects. */
+/** Returns the `meta` of a landed transaction, which describes its effects. */
 export function transactionMetaJson(record: TransactionRecord, encoding: TransactionEncoding): Json {
   const { outcome, before, after, transaction } = record
   const parsed = encoding === 'jsonParsed'
@@ -19,7 +19,7 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
     fee: Number(record.feeLamports),
     preBalances: before.lamports.map(Number),
     postBalances: after.lamports.map(Number),
-    // Always a list, so that a verifier can distinguish "none" from "not recorded".
+    // Return a list even if it is empty, so that a verifier can distinguish "none" from "not recorded".
     innerInstructions: innerInstructionsJson(outcome.innerInstructions, { keys: transaction.keys, parsed }),
     logMessages: outcome.logs,
     preTokenBalances: before.tokens.map(tokenBalanceJson),
@@ -32,7 +32,7 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
   }
 }
 
-/** The older encoding of an error, which nodes still send in addition to `err`. */
+/** Returns an error in its older JSON form, which nodes still send in addition to `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }
@@ -57,7 +57,7 @@ export function innerInstructionsJson(lists: readonly InnerInstructions[], style
 
 export function tokenBalanceJson(balance: TokenBalance): Json {
   const uiTokenAmount = tokenAmountJson(balance.amount, balance.decimals)
-  // Nodes store this number in a format without zero, and so return null for an empty account.
+  // Return null for an empty account, as nodes do: they store this number in a format that omits zero.
   const uiAmount = balance.amount === 0n ? null : uiTokenAmount.uiAmount
   return {
     accountIndex: balance.accountIndex,
@@ -72,7 +72,7 @@ export function loadedAddressesJson(loaded: LoadedAddresses): Json {
   return { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) }
 }
 
-/** Return data of the last program that returned any. Nodes support only base64 for it. */
+/** Returns the return data of a transaction in JSON. Nodes support only base64 for it. */
 export function returnDataJson({ program, data }: ReturnData): Json {
   return { programId: encodeBase58(program), data: [Buffer.from(data).toString('base64'), 'base64'] }
 }

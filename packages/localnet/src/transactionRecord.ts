@@ -18,19 +18,19 @@ export interface TransactionRecord extends LandedEffects {
   readonly transaction: ResolvedTransaction
 }
 
-/** The wire form contains everything except the loaded addresses, whose tables may have changed since. */
+/** Stored form of a record. It includes the loaded addresses, because lookup tables may change. */
 interface StoredRecord extends LandedEffects {
   readonly wire: Uint8Array
   readonly loaded: LoadedAddresses
 }
 
-/** Encodes a record for memory and disk. Each read decodes it. */
+/** Encodes a record for storage. Each read decodes it again. */
 export function encodeRecord({ transaction, ...effects }: TransactionRecord): Uint8Array {
   const { wire, loaded } = transaction
   return serialize({ ...effects, wire, loaded } satisfies StoredRecord)
 }
 
-/** The inverse of `encodeRecord`. */
+/** Decodes a record that `encodeRecord` created. */
 export function decodeRecord(bytes: Uint8Array): TransactionRecord {
   const { wire, loaded, ...effects }: StoredRecord = deserialize(bytes)
   return { ...effects, transaction: resolveTransaction(parseChainTransaction(wire), loaded) }

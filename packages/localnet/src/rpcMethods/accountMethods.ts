@@ -26,7 +26,7 @@ const programConfig = configParam({
   sortResults: z.boolean().nullish(),
 })
 
-/** Methods that read accounts, in the state of the requested commitment. */
+/** Creates the methods that read accounts in the state of the requested commitment. */
 export function accountMethods(node: ChainNode): RpcMethods {
   return {
     getBalance: rpcMethod(z.tuple([addressParam, contextConfig.optional()]), ([address, config]) => {
@@ -41,7 +41,7 @@ export function accountMethods(node: ChainNode): RpcMethods {
       z.tuple([z.array(addressParam).max(addressesMax), accountConfig.optional()]),
       ([addresses, config]) => {
         const state = contextState(node, config)
-        // Only this method defaults to base64.
+        // Use base64 by default, as nodes do for this method only.
         const style = { ...config, encoding: config?.encoding ?? 'base64' }
         const accounts = addresses.map((address) => accountOrNull(state.account(address), style))
         return inContext(state.slot, accounts)
@@ -63,7 +63,7 @@ function accountOrNull(account: AccountState | undefined, style: AccountStyle | 
   return account === undefined ? null : accountJson(account, style)
 }
 
-/** Reads every account of the program. Each takes about 8 µs, so 10,000 of them block the chain for 80 ms. */
+/** Returns the matching accounts of a program. Each takes about 8 µs, so 10,000 block the chain for 80 ms. */
 function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
   const found: Json[] = []
   for (const { address, state } of accounts.accountsOwnedBy(program)) {
@@ -73,7 +73,7 @@ function programAccounts(accounts: BankState, program: Uint8Array, config: Progr
   return config?.withContext === true ? inContext(accounts.slot, found) : found
 }
 
-/** Limit of a real node. */
+/** Maximum number of addresses in one request, as on a real node. */
 const addressesMax = 100
 /** 10 MiB, the maximum size of an account. */
 const accountBytesMax = 10 * 1024 * 1024

@@ -14,11 +14,11 @@ import {
   slotParam,
 } from '../rpcMethod.ts'
 
-/** Most clients send an empty list, but some omit `params`. */
+/** Schema of empty parameters. Most clients send an empty list, but some omit `params`. */
 const noParams = z.tuple([]).or(z.undefined())
 const onlyContext = z.tuple([contextConfig.optional()]).or(z.undefined())
 
-/** Methods about the chain as a whole: its genesis, its slots, its blockhashes. */
+/** Creates the methods about the chain as a whole: genesis, slots and blockhashes. */
 export function clusterMethods(node: ChainNode): RpcMethods {
   return {
     getHealth: rpcMethod(noParams, () => {
@@ -46,7 +46,7 @@ export function clusterMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** Slots before the chain's first one count as empty blocks. */
+/** Oldest block that nodes report. Slots before the chain's first slot count as empty blocks. */
 const oldestBlock = 1
 
 function epochInfo(node: ChainNode, slot: number) {
@@ -60,7 +60,7 @@ function epochInfo(node: ChainNode, slot: number) {
   }
 }
 
-/** An older commitment returns an older hash, with fewer of its 150 slots left, as on a real node. */
+/** Returns the blockhash of the slot. At an older commitment, the hash is valid for fewer further slots. */
 function latestBlockhash(node: ChainNode, slot: number) {
   const value = {
     blockhash: node.bank.slots.blockhashOf(slot),

@@ -3,7 +3,7 @@ import { type NodeBehaviour, nodeBehaviour } from '../nodeBehaviour.ts'
 import { invalidParams } from '../rpcError.ts'
 import { type RpcMethods, rpcMethod } from '../rpcMethod.ts'
 
-/** One node, as the control methods use it. */
+/** Interface through which the control methods read and change one node. */
 export interface ControlledNode {
   readonly rpcUrl: string
   behaviour(): NodeBehaviour
@@ -12,8 +12,8 @@ export interface ControlledNode {
 }
 
 /**
- * Methods, not part of Solana's RPC, that change the behaviour of the nodes. Every node offers them, even while it
- * fails.
+ * Creates the methods that change the behaviour of the nodes. They are not part of Solana's RPC. Every node offers
+ * them, even while its other methods fail.
  */
 export function controlMethods(nodes: () => readonly ControlledNode[]): RpcMethods {
   const nodeAt = (index: number): ControlledNode => {

@@ -29,7 +29,7 @@ const sendConfig = configParam({
   maxRetries: slotParam.nullish(),
 })
 
-/** Methods that change the chain. */
+/** Creates the methods that change the chain: transactions and airdrops. */
 export function sendMethods(node: ChainNode): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([z.string(), sendConfig.optional()]), ([text, config]) => {
@@ -48,18 +48,19 @@ export function sendMethods(node: ChainNode): RpcMethods {
 
 interface SendOptions {
   readonly skipPreflight: boolean
-  /** The commitment whose state the node uses to check the transaction before it forwards it. */
+  /** Commitment whose state the node uses to check the transaction before it forwards it. */
   readonly commitment: Commitment
 }
 
-/** Executes a transaction at once, without a queue. When the signature is returned, the outcome is therefore final. */
+/** Executes a transaction immediately, without a queue. The outcome is therefore known when the signature is returned. */
 function send(node: ChainNode, transaction: ChainTransaction, options: SendOptions): Json {
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
   const { bank } = node
   const refusal = bank.refusal(transaction, bank.slots.current)
   if (!options.skipPreflight) preflight(node, transaction, options.commitment)
   const resolved = resolveOrRefuse(node, transaction, options.commitment)
-  // A node forwards every transaction it accepts. A duplicate or expired one then has no effect.
+  // Return the signature without an error, because a node forwards every transaction that it accepts. A duplicate or
+  // expired transaction then has no effect.
   if (node.withholds(resolved) || refusal !== undefined) return signature
   if (bank.execute(resolved, options.skipPreflight) === 'SignatureFailure') throw signatureFailure()
   return signature
@@ -74,7 +75,7 @@ function preflight(node: ChainNode, transaction: ChainTransaction, commitment: C
   if (outcome.error !== null) throw preflightFailure(outcome)
 }
 
-/** Like a real node, treats an unreadable lookup table as invalid parameters and not as a failed simulation. */
+/** Resolves the lookup tables of a transaction. As on a real node, a failure is an error of the parameters. */
 export function resolveOrRefuse(
   node: ChainNode,
   transaction: ChainTransaction,
@@ -86,14 +87,14 @@ export function resolveOrRefuse(
 }
 
 /**
- * A real node without preflight would accept the transaction and silently drop it. An error helps developers of clients
- * more.
+ * Creates the error for an invalid signature. Without preflight, a real node would accept the transaction and silently
+ * drop it, but an error is more useful to client developers.
  */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** `data` is the answer of a simulation. web3.js copies its logs into `SendTransactionError`. */
+/** Creates the error for a failed preflight. web3.js copies the logs in `data` into `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
   const message = `Transaction simulation failed: ${describeTransactionError(error)}`
@@ -109,5 +110,5 @@ function preflightFailure(outcome: ExecutionOutcome): RpcError {
 }
 
 const nothingHappened = { logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: undefined }
-/** A million SOL per request. */
+/** Maximum of one airdrop in lamports: one million SOL. */
 const airdropLamportsMax = 1_000_000_000_000_000

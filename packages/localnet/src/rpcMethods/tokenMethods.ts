@@ -16,8 +16,8 @@ import { accountConfig } from './accountMethods.ts'
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
 /**
- * Methods that read token accounts and mints of both token programs. An index answers them, so their cost depends on
- * the number of results and not of all token accounts. Error messages are those of Agave.
+ * Creates the methods that read token accounts and mints of both token programs. They use an index, so the time depends
+ * on the number of results, not on the number of all token accounts. Error messages are those of Agave.
  */
 export function tokenMethods(node: ChainNode): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
@@ -51,7 +51,7 @@ function tokenAccountsOf(state: BankState, owner: Uint8Array, filter: TokenFilte
   if ('programId' in filter && !isTokenProgram(filter.programId)) {
     throw invalidParams('Invalid param: unrecognized Token program id')
   }
-  // A missing mint is an error and not an empty answer.
+  // Throw for a missing mint, as a node does, instead of returning an empty list.
   if ('mint' in filter) mintAt(state, filter.mint)
   return state
     .tokenAccountsOf(owner)
@@ -71,7 +71,7 @@ function tokenAccountBalance(state: BankState, address: Uint8Array): Json {
   return tokenAmountJson(account.amount, mintAt(state, account.mint).decimals)
 }
 
-/** Throws if the mint is missing: its decimals are required to show an amount. */
+/** Returns the mint at the address. Throws if it is missing, because an amount cannot be shown without its decimals. */
 function mintAt(state: BankState, address: Uint8Array): Mint {
   const found = state.account(address)
   if (found === undefined) throw invalidParams('Invalid param: could not find mint')

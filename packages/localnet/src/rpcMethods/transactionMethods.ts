@@ -21,7 +21,7 @@ import {
 import { statusJson, transactionMetaJson } from '../transactionMeta.ts'
 import { transactionEncodings, transactionJson } from '../transactionJson.ts'
 
-/** Limits of a real node. */
+/** Maximum numbers of signatures in one request for statuses and in one list, as on a real node. */
 const statusesMax = 256
 const signaturesMax = 1_000
 
@@ -39,8 +39,8 @@ const signaturesConfig = configParam({
 })
 
 /**
- * Methods that read landed transactions. All but the statuses need at least `confirmed`, because a younger slot may
- * still be dropped.
+ * Creates the methods that read landed transactions. All methods except `getSignatureStatuses` need at least
+ * `confirmed`, because a more recent slot may still be dropped.
  */
 export function transactionMethods(node: ChainNode): RpcMethods {
   return {
@@ -73,8 +73,8 @@ export function transactionMethods(node: ChainNode): RpcMethods {
 }
 
 /**
- * A client without a maximum version gets no `version` member, and an error for a v0 transaction, which it would
- * misread.
+ * Returns the member `version` for a response. A client that states no maximum version gets no such member. For a v0
+ * transaction it gets an error, because it would misread the transaction.
  */
 function versionJson(
   version: 'legacy' | 0,
@@ -88,14 +88,14 @@ function versionJson(
   )
 }
 
-/** The status of a signature, also at `processed`, because clients poll it while they wait. */
+/** Returns the status of a signature, even at `processed`, because clients poll it while they wait. */
 function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: boolean): Json {
   const entry = node.history.findStatus(signature, searchStored)
   if (entry === undefined) return null
   const confirmationStatus = node.commitmentOf(entry.slot)
   return {
     slot: entry.slot,
-    // Counts slots until finality, then null.
+    // Number of slots that have followed, until finality. Null when final.
     confirmations: confirmationStatus === 'finalized' ? null : node.slotAt('processed') - entry.slot,
     err: entry.error,
     status: statusJson(entry.error),
@@ -104,7 +104,7 @@ function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: b
 }
 
 /**
- * Lists signatures newest first, from just before `before` (or the newest) to just after `until` (or the first). An
+ * Returns signatures, newest first, from just before `before` (or the newest) to just after `until` (or the first). An
  * unknown `before` yields an empty list, and an unknown `until` sets no end, as on a real node.
  */
 function signaturesForAddress(node: ChainNode, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
@@ -144,7 +144,7 @@ function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
   }
 }
 
-/** All memos of a transaction in one line, each prefixed with its length. Null without a memo. */
+/** Returns all memos of a transaction in one line, each prefixed with its length in brackets. Null without a memo. */
 function memosOf({ message, keys }: ResolvedTransaction): string | null {
   const memos: string[] = []
   for (const { programIndex, data } of message.instructions) {
