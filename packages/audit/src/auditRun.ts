@@ -49,7 +49,7 @@ export class AuditRun {
     checkpoints.compare(replay.tree, replay.recordedAtMs)
   }
 
-  /** Called after each block: limits pending checks and saves a due state. Throws `AuditInterrupted` if aborted. */
+  /** Waits for pending checks and saves the state when it is due. Throws `AuditInterrupted` after an abort. */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()

@@ -173,7 +173,7 @@ export class ChainAudit {
     return accounts.some(({ tokenAccount }) => (moved.get(tokenAccount)?.changeBaseUnits ?? 0n) > 0n)
   }
 
-  /** Compares a landed payment with each wallet that was valid at its time. Undefined if one of them agrees. */
+  /** Returns how a landed payment contradicts the wallets of its time. Undefined if it agrees with one wallet. */
   async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
     const { mint } = settlement.price
     const wallets = this.#wallets.acceptedAt(mint, settlement.evidence.blockTimeMs)

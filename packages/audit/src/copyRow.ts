@@ -161,5 +161,5 @@ const columnCountBytes = 2
 // Bytes of an array's header: dimensions, null flag and element type, then the length and lower bound of the only
 // dimension.
 const arrayHeadBytes = 20
-// Bytes of an int4.
+// Bytes of an array element of type int4. The 4 bytes of its length are not included.
 const elementBytes = 4

@@ -32,7 +32,7 @@ const eventsOf = (kind: AuditedKind): readonly EventsKind[] => [...kind.events.k
 const firstEventsOf = (kind: AuditedKind): readonly EventsKind[] =>
   kind.steps.flatMap(({ from, events: [first = ''] }) => (from === '' ? [[first, kind]] : []))
 
-/** Maps event names to kinds. If two kinds share an event name, the kind that can begin with it has priority. */
+/** Maps event names to kinds. If two kinds share a name, the kind whose streams can begin with it has priority. */
 const kindsByEvent = new Map([...kinds.flatMap(eventsOf), ...kinds.flatMap(firstEventsOf)])
 const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]))
 

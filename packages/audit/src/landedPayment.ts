@@ -78,7 +78,7 @@ function mintOfMove({ mint, source, destination }: TokenMove, accounts: Readonly
   return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
 }
 
-/** The receiver of a payment. */
+/** Wallet that receives a payment, and the token account that counts. */
 export interface PaidAccount {
   readonly wallet: string
   /** Associated token account of the wallet. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** Schema of an amount in base units. It is stored as text, because SQLite integers have 64 bits with a sign. */
+/** Schema of an amount in base units. It is stored as text, because it may exceed SQLite's signed 64-bit integers. */
 export const amount = z.string().transform(BigInt)
 export const flag = z.number().transform((value) => value === 1)
 

@@ -32,7 +32,7 @@ export const unknownMark = '?'
 
 /**
  * Follows every stream from its first event, by the steps that its kind declares. An impossible event is a finding, and
- * the stream then keeps its state. One error is thus not reported a hundred times.
+ * the stream then takes the state to which the event leads. One error is thus not reported a hundred times.
  */
 export class Streams {
   readonly #findings: Findings

@@ -64,7 +64,7 @@ export interface SimulateOptions {
 /** Maximum lag of a node, in slots. */
 export const lagSlotsMax = 512
 
-/** Slots of two days. Few local chains reach their second epoch. */
+/** Slots in one epoch on mainnet, which takes two days. Few local chains reach their second epoch. */
 const mainnetSlotsPerEpoch = 432_000
 
 /**
@@ -272,7 +272,7 @@ export class Bank {
 
   /**
    * Calls `run` while the engine has the transaction's accounts and the Clock of an older slot, then restores the
-   * newest. The runtime also reads programs, which do not change, and SlotHashes, which are not set back.
+   * newest. The runtime also reads programs, which do not change, and SlotHashes, which stay at the newest slot.
    */
   #inSlot<T>({ slot, transaction }: { slot: number; transaction: ResolvedTransaction }, run: (engine: Svm) => T): T {
     const engine = this.#engine()

@@ -22,7 +22,7 @@ export interface ChainNodeDeps {
   readonly clock: Clock
 }
 
-/** Slots at which the node froze or left the main branch. Undefined: it did not. */
+/** Slots at which the node froze or left the main branch. Undefined: this did not happen. */
 interface Departure {
   readonly frozenSlot: number | undefined
   readonly forkSlot: number | undefined
@@ -49,7 +49,7 @@ export class ChainNode {
     return this.#behaviour
   }
 
-  /** Chain that the node follows: the main chain, or a separate one for a fork or another genesis. */
+  /** Chain that the node follows: the main chain, or a separate chain for a fork or another genesis. */
   get bank(): Bank {
     return this.#own ?? this.#deps.main
   }
@@ -134,7 +134,7 @@ export class ChainNode {
     throw new RpcError(rpcErrorCodes.nodeUnhealthy, `Node is behind by ${lag} slots`, { numSlotsBehind: lag })
   }
 
-  /** Returns how requests of the method fail. Undefined: they succeed, as methods that change the behaviour always do. */
+  /** Returns how requests of the method fail. Undefined: no failure, as always for `localnet_` methods. */
   outage(method: string): TransportFailure | undefined {
     const { fail, only } = this.#behaviour
     const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))

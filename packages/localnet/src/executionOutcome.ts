@@ -69,7 +69,7 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
-/** Converts an error of litesvm. Only errors with fields have a class. The text has the names of the others. */
+/** Converts an error of litesvm. Only errors with fields have a class. Other errors have a name only in the text. */
 function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {

@@ -51,7 +51,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** Opens the port for WebSockets. Undefined if it is in use. HTTP requests get an error with the right port. */
+/** Opens the port for WebSockets. Undefined if the port is in use. HTTP requests get an error. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { byteKey } from './byteKey.ts'
 
-/** Programs that the API recognizes, to describe instructions, find token accounts and mark reserved keys. */
+/** Programs that the API recognizes: it describes instructions, finds token accounts and marks reserved keys. */
 const programs = [
   ['system', '11111111111111111111111111111111'],
   ['token', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],

@@ -25,7 +25,7 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   }
 }
 
-/** Advances slots until the signal aborts. Sleeps after each slot, so that a slow slot delays the next one. */
+/** Advances slots until the signal aborts. Sleeps between slots, because an interval could fire twice after a slow slot. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(slotMs, signal).catch(rethrowUnless(signal))

@@ -4,9 +4,9 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
 /*
  * The engine: litesvm, which runs transactions in the real Agave runtime with the real program binaries. Only litesvm's
  * inner module takes the wire bytes of a transaction. The outer module would decode and encode them again, and load
- * @solana/kit for this. The inner module is not a stable API, so the version is pinned exactly. The native part aborts
- * the process on a malformed transaction or an address that is not 32 bytes, so callers must parse first. The engine's
- * blockhash window and history are switched off, because their form does not fit this chain.
+ * @solana/kit for this. The version is pinned exactly. The native part aborts the process on a malformed transaction or
+ * an address that is not 32 bytes, so callers must parse first. The engine's blockhash window and history are switched
+ * off, because their form does not fit this chain.
  */
 
 /** State of an account, without the rent epoch: litesvm returns 0 for every account. */
@@ -61,7 +61,7 @@ export interface EpochTimes {
   readonly startedAtSeconds: number
 }
 
-/** Creates a new engine, or restores one from a snapshot. */
+/** Creates an engine, either new or restored from a snapshot. */
 export function createSvm(epochs: EpochTimes, snapshot?: Uint8Array): Svm {
   const engine = snapshot === undefined ? freshEngine(epochs) : LiteSvm.fromBytes(snapshot)
   engine.setBlockhashCheck(false)

@@ -66,7 +66,7 @@ export interface Judged extends Recorded {
   readonly effectiveAtBefore: number
   readonly blame: Blame
   readonly ledger: ReplayedLedger
-  /** SHA-256 of the body. */
+  /** Returns the SHA-256 of the body as hexadecimal text. */
   readonly bodyDigest: () => string
 }
 

@@ -187,7 +187,7 @@ export function judgeReleased(event: Of<'failed'> | Of<'broken'>, at: Judged): v
   at.row.leaseUntilMs = null
 }
 
-/** Checks that the stated number of attempts is the number that were made. */
+/** Checks that the stated number of attempts is the number of the last attempt. */
 export function judgeExhausted({ attempts }: Of<'exhausted'>, { row, blame }: Judged): void {
   if (attempts !== row.attempt) blame('attempt_wrong', `${attempts} attempts are counted, and ${row.attempt} were made`)
 }

@@ -36,7 +36,7 @@ const hasPromised = ({ tokenBurnMint }: AuditedStream): boolean => tokenBurnMint
 const owesBurn = (row: AuditedStream): boolean => (row.isPaidWhole && row.burnBaseUnits > 0n) || hasPromised(row)
 const isDepositRow = (row: AuditedStream): boolean => isDeposit({ ...row, sharesText: row.shares })
 
-/** Declares the step before and after finality. A final payment is not exposed to a fork, so its step omits these moves. */
+/** Declares the step before and after finality. A final payment is not exposed to a fork, so it has no exposure moves. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
   const [from, to] = given.states
   const moves = (given.moves ?? []).filter((move) => !move.includes('exposed'))
@@ -125,7 +125,7 @@ function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   })
 }
 
-/** Declares the steps that reverse a payment, and the burn inside it or the burn that its delivery owed. */
+/** Declares the steps that reverse a payment and its burn, which the payer made or the delivery owed. */
 function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']
