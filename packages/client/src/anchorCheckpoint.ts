@@ -21,7 +21,7 @@ export interface AnchorDeps {
   readonly clock?: Clock
 }
 
-/** `memo` is its exact text. */
+/** A checkpoint written on chain. `memo` is the exact text of the memo. */
 export interface Anchor {
   readonly signature: Signature
   readonly memo: string
@@ -31,8 +31,8 @@ export interface Anchor {
 const memoBytesMax = 566
 
 /**
- * Content of the memo on chain: enough to find the checkpoint again, and to detect that others were shown a different
- * one.
+ * Returns the content of the memo: enough to find the checkpoint again, and to detect that others were shown a
+ * different checkpoint.
  */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`

@@ -10,7 +10,7 @@ export interface BalanceQuestion {
   readonly mint: string
 }
 
-/** Tokens of one mint, and the lamports that pay network fees. */
+/** Balance of a wallet: tokens of one mint, and the lamports that pay network fees. */
 export interface Balance {
   readonly heldBaseUnits: bigint
   readonly decimals: number

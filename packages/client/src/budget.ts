@@ -20,7 +20,7 @@ export interface Spending extends Cost {
 export type Budget = ReturnType<typeof createBudget>
 
 export interface Reservation {
-  /** Gives the amount back. Call it only when nothing signed has left the payer. */
+  /** Subtracts the amount from the budget's spending. Call it only if no signed transaction has left the payer. */
   release(): void
 }
 
@@ -45,16 +45,16 @@ export function createBudget(limit: SpendingLimit) {
     return undefined
   }
   return {
-    /** The first limit that the payment exceeds after the earlier ones. Ignores all reservations. */
+    /** Returns the first limit that the payment exceeds after the earlier payments. Ignores all reservations. */
     findExcess: findExcessAfter,
     /**
      * Counts the payment as spent, or throws `SpendingLimitExceeded`. Check and count are one step, so that two
-     * requests cannot both fit. `byOthers` counts for this payment only.
+     * concurrent requests cannot share the last of a limit. `byOthers` is added for this check only.
      */
     reserve(asked: Spending, byOthers: readonly Spending[] = []): Reservation {
       const excess = findExcessAfter(asked, [...spent, ...byOthers])
       if (excess !== undefined) throw new SpendingLimitExceeded(excess)
-      // Copy the object, so that reserving the same one twice counts twice.
+      // Copy the object, because the set would count the same object only once.
       const spending = { ...asked }
       spent.add(spending)
       return { release: () => assert(spent.delete(spending), 'a reservation is released once') }
@@ -67,7 +67,7 @@ function scopesOf({ perRequest, perDay, day, perHost, total }: SpendingLimit): r
     ceiling === undefined ? [] : [{ name, allowed: readCeiling(ceiling), counts }]
   return [
     ...scope('per request', perRequest, () => false),
-    // After a clock went back, earlier payments lie in the future. They count too.
+    // If the clock was set back, earlier payments have a time in the future. Count them too.
     ...scope('per day', perDay, (earlier, { atMs }) =>
       day === 'utc' ? earlier.atMs >= atMs - (atMs % dayMs) : earlier.atMs > atMs - dayMs,
     ),

@@ -15,7 +15,7 @@ import {
 } from './solana/instructions.ts'
 import { buildTransaction, feePayerSignature, type signatureOf } from './solana/transaction.ts'
 
-/** A signed payment that was not sent. */
+/** A signed payment that has not been sent. */
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array
@@ -28,7 +28,7 @@ export interface BuildDeps {
   readonly wallet: PayerWallet
 }
 
-/** Builds and signs the one transaction that pays: burn, memo, transfer. Sends nothing. */
+/** Builds and signs the only transaction of a payment: burn, memo, transfer. Does not send it. */
 export async function buildPayment(
   { chain, wallet }: BuildDeps,
   plan: PaymentPlan,
@@ -42,7 +42,7 @@ export async function buildPayment(
   return { ...signed, lastValidBlockHeight }
 }
 
-/** Lets the wallet sign. Throws a fault unless its signature is where it has to be. */
+/** Has the wallet sign the transaction. Throws a fault if the signature is not at the wallet's place in the transaction. */
 export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSignature: typeof signatureOf) {
   const transaction = await wallet.signTransaction(unsigned)
   const signature = findSignature(transaction, wallet.address)
@@ -53,17 +53,23 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
   return { signature, transaction }
 }
 
-/** The quote's memo binds the payment to its secret. The plain forms must not carry it, so they get a random memo. */
+/**
+ * Returns the memo of the transaction. The quote's memo binds the payment to the quote's secret. The plain forms must
+ * not carry that memo, so they get a random one.
+ */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }
 
-/** A random memo. Two equal transactions with one blockhash would otherwise be identical and count once. */
+/** Returns a random memo. Without it, two equal payments with the same blockhash would be one transaction. */
 export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }
 
-/** Sets no compute budget: two token instructions, a memo and an account need a third of the default limit. */
+/**
+ * Returns the instructions of a payment. They set no compute budget: two token instructions, a memo and an account need
+ * a third of the default limit.
+ */
 export function paymentInstructions(plan: PaymentPlan, payer: string, memo: string): Instruction[] {
   const { quote, sentBaseUnits, createsTokenAccount } = plan
   const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote
@@ -72,9 +78,9 @@ export function paymentInstructions(plan: PaymentPlan, payer: string, memo: stri
   if (createsTokenAccount)
     instructions.push(createTokenAccount(payer, paymentTokenAccount, { ...quote, wallet: paymentWallet }))
   const amount = (baseUnits: bigint) => ({ account, authority: payer, baseUnits })
-  // A Token-2022 account may require a memo directly in front of each transfer to it.
+  // Put the memo directly in front of the transfer: a Token-2022 account may require a memo there.
   instructions.push(burnChecked(quote, amount(burnBaseUnits)), memoInstruction(memo))
-  // A price of one base unit is burned completely, which leaves nothing to transfer.
+  // Omit the transfer if a price of one base unit is burned completely.
   if (sentBaseUnits > 0n) instructions.push(transferChecked(quote, amount(sentBaseUnits), paymentTokenAccount))
   return instructions
 }

@@ -4,14 +4,14 @@ export const wholePerMille = 1_000n
 /** Burn of each payment by section 5.2 of the specification. */
 export const specifiedBurnPercent = 30
 
-/** The burned part of an amount, rounded up because its percentage is promised. */
+/** Returns the burned part of an amount, rounded up: the payer is promised at least this share. */
 export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint {
   return divideRoundingUp(requiredBaseUnits * perMille, wholePerMille)
 }
 
 /**
- * The burn that a 402 announces, in parts of a thousand. Undefined when its distribution is not a list of percentages
- * with at most one digit after the point that adds up to 100 %, or when `burnInfo` says something else.
+ * Returns the burn that a 402 response announces, in parts of a thousand. Undefined if `burnInfo` has another burn, or
+ * if `distribution` does not add up to 100 %. Each share must be a percentage with at most one digit after the point.
  */
 export function announcedBurnPerMille({
   distribution,
@@ -26,7 +26,10 @@ export function announcedBurnPerMille({
   return sum === wholePerMille && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
 }
 
-/** Undefined for anything but a percentage with at most one digit after the point. */
+/**
+ * Reads a percentage such as `2.5%`, in parts of a thousand. Undefined for other text, or for more than one digit after
+ * the point.
+ */
 export function perMilleOf(percentText: string): bigint | undefined {
   return percentText.endsWith('%') ? parseDecimal(percentText.slice(0, -1), 1) : undefined
 }

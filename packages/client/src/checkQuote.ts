@@ -13,12 +13,12 @@ import type { Offer } from './readOffer.ts'
 import { associatedTokenAccount } from './solana/programAddress.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** An offer with other values is refused. */
+/** Values that an offer must have. An offer with other values is refused. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
   readonly expectedPaymentWallet?: string
-  /** Refuses an offer with another burn. Default: the 30 % of the specification. `'any'` accepts every burn. */
+  /** Burn that an offer must have, in percent. Default: the 30 % of the specification. `'any'` accepts every burn. */
   readonly expectedBurnPercent?: number | 'any'
 }
 
@@ -26,7 +26,7 @@ export interface QuotePins {
 export interface PayableQuote {
   readonly id: string
   readonly endpoint: string
-  /** Method of the endpoint. Present in an offer for a call of a tool. */
+  /** HTTP method of the endpoint. Present in an offer for a tool call. */
   readonly method?: string
   readonly memo: string
   readonly secret: string
@@ -40,9 +40,12 @@ export interface PayableQuote {
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
-  /** Amount that the service asks to send if the mint withholds a fee, so that `transferBaseUnits` arrive. */
+  /**
+   * Amount to send if the mint withholds a fee, so that `transferBaseUnits` arrive. Undefined: the service announced
+   * none.
+   */
   readonly transferWithFeeBaseUnits: bigint | undefined
-  /** Time between the making of the offer and its end. */
+  /** Time from the arrival of the offer to its expiry. */
   readonly lifetimeMs: number
   /** Name of the token, for messages only. */
   readonly tokenSymbol?: string | undefined
@@ -57,7 +60,7 @@ export interface QuoteQuestion {
   readonly offer: Offer
   readonly request: RequestedOrder
   readonly pins: QuotePins
-  /** A deposit burns nothing itself. Its requests burn the share that the offer announces. */
+  /** True for a deposit. A deposit burns nothing. Each request that spends it burns the share that the offer announces. */
   readonly isDeposit?: boolean
 }
 
@@ -75,7 +78,7 @@ export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQue
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
-    // Nothing of a deposit is burned before it is spent.
+    // A deposit must burn nothing: the tokens are burned when the deposit is spent.
     checkBurn(parsed.data, isDeposit ? { expectedBurnPercent: 0 } : pins) ??
     checkUse(quote, request) ??
     quote
@@ -115,11 +118,11 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   return { id, memo, secret, decimals, ...names, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
-// Formats a JSON number as the decimal it was written as. `toString` would write 1e-7, and `toFixed` the digits of the
-// binary fraction.
+// Formats a JSON number as the shortest decimal. `toString` would write 1e-7, and `toFixed` the digits of the binary
+// fraction.
 const plain = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: attoUsdScale })
 
-/** JSON states dollars as a number. Digits after the 18th are rounded; undefined for a number that is not finite. */
+/** Converts dollars from a JSON number. Digits after the 18th are rounded. Undefined if the number is not finite. */
 export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }
@@ -151,9 +154,9 @@ function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefin
 }
 
 /**
- * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this check a low price in dollars,
- * which the spending limit uses, could accompany any number of tokens. The prices are JSON numbers of 15 digits at
- * least.
+ * Checks that requiredTokens is at most priceUSD / tokenPrice (specification, section 2.8). Without this check a low
+ * price in dollars, which the spending limit uses, could accompany any number of tokens. The tolerance allows for
+ * prices that were rounded to JSON numbers.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)
@@ -208,7 +211,7 @@ function checkUse(quote: PayableQuote, { content, tool }: RequestedOrder): Quote
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
   const path = pathOf(endpoint)
   const asked = tool === undefined ? new URL(content.url).pathname : `the tool ${tool.name}`
-  // A service may have its own base path, so the endpoint is the end of the requested path. Its variant is in the body.
+  // Compare the endpoint with the end of the requested path, because a service may have a base path in front.
   const isAsked =
     tool === undefined
       ? basePathOf(asked, path) !== undefined

@@ -7,14 +7,14 @@ import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 
 export interface WitnessDeps {
-  /** Prefix of the witness; requests go to `<url>/add-checkpoint`. */
+  /** URL prefix of the witness. Requests go to `<url>/add-checkpoint`. */
   readonly url: string
   readonly witness: NoteVerifier
   readonly proveConsistency: (sizes: { readonly from: number; readonly to: number }) => Promise<readonly Uint8Array[]>
   readonly fetch?: Fetch
 }
 
-/** `timeSeconds` is Unix time by the clock of the witness; the signature covers it. */
+/** A checkpoint that a witness has cosigned. `timeSeconds` is the Unix time of the witness, which its signature covers. */
 export interface Cosigned {
   /** The checkpoint with the signatures of the log and the witness. */
   readonly note: string
@@ -24,13 +24,13 @@ export interface Cosigned {
 const timeoutMs = 30_000
 const answerBytesMax = 100_000
 const pathMax = 63
-// The first request may state a wrong size; the witness answers with the right one.
+// If the first request has a wrong size, the witness returns the right size for a second request.
 const requestsMax = 2
 
 /**
- * Asks a witness for its cosignature by C2SP tlog-witness: the size that the witness has seen, the proof that the
- * checkpoint continues that tree, and the checkpoint. Refuses when the witness has seen a tree that the checkpoint does
- * not continue.
+ * Requests a cosignature from a witness by C2SP tlog-witness. The request has the size that the witness has seen, the
+ * consistency proof from that size, and the checkpoint. Throws a fault if the witness has seen a tree that the
+ * checkpoint does not continue.
  */
 export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize = 0): Promise<Cosigned> {
   const checkpoint = readCheckpoint(note)
@@ -43,7 +43,7 @@ export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize
     if (answer.status !== 409) throw refusalOf(deps, answer)
     oldSize = readSize(deps, answer.text)
   }
-  // The witness has seen the same size before, so it has another tree of that size.
+  // The witness answered 409 twice: it has seen the same size with another root.
   throw refused(
     `the witness ${deps.witness.name} has seen another tree of ${oldSize} events: the ledger was rewritten, or another ledger has its name`,
   )
@@ -95,7 +95,7 @@ function readSize({ witness }: WitnessDeps, text: string): number {
   return Number(digits)
 }
 
-/** Reads the signature lines of the answer. They count only if they sign this checkpoint. */
+/** Reads the signature lines of the answer. Throws a fault if they do not sign this checkpoint. */
 function readCosigned({ witness }: WitnessDeps, note: string, lines: string): Cosigned {
   const cosigned = `${note}${lines}`
   const cosignature = openCosignature(cosigned, witness)

@@ -11,12 +11,12 @@ import { createReceiptWatch } from './receiptWatch.ts'
 
 export interface Delivery {
   readonly payment: PendingPayment
-  /** False for a payment that was just signed and has not left. */
+  /** False if the payment was just signed and has not been sent. */
   readonly sentBefore: boolean
   readonly signal: AbortSignal
 }
 
-/** From here on tokens may move, so every error carries the payment. */
+/** Sends and presents a signed payment. Tokens may move from here on, so every error carries the payment. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {
@@ -25,9 +25,10 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     await payer.open.close(payment, 'answered')
     return answer
   } catch (error) {
-    // A node that rejected the transaction has seen it, so its amount counts until it can no longer land.
+    // A node that rejected the transaction has received it, so count its amount until the transaction can no longer
+    // land.
     const isRefused = error instanceof PaymentRefused || error instanceof PaymentNotSent
-    // A refused debit moved nothing, and no transaction of it can land.
+    // A refused debit moved nothing and has no transaction that could land, so close it at once.
     if (isRefused && payment.debit !== undefined) await payer.open.close(payment, 'not_sent')
     else if (isRefused) await payer.refused.add(payment)
     await payer.open.leave(payment)
@@ -36,13 +37,14 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 }
 
 /**
- * The payment stays open until the last byte: when the answer breaks, the same request is made again with the same
+ * Keeps the payment open until the last byte. If the stream breaks, the caller repeats the request with the same
  * payment.
  */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
-  // A proxy that lost the service may end the answer as if it were complete. Only event streams are watched: the
-  // receipt of other streams is a trailer, which `fetch` does not show, and other protocols have none.
+  // Check that an event stream ends with its receipt, because a proxy that lost the service may end it early. Other
+  // streams cannot be checked: their receipt is a trailer, which `fetch` does not expose. Other payment protocols send
+  // no receipt.
   const watch = payment.protocol === undefined && isEventStream(headers) ? createReceiptWatch() : undefined
   const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -61,7 +63,7 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
         controller.error(error)
       }
     },
-    // A reader that stops early has received its answer.
+    // Close the payment if the reader stops early: it has received the part that it wanted.
     async cancel(reason) {
       await reader?.cancel(reason)
       await open.close(payment, 'answered')
@@ -83,7 +85,7 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/** In signature form the payer sends the transaction, and presents it once it has landed. */
+/** Sends the transaction and waits until it has landed. Used in signature form, which presents the payment afterwards. */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment

@@ -3,12 +3,15 @@ import { divideRoundingUp } from '@tollbook/core/money'
 import { InvalidOption } from './errorCode.ts'
 import { attoUsdScale, type Cost } from './spendingLimit.ts'
 
-/** `circle`: USDC of mainnet and devnet. Otherwise the mints that the payer counts as one dollar each. */
+/** Mints that the payer counts as one dollar each. `circle` means USDC of mainnet and devnet. */
 export type DollarMints = 'circle' | readonly string[]
 
 const ofCircle = ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU']
 
-/** The dollars that a payer also pays in. A list in the code would age, so the payer names them. */
+/**
+ * Returns the dollar mints that the payer accepts. The payer lists them, because a list in this code would go out of
+ * date.
+ */
 export function readDollarMints(option: DollarMints | undefined, expectedMint: string | undefined): readonly string[] {
   const mints = option === 'circle' ? ofCircle : (option ?? [])
   const wrong = mints.find((mint) => readAddress(mint) === undefined)
@@ -18,7 +21,7 @@ export function readDollarMints(option: DollarMints | undefined, expectedMint: s
   return mints
 }
 
-/** Cost of a payment in dollars. Limits in base units are of `expectedMint`, so it counts in dollars only. */
+/** Returns the cost of a dollar payment. Its base units are 0, because limits in base units count `expectedMint` only. */
 export function dollarCost(baseUnits: bigint, decimals: number): Cost {
   return { baseUnits: 0n, attoUsd: divideRoundingUp(baseUnits * 10n ** BigInt(attoUsdScale), 10n ** BigInt(decimals)) }
 }

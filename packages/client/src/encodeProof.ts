@@ -19,7 +19,7 @@ export interface ProofParts {
 }
 
 /**
- * The value of `x-payment-proof`: canonical padded base64.
+ * Returns the value of the header `x-payment-proof`, in canonical padded base64.
  *
  * @example
  *   ;```ts

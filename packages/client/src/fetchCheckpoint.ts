@@ -9,7 +9,7 @@ import { readKeys } from './serviceKeys.ts'
 
 export interface CheckpointQuestion {
   readonly baseUrl: string
-  /** The service's public key, as a JWK or a JWKS. */
+  /** Public keys of the service, as a JWK or a JWKS. */
   readonly keys: unknown
   readonly fetch?: Fetch
 }
@@ -17,7 +17,7 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
-/** Fetches the newest checkpoint of a service with `note`, its signed text, and verifies the signature. */
+/** Fetches the newest checkpoint of a service and verifies its signature. `note` is the signed text. */
 export async function fetchCheckpoint({ baseUrl, keys, fetch = globalThis.fetch }: CheckpointQuestion) {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
@@ -29,14 +29,14 @@ export async function fetchCheckpoint({ baseUrl, keys, fetch = globalThis.fetch 
 
 const consistencyJson = z.object({ data: z.object({ path: z.array(z.base64()).max(64) }) })
 
-/** Two sizes of the log; `from` is the smaller one. */
+/** Two sizes of the log, in events. `from` is the smaller one. */
 export interface ConsistencyQuestion {
   readonly from: number
   readonly to: number
   readonly fetch?: Fetch
 }
 
-/** Fetches the consistency proof between two sizes. The caller verifies it. */
+/** Fetches the consistency proof between two sizes of the log. Does not verify it. */
 export async function fetchConsistency(
   baseUrl: string,
   { from, to, fetch = globalThis.fetch }: ConsistencyQuestion,

@@ -1,4 +1,4 @@
-/** Resolves to undefined if the file system fails with this code. */
+/** Waits for the work. Resolves to undefined if it fails with this error code of the file system. */
 export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -7,8 +7,8 @@ import { PayerFault } from './errorCode.ts'
 import { hasCode, unlessCode } from './fileError.ts'
 
 /*
- * A lock between processes: a file that its holder touches while it is alive. A waiting process has a file too. A lock
- * may be broken by mistake, so two holders at once must do no harm.
+ * A lock between processes: a file that its holder touches while it runs. Each waiting process has a file too. A lock
+ * may be broken by mistake, so two holders at the same time must cause no damage.
  */
 
 export type FolderLock = Awaited<ReturnType<typeof takeFolderLock>>
@@ -23,16 +23,16 @@ interface LockQuestion {
 export const waitSuffix = '.wait'
 
 const pollMs = 50
-// An answer may take three minutes, and several processes may wait in front of this one.
+// An answer may take three minutes, so 15 minutes are enough for five processes in front of this one.
 const waitMaxMs = 900_000
 const beatMs = 2_000
-// Five intervals: a busy machine misses one or two.
+// Five heartbeat intervals, because a busy machine may miss one or two.
 const silentMaxMs = 10_000
 const privateFile = 0o600
 
 /**
- * Waits for the lock, which is held until `release`. Throws a retryable fault after 15 minutes, and the signal's reason
- * when it is aborted.
+ * Waits until this process has the lock, and holds it until `release`. Throws a retryable fault after 15 minutes, or
+ * the signal's reason when the signal is aborted.
  */
 export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion) {
   const token = randomToken()
@@ -40,7 +40,7 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
   const path = join(folder, `${name}.lock`)
   const waitPath = join(folder, `${name}.${token}${waitSuffix}`)
   const leaveQueue = () => rm(waitPath, { force: true })
-  // Write this file first, so that a holder that releases the lock from now on sees the waiting process.
+  // Write this file first, so that a holder that releases the lock from now on detects the waiting process.
   await writeFile(waitPath, own, { mode: privateFile })
   try {
     await waitFor({ path, own, aside: join(folder, `${name}.${token}.broken`) }, clock, signal)
@@ -50,7 +50,7 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
   }
   const beats = setInterval(() => void touch(path, clock), beatMs).unref()
   return {
-    /** Removes this process from the queue, after it has read what the previous holder left for the queue. */
+    /** Removes this process from the queue. Call it after reading the data that the previous holder left for the queue. */
     leaveQueue,
     async release(): Promise<void> {
       clearInterval(beats)
@@ -62,7 +62,7 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
 interface LockFile {
   readonly path: string
   readonly own: string
-  /** Path to which a lock without a living holder is moved. */
+  /** Path to which a lock is moved if its holder no longer runs. */
   readonly aside: string
 }
 
@@ -90,8 +90,8 @@ async function tryTake({ path, own }: LockFile): Promise<boolean> {
 }
 
 /**
- * Only one of several processes succeeds in moving the file. It may have moved a new lock that another process took
- * meanwhile.
+ * Moves the lock aside; only one of several processes succeeds. If the moved file is a newer lock of another process,
+ * puts it back.
  */
 async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
   const moved = await unlessCode(
@@ -103,7 +103,7 @@ async function breakLock({ path, aside }: LockFile, holder: string): Promise<voi
   await rm(aside)
 }
 
-/** True for a process of this machine that has ended. */
+/** True if the holder is a process of this machine that has ended. */
 export function isGone(holder: string): boolean {
   const [, host, pid] = /^{"host":"(.*)","pid":(\d+),/.exec(holder) ?? []
   if (host !== hostname()) return false
@@ -115,7 +115,7 @@ export function isGone(holder: string): boolean {
   }
 }
 
-/** Does nothing if the lock is gone: another process has broken it. */
+/** Updates the time of the lock file. Ignores a missing file, because another process has then broken the lock. */
 async function touch(path: string, clock: Clock): Promise<void> {
   const seconds = clock.nowMs() / 1000
   await utimes(path, seconds, seconds).catch(() => undefined)

@@ -7,7 +7,7 @@ export interface FundsNeeded {
   readonly mint: string
   readonly decimals: number
   readonly requiredBaseUnits: bigint
-  /** Network fee and rent. Undefined when the service pays them. */
+  /** Network fee and rent. Undefined: the service pays them. */
   readonly sol: SolNeeded | undefined
   /** Name of the token, for messages only. */
   readonly tokenSymbol?: string | undefined
@@ -23,7 +23,7 @@ export interface SolNeeded {
   readonly rentLamports: bigint
 }
 
-/** Nothing was signed. */
+/** The wallet has too few tokens or too little SOL. Nothing was signed. */
 export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds'
   readonly code = 'INSUFFICIENT_FUNDS'

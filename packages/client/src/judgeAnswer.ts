@@ -16,9 +16,9 @@ export interface WholeAnswer {
 /** Consequence of an answer for the payment whose proof was presented. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
-  /** Present the same proof again. `unspent` if the service said that the proof stays valid. */
+  /** The same proof may be presented again. `unspent` is true if the service said that the proof stays valid. */
   | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
-  /** The proof stays valid, but the same request cannot succeed. */
+  /** The proof stays valid, but repeating this request cannot succeed. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The answer does not mention the payment, and a retry would not help. */
@@ -26,15 +26,15 @@ export type AnswerVerdict =
 
 type StreamProof = Pick<PendingPayment, 'signature' | 'protocol' | 'debit'>
 
-/** The proof that the request carried, as far as the verdict depends on it. */
+/** Properties of the presented proof that the verdict depends on. */
 export interface PresentedProof extends StreamProof {
-  /** True if this payer has seen the payment confirmed on chain, which is the case in signature form. */
+  /** True if this payer has seen the payment confirmed on chain. Only signature form checks that. */
   readonly confirmed: boolean
 }
 
 /**
- * Decides whether the payment bought its answer, may be presented again, is unspent or refused, or is unclear. In doubt
- * it never says "unspent".
+ * Decides what an answer means for the payment. If in doubt, the verdict is not `unspent`, which would allow a second
+ * payment.
  */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
@@ -44,21 +44,22 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
   const { code = 'none', reason } = readLastAnswer(answer)
   const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
-  // A service checks the key before it settles. The amount still counts, because the service has the transaction.
+  // The service checks the key before it settles the payment. Count the amount anyway, because the service has the
+  // transaction.
   if (proof.protocol !== undefined && status === 422 && code === 'IDEMPOTENCY_KEY_REUSED')
     return { kind: 'refused', reason: code }
-  // The service has the signed transaction and may still send it, whatever it answers.
+  // The service has the signed transaction and may send it later, regardless of its answer.
   if (proof.protocol !== undefined)
     return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }
   switch (code) {
     case 'INVALID_PAYMENT':
       return reason === 'not_found' ? again : { kind: 'refused', reason: reason ?? 'INVALID_PAYMENT' }
     case 'INSUFFICIENT_BALANCE':
-      // A node that lags may show the balance after a payment but not the payment itself.
+      // A lagging node may already show the balance after a payment, but not yet the payment.
       return proof.confirmed ? again : { kind: 'refused', reason: 'INSUFFICIENT_BALANCE' }
     case 'IDEMPOTENCY_KEY_REUSED':
-      // The service checks this before it takes a payment. A payment that landed earlier buys the same answer under
-      // another key.
+      // The service checks the key before it takes a payment. So a payment that landed earlier can still buy the same
+      // answer under another key.
       return proof.confirmed ? { kind: 'unspent' } : { kind: 'refused', reason: code }
     case 'UPSTREAM_FAILED':
     case 'UPSTREAM_TIMEOUT':
@@ -73,14 +74,14 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   }
 }
 
-/** True for a status after which the same request may succeed. */
+/** True for a status after which the same request may succeed: a server error, a timeout, a conflict or a rate limit. */
 export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
 
 /**
- * True if the head of a streamed answer names the receipt of this payment, which ends its body. For other protocols,
- * true if the head says that the payment was settled.
+ * True if the headers of a streamed answer belong to this payment: they contain the path of its receipt. For other
+ * payment protocols, true if the headers state that the payment was settled.
  */
 export function isStreamFor({ signature, protocol, debit }: StreamProof, { status, headers }: Response): boolean {
   if (status !== 200) return false
@@ -95,7 +96,7 @@ export function isEventStream(headers: Headers): boolean {
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
-/** A 200 without the receipt of this payment comes from a portal or a proxy on the way. */
+/** Accepts a 200 only with the receipt of this payment. Otherwise the answer may come from a captive portal or a proxy. */
 function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedProof): AnswerVerdict {
   const { data } = sale.safeParse(parseJson(bytes))
   return data?.receipt.signature === (debit?.deposit ?? signature)
@@ -105,7 +106,10 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedPr
 
 const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
 
-/** A 200 without the header of a settled payment comes from a portal or proxy, or from a service that took no payment. */
+/**
+ * Accepts a 200 only with the header of a settled payment. Otherwise the answer may come from a portal, a proxy, or a
+ * service that took no payment.
+ */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
   return isSettled(headers, protocol)
     ? { kind: 'delivered' }
@@ -118,14 +122,14 @@ function isSettled(headers: Headers, protocol: SponsoredProtocol): boolean {
   return bytes !== undefined && settlement.safeParse(parseJson(bytes)).success
 }
 
-/** The last answer, for an error: its body, and its code and reason if it is an answer of Tollbook. */
+/** Summarizes an answer for an error: its status and body, with code and reason if Tollbook sent it. */
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   const json = parseJson(bytes)
   const { data } = errorBody.safeParse(json)
   return { status, code: data?.code, reason: data?.reason, body: json ?? utf8Text(bytes) }
 }
 
-/** Reads the form in seconds only, which Tollbook sends. */
+/** Reads `retry-after` in seconds, the only form that Tollbook sends. Undefined for a date or a missing header. */
 function readRetryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined

@@ -14,27 +14,30 @@ export interface LandOrder {
   readonly signature: Signature
   readonly transaction: Uint8Array
   readonly lastValidBlockHeight: number
-  /** The transaction may have been sent before, so a node's rejection decides nothing. */
+  /** True if the transaction may have been sent before. A rejection by the node then proves nothing. */
   readonly sentBefore: boolean
 }
 
 export type Landing =
   | { readonly outcome: 'confirmed' }
-  /** It landed, failed, and moved only the fee. */
+  /** The transaction landed and failed. It moved only the network fee. */
   | { readonly outcome: 'failed' }
-  /** It has not landed and can no longer land. */
+  /** The transaction has not landed, and its blockhash has expired. */
   | { readonly outcome: 'expired' }
-  /** The node rejected it in preflight and did not send it. */
+  /** The node rejected the transaction in preflight and did not send it. */
   | { readonly outcome: 'rejected'; readonly why: string }
 
-// A blockhash lives for about a minute. Its expiry counts once it is final, 13 seconds later.
+// 120 seconds in total: a blockhash lasts about a minute, and its expiry is final 13 seconds later.
 const pollMs = 500
 const pollsMax = 240
-// Nodes drop transactions under load. The same bytes are the same payment, however often they are sent.
+// Send again every 2 seconds, because nodes drop transactions under load. The same transaction cannot pay twice.
 const resendEvery = 4
 const expiryEvery = 8
 
-/** Sends a transaction and waits until it is confirmed or can no longer land. Throws a fault while neither is known. */
+/**
+ * Sends a transaction and waits until it is confirmed or can no longer land. Throws a fault if the outcome is still
+ * open after two minutes.
+ */
 export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
   if (!order.sentBefore) {
     const refusal = await sendFirst(deps, order)
@@ -60,18 +63,18 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
     return undefined
   } catch (error) {
     if (error instanceof NodeRefusal && !error.retryable) return error.message
-    // Any other fault leaves open whether it was sent, so only the chain can tell.
+    // After any other fault the transaction may have been sent, so poll its status.
     if (error instanceof Fault) return undefined
     throw error
   }
 }
 
-/** `open` until the blockhash has expired at finality, and while the node does not answer. */
+/** `open` until the blockhash has expired in a final block, and whenever the node does not answer. */
 export type Fate = 'landed' | 'never' | 'open'
 
 /**
- * A failed transaction moved nothing and counts as `never`. Read the height before the status: after expiry no block
- * can take the transaction any more.
+ * Returns whether a transaction has landed. A failed transaction moved nothing and counts as `never`. Reads the height
+ * before the status, because no later block can include an expired transaction.
  */
 export async function fateOf(
   chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,
@@ -84,7 +87,7 @@ export async function fateOf(
   return status === 'confirmed' ? 'landed' : 'open'
 }
 
-/** Undefined for a fault: a missing answer of a node proves nothing, and the next lookup may succeed. */
+/** Resolves to undefined on a fault: a missing answer of a node proves nothing, and the next request may succeed. */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

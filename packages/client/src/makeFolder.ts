@@ -16,7 +16,7 @@ export async function makeFolder(path: string, mode: number): Promise<void> {
   if (again !== undefined) throw again
 }
 
-/** Undefined if the folder exists now. */
+/** Makes one folder. Undefined if the folder exists now, otherwise the error. */
 async function tryMake(path: string, mode: number): Promise<unknown> {
   try {
     await mkdir(path, { mode })

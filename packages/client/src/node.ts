@@ -4,7 +4,7 @@ import { readKeypair } from './keypairFile.ts'
 import { keypairWallet, type PayerWallet } from './payerWallet.ts'
 
 /**
- * A wallet from a keypair file of the Solana CLI. It reads a file, so it is not part of what a browser bundles.
+ * Creates a wallet from a keypair file of the Solana CLI. Not available in a browser, because it reads a file.
  *
  * @example
  *   ;```ts

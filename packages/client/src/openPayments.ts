@@ -6,14 +6,17 @@ import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
 
 export type OpenPayments = ReturnType<typeof createOpenPayments>
 
-/** A payment is open from its signature to its answer. Each is handed to one call at a time, which resumes it. */
+/**
+ * Manages open payments. A payment is open from its signature until its answer. Only one call at a time has an open
+ * payment and may resume it.
+ */
 export function createOpenPayments(store: PaymentStore | undefined) {
   const busy = new Map<string, SharedTurn | undefined>()
   const turns = createSharedTurns(store)
-  // Payments closed during a read of the store, which may still return them.
+  // Payments that were closed while the store was being read. The result of the read may still contain them.
   const closed = new Set<string>()
   let reading = 0
-  // Mark it as busy before it is stored, so that no other call takes it.
+  // Mark the payment as busy before storing it, so that no other call takes it.
   const hold = (payment: PendingPayment) => busy.set(payment.signature, turns.hold(orderOf(payment)))
   const leave = async ({ signature }: PendingPayment): Promise<void> => {
     const turn = busy.get(signature)
@@ -34,8 +37,8 @@ export function createOpenPayments(store: PaymentStore | undefined) {
   }
   return {
     /**
-     * Waits for its turn, then takes the payment that an earlier call made for exactly this request, so that the
-     * request is not paid twice. Call `leave` for each call and each payment that has ended.
+     * Waits for the turn of this order, then returns the open payment that an earlier call made for the same request,
+     * so that the request is not paid twice. Call `leave` when the call or the payment has ended.
      */
     async enter(request: PayableRequest, wallet: string) {
       const { turn, answered } = await turns.join(orderOf({ request: request.content, wallet }), request)
@@ -58,12 +61,15 @@ export function createOpenPayments(store: PaymentStore | undefined) {
       }
     },
     async close(payment: PendingPayment, outcome: PaymentOutcome) {
-      // Ignore a failed write: an open payment is presented again, and never paid again.
+      // Ignore a failed write: an open payment is presented again, never paid again.
       await store?.close(payment, outcome).catch(() => undefined)
       if (reading > 0) closed.add(payment.signature)
       await leave(payment)
     },
-    /** Call this when the payment has its answer, or its call ended without one. A later call may take it. */
+    /**
+     * Ends the use of a payment: it has its answer, or its call ended without one. A later call may take an open
+     * payment.
+     */
     leave,
   }
 }

@@ -13,18 +13,18 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, Json>>
 }
 
-/** A request that can be repeated: its body is bytes that were read before the payment. */
+/** A request that can be sent again, because its body was read into bytes before the payment. */
 export interface PayableRequest {
   readonly content: PendingRequest
   readonly idempotencyKey: string | undefined
   readonly signal: AbortSignal
-  /** Present if the request calls a tool of MCP. */
+  /** Present if the request is an MCP tool call. */
   readonly tool?: ToolCall
 }
 
 /**
- * Reads the body once, so that the paid request can repeat it. Throws `TypeError` for an address that is neither https
- * nor loopback.
+ * Reads the body once, so that the paid request can repeat it. Throws `TypeError` if the URL is neither https nor
+ * loopback.
  */
 export async function readRequest(input: string | URL, init: RequestInit | undefined): Promise<PayableRequest> {
   const url = requireSecureUrl(input)
@@ -52,8 +52,8 @@ const proofHeader = 'x-payment-proof'
 const keyHeader = 'idempotency-key'
 
 /**
- * True for text without a content type, which `fetch` would send as text/plain. Every body of a Tollbook request is
- * JSON.
+ * True if the body has no content type and `fetch` would send it as text/plain. It is then sent as JSON, because every
+ * body of a Tollbook request is JSON.
  */
 function isUnnamedJson(init: RequestInit | undefined): boolean {
   const hasType = new Headers(init?.headers).has('content-type')
@@ -61,11 +61,11 @@ function isUnnamedJson(init: RequestInit | undefined): boolean {
   return !hasType && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
 }
 
-/** Request without a proof, which asks for the quote. */
+/** Returns the `fetch` options of a request without a proof, to which the service answers with a quote. */
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
   const body = content.bodyBase64 === undefined ? {} : { body: bodyOf(content.bodyBase64) }
-  // Redirects are never followed: they would send a proof to a server that the caller did not agree to pay.
+  // Do not follow redirects: the proof would reach a server that the caller did not agree to pay.
   return { method: content.method, headers, redirect: 'manual', ...body }
 }
 
@@ -73,7 +73,7 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
-/** The request with its payer, proof and idempotency key. Every retry sends the same bytes. */
+/** Returns the `fetch` options of the paid request: payer, proof and idempotency key. Every retry sends the same bytes. */
 export function paidRequestInit({ request, wallet, idempotencyKey, ...payment }: PendingPayment): RequestInit {
   const { proof, protocol, inMeta } = payment
   if (inMeta === true) {

@@ -21,47 +21,56 @@ import { createTabRecords, type TabRecords } from './tab/tabRecords.ts'
 import { carryToolCalls } from './tool/toolCall.ts'
 import { readTokenWorth, type TokenWorth } from './tokenWorth.ts'
 
-/** Deposits for services that sell tabs. Limits per day, per host and in total count them. */
+/** Deposits for services that sell tabs. The limits per day, per host and in total count each deposit. */
 export interface TabOption {
-  /** 0: spends an open tab of the store, and makes no deposit. */
+  /** Amount of one deposit in US dollars. 0: spends an open tab of the store, and makes no deposit. */
   readonly depositUsd: 0 | 1 | 5 | 10 | 20
-  /** Buys one more deposit when the tab holds less than a price. Default: such a request is paid by itself. */
+  /**
+   * True: buys another deposit if the balance of the tab is less than the price. Default: such a request is paid
+   * separately.
+   */
   readonly topUp?: boolean
-  /** The service's wallet for tabs. Required with `expectedPaymentWallet`. */
+  /** Address of the wallet that the service uses for tabs. Required with `expectedPaymentWallet`. */
   readonly expectedWallet?: string
 }
 
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
   /**
-   * URL of a Solana node, which is asked for the mint and the blockhash. In signature form it also sends the
+   * URL of a Solana node. The payer reads the mint and the blockhash from it, and in signature form sends the
    * transaction.
    */
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
   /**
-   * US dollars that one token of `expectedMint` is worth to the payer, as a plain decimal. A payment counts at least
-   * this much against limits in dollars, whatever the service states.
+   * Value of one token of `expectedMint` in US dollars, as a plain decimal. Limits in dollars count a payment as at
+   * least this much, even if the service states less.
    */
   readonly usdPerToken?: string
   /**
-   * Also pays other services by these protocols. Their offers name no price in dollars, so every spending limit needs
-   * base units, unless `usdPerToken` is given. They burn nothing.
+   * Other payment protocols to accept. Their offers state no price in dollars, so each spending limit needs base units
+   * unless `usdPerToken` is given. They burn nothing.
    */
   readonly protocols?: readonly SponsoredProtocol[]
   /**
-   * Mints that count as one dollar each, in which offers of `protocols` are paid too. Limits in dollars are one sum
-   * over all of them; limits in base units are of `expectedMint` alone. `circle`: USDC.
+   * Mints that count as one dollar each. Offers of `protocols` may ask for any of them. Limits in dollars cover the sum
+   * of all mints; limits in base units cover `expectedMint` only. `circle`: USDC.
    */
   readonly dollarMints?: DollarMints
-  /** Default `bound`: no observer can use the payment, and the caller does not wait for its confirmation. */
+  /**
+   * Form of the proof. Default `bound`: no observer can use the payment, and the caller does not wait for its
+   * confirmation.
+   */
   readonly form?: ProofForm
   readonly retry?: Partial<RetryLimits>
-  /** Keeps payments and spending across processes. Without it, each paying fetch starts with its full limits. */
+  /** Keeps payments and spending across processes. Absent: each paying fetch starts with its full limits. */
   readonly store?: PaymentStore
-  /** Awaited at each step. A throw before the payment has left stops it. */
+  /** Called and awaited at each step. If it throws before the payment is sent, the payment stops. */
   readonly onEvent?: (event: PaymentProgress) => void | Promise<void>
-  /** Pays services that sell tabs by one deposit, and each request by a signed debit. Default: a payment a request. */
+  /**
+   * Pays services that sell tabs by a deposit, and each request by a signed debit. Absent: one payment for each
+   * request.
+   */
   readonly tab?: TabOption
   readonly fetch?: Fetch
   readonly clock?: Clock
@@ -79,7 +88,7 @@ export interface Payer {
   readonly dollarMints: readonly string[]
   readonly tab: TabOption | undefined
   readonly tabs: TabRecords
-  /** True while it buys a deposit. */
+  /** True while the payer buys a deposit. */
   readonly paysDeposit: boolean
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
@@ -90,7 +99,7 @@ export interface Payer {
   readonly clock: Clock
 }
 
-/** Throws `TypeError` for contradicting options, before anything is signed. */
+/** Creates a payer from its options. Throws `TypeError` if options contradict each other. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)
@@ -131,13 +140,16 @@ export function createPayer(options: PayingFetchOptions): Payer {
     pins: options,
     retry: { ...defaultRetryLimits, ...options.retry },
     onEvent: options.onEvent ?? (() => undefined),
-    // Wrap `fetch`: a browser's throws when it is called as a method of another object.
+    // Wrap `fetch`, because the `fetch` of a browser throws when it is called as a method of another object.
     fetch: carryToolCalls((input, init) => fetch(input, init)),
     clock,
   }
 }
 
-/** The limit per request does not bound deposits, so another limit must, in base units too if that one has them. */
+/**
+ * Requires a limit that bounds deposits, because the limit per request does not. If the limit per request has base
+ * units, one of the other limits must have them too.
+ */
 function requireTabLimits({ tab, expectedPaymentWallet, spendingLimit }: PayingFetchOptions): void {
   if (tab === undefined || tab.depositUsd === 0) return
   if (expectedPaymentWallet !== undefined && tab.expectedWallet === undefined)

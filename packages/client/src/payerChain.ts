@@ -11,15 +11,18 @@ import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
-  /** Balances of a wallet, read before it is asked to sign. */
+  /** Reads the balances of a wallet. The payer checks them before it signs. */
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
-  /** Lamports that keep an account of this many bytes. A payment may leave its fee payer this much, or nothing. */
+  /**
+   * Returns the minimum balance, in lamports, of an account with this many bytes of data. A payment must leave its fee
+   * payer this much or nothing.
+   */
   rentLamports(bytes: number): Promise<bigint>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
-  /** Reads the state at this slot or later. Throws if the node has not reached the slot. */
+  /** Reads the status of a transaction at this slot or later. Throws if the node has not reached the slot. */
   findStatus(signature: Signature, sinceSlot?: number): Promise<LandingStatus>
-  /** The newest block that no fork can take back. */
+  /** Reads slot and height of the newest final block, which no fork can undo. */
   finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>
 }
 
@@ -28,9 +31,9 @@ export interface TokenQuestion {
   readonly paymentTokenAccount: Address
 }
 
-/** The payer reads these itself, instead of trusting the service. */
+/** Facts about a token that the payer reads from the chain, instead of trusting the service. */
 export interface TokenFacts {
-  /** CAIP-2, `solana:` and the first 32 characters of the genesis hash. */
+  /** Network in CAIP-2 form: `solana:` and the first 32 characters of the genesis hash. */
   readonly network: string
   readonly mint: MintFacts | undefined
   readonly paymentTokenAccount: { readonly state: 'absent' } | { readonly state: 'present'; readonly owner: string }
@@ -42,7 +45,7 @@ export interface HoldingsQuestion {
 }
 
 export interface Holdings {
-  /** Zero without a token account, and for a token account that belongs to another wallet. */
+  /** Zero if there is no token account, or if it belongs to another wallet. */
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
   readonly lamports: bigint
@@ -62,7 +65,10 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
-/** Methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are read once. */
+/**
+ * Connects to a Solana node. Its methods throw a retryable `Fault` if the node does not answer. It caches facts about a
+ * mint that cannot change.
+ */
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
@@ -86,15 +92,15 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
   }
 }
 
-// A payer pays a handful of services; more entries would come from invented mints.
+// Bounds the cache of tokens. A payer uses a few services, so more entries would come from invented mints.
 const knownMax = 100
 
-// The network charges rent for the data and 128 bytes more.
+// The network charges rent for 128 bytes in addition to the data.
 const accountOverheadBytes = 128n
 
 /**
- * Decimals and program of a mint never change, and an existing account is not deleted. A transfer fee may change each
- * epoch.
+ * True if the facts can be cached. Decimals and program of a mint never change, and an existing account is not deleted.
+ * A transfer fee may change each epoch.
  */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
@@ -129,7 +135,10 @@ async function readMint(rpc: SolanaRpc, account: AccountJson): Promise<MintFacts
   return transferFee === undefined ? facts : { ...facts, transferFee: await feesOf(rpc, transferFee) }
 }
 
-/** A new fee begins two epochs after it was set; until then the older one applies. */
+/**
+ * Returns the fee of this epoch and the highest scheduled fee. A new fee begins two epochs after it was set. Until then
+ * the older fee applies.
+ */
 async function feesOf(
   rpc: SolanaRpc,
   { older, newer, newerEpoch }: ScheduledFee,
@@ -151,7 +160,7 @@ function readTokenAccount(account: AccountJson): TokenFacts['paymentTokenAccount
   return state === undefined ? { state: 'absent' } : { state: 'present', owner: state.owner }
 }
 
-/** No bytes for data that is not canonical base64: neither a mint nor a token account has none. */
+/** Decodes the data of an account. Data that is not canonical base64 becomes empty, which no mint or token account is. */
 function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
   return readBase64(base64) ?? new Uint8Array()
 }
@@ -169,7 +178,7 @@ async function readHoldings(rpc: SolanaRpc, { wallet, tokenAccount }: HoldingsQu
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
 async function latestBlockhash(rpc: SolanaRpc) {
-  // Not `finalized`: that blockhash is 32 slots old, which takes 13 seconds from the minute in which the payment is
+  // Use `confirmed`: a `finalized` blockhash is already 13 seconds old (32 slots), of the minute for which a payment is
   // valid.
   const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
   return value
@@ -196,7 +205,7 @@ async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: numbe
   const options = { searchTransactionHistory: true }
   const { context, value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
   const [status] = value
-  // One address often serves several nodes, some of them behind.
+  // Check the slot, because several nodes often share one address and some of them lag.
   if (context.slot < sinceSlot)
     throw new PayerFault(
       'NODE_UNAVAILABLE',
@@ -204,7 +213,7 @@ async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: numbe
       { retryable: true },
     )
   if (status === null) return 'not_found'
-  // Below `confirmed` a fork can still undo a success or a failure.
+  // Do not report a success or failure below `confirmed`, because a fork can still undo it.
   if (status.confirmationStatus !== 'confirmed' && status.confirmationStatus !== 'finalized') return 'processed'
   return status.err === null ? 'confirmed' : 'failed'
 }

@@ -1,18 +1,18 @@
 import { readSecretKey, type SecretKey } from './solana/keypair.ts'
 import { signTransaction } from './solana/transaction.ts'
 
-/** The payer: a keypair, or a signer with an address that signs transactions. The key itself is never read. */
+/** Wallet of the payer: a keypair, or a signer that has an address and signs transactions. Its key is never read. */
 export interface PayerWallet {
   readonly address: string
   /**
-   * Returns the serialized transaction with the wallet's signature. It may take as long as a quote is valid, so a
-   * person can be asked.
+   * Returns the serialized transaction with the wallet's signature. The call may last until the quote expires, which
+   * gives a person time to approve it.
    */
   signTransaction(transaction: Uint8Array): Promise<Uint8Array>
 }
 
 /**
- * A wallet from a secret key of 64 bytes, or from a `Keypair` of @solana/web3.js.
+ * Creates a wallet from a secret key of 64 bytes, or from a `Keypair` of @solana/web3.js.
  *
  * @example
  *   ;```ts

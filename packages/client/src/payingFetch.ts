@@ -22,7 +22,10 @@ import { withinTime } from './timeLimit.ts'
 import { payToolCall } from './tool/toolCall.ts'
 
 export interface PayingFetch {
-  /** Like `fetch`. Pays an offer within the limit once and returns the answer to the paid request. */
+  /**
+   * Like `fetch`. If the service asks for payment, pays once within the limits, and returns the answer to the paid
+   * request.
+   */
   (input: string | URL, init?: RequestInit): Promise<Response>
   /** Presents an earlier payment again. Signs nothing and pays nothing. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
@@ -36,7 +39,7 @@ export interface ResumeOptions {
 }
 
 /**
- * A `fetch` that pays. It signs at most one payment a call, and only within the limit.
+ * Creates a `fetch` that pays. Each call signs at most one payment, and only within the spending limit.
  *
  * @example
  *   ;```ts
@@ -62,7 +65,7 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   return Object.assign(pay, { resume, tabs: createPayingTabs(payer, fetchAndPay) })
 }
 
-/** A request that may be paid, from top to bottom. */
+/** Runs one request: resumes an earlier payment for it, or buys the answer. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
   const entry = await payer.open.enter(request, payer.wallet.address)
   try {
@@ -74,10 +77,13 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   }
 }
 
-/** A refused debit of an earlier call charged nothing, so the request is bought again. */
+/**
+ * Resumes an earlier payment. If it was a debit that the service refused, nothing was charged, so buys the answer
+ * again.
+ */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
   try {
-    // The requests are equal, except for the session of MCP, which may have ended since.
+    // Send the new request: it equals the earlier one, except for the MCP session, which may have ended since.
     return await resumePayment(payer, { ...earlier, request: request.content }, { signal: request.signal })
   } catch (error) {
     const reason = error instanceof PaymentRefused && earlier.debit !== undefined ? error.reason : ''
@@ -109,7 +115,7 @@ interface Order {
 async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
   if (payer.pins.expectedMint === undefined && payer.dollarMints.length > 0)
     throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
-  // Find every problem of the offer before anything is signed.
+  // Check everything about the offer before signing.
   const offeredAtMs = payer.clock.monotonicMs()
   const { pins, paysDeposit: isDeposit } = payer
   const quote = checkQuote({ offer, request, pins, isDeposit })
@@ -133,7 +139,7 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/** Pays an offer of another protocol with the same limits and store, and one payment for one answer. */
+/** Pays an offer of another payment protocol. Limits, store and the rule of one payment for each answer are the same. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored } = order
   const offeredAtMs = payer.clock.monotonicMs()
@@ -185,7 +191,7 @@ async function resumePayment(payer: Payer, payment: PendingPayment, options: Res
     requireSecureUrl(resumed.request.url)
     await payer.onEvent({ kind: 'resumed', payment: resumed })
   } catch (error) {
-    // A later call may take the payment, which was not presented.
+    // Release the payment, which was not presented, so that a later call can take it.
     await payer.open.leave(payment)
     throw error
   }
@@ -198,6 +204,6 @@ async function moveTo(payment: PendingPayment, { input, init }: NonNullable<Resu
   const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
   // Send a proof only to the service that it pays.
   if (to !== from) throw new InvalidOption(`the payment is for ${from}, so it cannot be presented at ${to}`)
-  // Use a new key: the service would refuse another request under the same one.
+  // Use a new key: the service refuses a different request under the same key.
   return { ...payment, request: content, idempotencyKey: randomToken() }
 }

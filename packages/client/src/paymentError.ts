@@ -2,7 +2,7 @@ import { errorBody, errorText } from '@tollbook/core/wire'
 import { docsOf } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
-/** No transaction was sent. No tokens can move, and the request can be repeated safely. */
+/** No transaction was sent, so no tokens can move. The caller can safely repeat the request. */
 export class PaymentNotSent extends Error {
   override readonly name = 'PaymentNotSent'
   readonly code = 'PAYMENT_NOT_SENT'
@@ -13,18 +13,18 @@ export class PaymentNotSent extends Error {
   }
 }
 
-/** The answer that decided the outcome. Undefined if the chain decided it, or if there was none. */
+/** The answer that decided the outcome. Undefined: the chain decided it, or no answer arrived. */
 export interface LastAnswer {
   readonly status: number
   readonly code: string | undefined
   readonly reason: string | undefined
-  /** Parsed JSON, or the text of another type. */
+  /** Parsed JSON, or text if the body is not JSON. */
   readonly body: unknown
 }
 
 /**
- * A signed payment has left the payer, and has no answer. The error carries the payment with its proof on purpose: a
- * logged proof can be stolen until it is used, but a proof that is nowhere is lost.
+ * A signed payment was sent and has no answer. The error carries the payment with its proof on purpose. A proof in a
+ * log can be stolen until it is used, but without a copy the payment would be lost.
  */
 export abstract class PaymentError extends Error {
   abstract readonly code: 'PAYMENT_REFUSED' | 'PAYMENT_UNRESOLVED' | 'PAYMENT_UNSPENT'
@@ -45,7 +45,7 @@ export interface PaymentErrorParts {
   readonly cause?: unknown
 }
 
-/** The proof can no longer be used: this payment buys no answer. This package does not pay again; the caller decides. */
+/** The proof can no longer be used: this payment buys no answer. The package does not pay again. The caller decides. */
 export class PaymentRefused extends PaymentError {
   override readonly name = 'PaymentRefused'
   readonly code = 'PAYMENT_REFUSED'
@@ -58,7 +58,10 @@ export class PaymentRefused extends PaymentError {
   }
 }
 
-/** The payment is valid and unused: the service could not answer this request. The same proof buys another answer. */
+/**
+ * The payment is valid and unused, because the service could not answer this request. The same proof can buy another
+ * answer.
+ */
 export class PaymentUnspent extends PaymentError {
   override readonly name = 'PaymentUnspent'
   readonly code = 'PAYMENT_UNSPENT'
@@ -72,7 +75,7 @@ export class PaymentUnspent extends PaymentError {
   }
 }
 
-/** The outcome is unknown. Resume the payment: paying again may pay twice. */
+/** The outcome of the payment is unknown. Resume the payment: a new payment could pay twice. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
   readonly code = 'PAYMENT_UNRESOLVED'

@@ -12,8 +12,8 @@ import { createPaymentTurns } from './paymentTurns.ts'
 import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
 /*
- * One file for each payment without an outcome, and a journal of the spending. Both are on disk before a payment
- * leaves. The file is written first. After a crash in between, the next list of open payments appends the line.
+ * One file for each payment without an outcome, and a journal of the spending. Both are on disk before a payment is
+ * sent. The file is written first. If a crash follows, the next call of `pending` appends the journal line.
  */
 
 export interface PaymentFolder extends PaymentStore {
@@ -21,8 +21,9 @@ export interface PaymentFolder extends PaymentStore {
 }
 
 /**
- * Several processes may use a folder. Of equal requests one pays, and the others wait for it. Spending limits hold
- * together, because each line is appended whole and all processes read the same order.
+ * Opens a payment store in a folder, which several processes may share. If they make equal requests, one process pays
+ * and the others wait. Spending limits hold together, because each line is appended whole and all processes read the
+ * same order.
  *
  * @example
  *   ;```ts
@@ -53,19 +54,20 @@ export function openPaymentFolder(
       }
     },
     async close(payment, outcome) {
-      // Keep the proof of a refused payment as evidence, unless the payment never landed.
+      // Keep the proof of a refused payment as evidence. Delete it if the payment never landed.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
       const { signature } = payment
       const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))
       if (outcome === 'refused') await rename(pathOf(payment), refusedPath)
       else if (!left) await Promise.all([pathOf(payment), refusedPath].map((path) => rm(path, { force: true })))
-      // Append this last: while the file exists, a later call can present the payment, and its amount must count.
+      // Append this line last: while the file exists, a later call can present the payment, so its amount must count.
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
     async pending() {
       const pending = await readPayments(folder, paymentFile)
       const { counted, withdrawn } = await readJournal()
-      // A payment that is presented counts. Two lines of one payment count once.
+      // A later call can present each of these payments, so count those that the journal lacks. If two processes append
+      // the same payment, it counts once.
       for (const payment of pending)
         if (!counted.has(payment.signature) && !withdrawn.has(payment.signature))
           await appendLine(journal, spendingOf(payment))
@@ -90,17 +92,17 @@ export function openPaymentFolder(
   }
 }
 
-// A proof is worth its price until it is used.
+// Only the user may read the folder, because a proof is worth its price until it is used.
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Writes the whole file or none of it, for its user alone. */
+/** Writes a file that only the user can read. A crash leaves either the whole new file or the old state. */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)
 }
 
-/** Start with a line break, which ends a line that a crash cut off. */
+/** Appends one line. Starts with a line break, which ends a line that a crash cut off. */
 async function appendLine(path: string, line: object): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: privateFile, flush: true })
 }
@@ -147,18 +149,21 @@ const journalLine = z.union([
 
 interface Journal {
   readonly counted: Map<string, StoredSpending>
-  /** Payments that never left. A later line of one is another process's, which had read its file before. */
+  /**
+   * Signatures of payments that were never sent. Another process may still append a line for such a payment, because it
+   * read the payment's file earlier. Ignore that line.
+   */
   readonly withdrawn: Set<string>
 }
 
-/** Reads the spending from a journal. Keeps parsed lines, because it is read twice for each payment. */
+/** Reads the spending from a journal. Keeps the parsed lines, because each payment needs two reads. */
 function openJournal(journal: string): () => Promise<Journal> {
   let read: Journal = { counted: new Map(), withdrawn: new Set() }
   let readBytes = 0
   return async () => {
     const bytes = (await unlessCode('ENOENT', readFile(journal))) ?? Buffer.alloc(0)
     if (bytes.length < readBytes) [read, readBytes] = [{ counted: new Map(), withdrawn: new Set() }, 0]
-    // A last line without a line break is still being written, and its payment has not left.
+    // Skip a last line without a line break: it is still being written, and its payment has not been sent.
     const end = bytes.lastIndexOf('\n') + 1
     for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, read)
     readBytes = Math.max(readBytes, end)
@@ -167,7 +172,7 @@ function openJournal(journal: string): () => Promise<Journal> {
 }
 
 function countLine(journal: string, line: string, { counted, withdrawn }: Journal): void {
-  // A line that a crash cut off has no closing brace, and its payment never left.
+  // Skip a line without a closing brace: a crash cut it off before its payment was sent.
   if (!line.endsWith('}')) return
   const entry = journalLine.safeParse(parseJson(line)).data
   if (entry === undefined)

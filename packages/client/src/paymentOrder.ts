@@ -3,8 +3,8 @@ import type { PayableRequest } from './payableRequest.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 
 /**
- * Digest of a request and its wallet, without the idempotency key. One payment could serve all requests with the same
- * digest.
+ * Returns a digest of the request and the wallet, without the idempotency key. Requests with the same digest can share
+ * one payment.
  */
 export function orderOf({ request, wallet }: Pick<PendingPayment, 'request' | 'wallet'>): string {
   return sha256Hex(`${wallet} ${fingerprint(request)}`).slice(0, orderCharacters)
@@ -12,7 +12,10 @@ export function orderOf({ request, wallet }: Pick<PendingPayment, 'request' | 'w
 
 const orderCharacters = 32
 
-/** True for equal requests of one wallet, with the same idempotency key if the caller gave one. */
+/**
+ * True if the payment is for an equal request of this wallet. If the caller gave an idempotency key, the keys must be
+ * equal too.
+ */
 export function isPaymentFor(
   payment: PendingPayment,
   { content, idempotencyKey }: PayableRequest,
@@ -25,7 +28,10 @@ export function isPaymentFor(
   )
 }
 
-/** A repeated call of a tool may come in another session of MCP, for example after a crash. */
+/**
+ * Returns the compared parts of a request. Omits the MCP session: a repeated tool call may use a new session, for
+ * example after a crash.
+ */
 function fingerprint({ method, url, headers, bodyBase64 = '' }: PendingRequest): string {
   const lasting = headers.filter(([name]) => name !== 'mcp-session-id')
   return JSON.stringify([method, url, lasting, bodyBase64])

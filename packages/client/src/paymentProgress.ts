@@ -6,22 +6,25 @@ import type { SponsoredPlan } from './sponsored/planSponsored.ts'
 
 /** Steps of a payment that a caller may show or store. */
 export type PaymentProgress =
-  /** `isDeposit`: the payment is for a tab, and the limit per request does not bound it. */
+  /** The service offered a price. `isDeposit`: the payment is for a tab, and the limit per request does not apply. */
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan; readonly isDeposit: boolean }
-  /** A tab is about to pay at most the cost, after a deposit if there is none. A throw stops both. */
+  /** A tab is about to pay at most this cost, after a deposit if no tab is open. A throw stops debit and deposit. */
   | { readonly kind: 'debiting'; readonly endpoint: string; readonly mint: string; readonly cost: Cost }
-  /** The offer of another protocol. */
+  /** Like `quoted`, for an offer of another payment protocol (x402 or MPP). */
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan; readonly isDeposit: boolean }
-  /** The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment. */
+  /**
+   * The payment is signed and has not been sent. Awaited, so that the caller can store the payment first. A throw stops
+   * it.
+   */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
-  /** An earlier payment is about to be presented, for its current request and under its current key. */
+  /** An earlier payment is about to be presented. It has the request and the idempotency key that will be sent. */
   | { readonly kind: 'resumed'; readonly payment: PendingPayment }
   | {
       readonly kind: 'waiting'
       readonly payment: PendingPayment
       readonly attempt: number
       readonly delayMs: number
-      /** Undefined when the answer was lost. */
+      /** Undefined: the answer was lost. */
       readonly lastAnswer: LastAnswer | undefined
     }
   | { readonly kind: 'delivered'; readonly payment: PendingPayment; readonly attempts: number }

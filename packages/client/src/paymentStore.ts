@@ -2,42 +2,46 @@ import type { Spending } from './budget.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /**
- * Storage of payments beyond the process. `openPaymentFolder` of `@tollbook/client/node` uses files; a browser can use
- * IndexedDB.
+ * Storage of payments that outlives the process. `openPaymentFolder` of `@tollbook/client/node` uses files. A browser
+ * can use IndexedDB.
  */
 export interface PaymentStore {
-  /** Awaited before a signed payment leaves. A throw stops it. */
+  /** Stores a signed payment. Awaited before the payment is sent. A throw stops the payment. */
   keep(payment: PendingPayment): Promise<void>
   close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
-  /** Payments that were stored and not closed. */
+  /** Returns the payments that were stored and not closed. */
   pending(): Promise<readonly PendingPayment[]>
   /**
-   * All stored payments but those closed as `not_sent`, in the order in which any process stored them. Read before each
-   * signature, and again before the payment leaves.
+   * Returns the spending of all payments, except those closed as `not_sent`, in the order in which they were stored by
+   * any process. Read before each signature, and again before the payment is sent.
    */
   spending(): Promise<readonly StoredSpending[]>
-  /** Payments closed as `refused`. Without this method, another process cannot give their amounts back to the limits. */
+  /**
+   * Returns the payments closed as `refused`. Without this method, another process cannot release their amounts from
+   * the limits.
+   */
   refused?(): Promise<readonly PendingPayment[]>
   /**
    * Waits until no other payer of this store works on the order, and reserves it until `end`. Without this method, two
-   * payers may present each other's payments. A browser can use `navigator.locks`.
+   * payers may present the same payment. A browser can use `navigator.locks`.
    */
   takeTurn?(order: string, signal: AbortSignal): Promise<PaymentTurn>
-  /** Text that was kept under the name of a tab. Without this method and `keepTab`, tabs are in memory. */
+  /** Returns the text that was stored under this name. Without this method and `keepTab`, tabs are kept in memory only. */
   readTab?(name: string): Promise<string | undefined>
-  /** Keeps the text, which has the key of the tab, or deletes it if it is undefined. */
+  /** Stores the text of a tab, which contains its key. Deletes it if `text` is undefined. */
   keepTab?(name: string, text: string | undefined): Promise<void>
 }
 
 export interface PaymentTurn {
-  /** Payments for the order that other payers made and that were answered during the wait. */
+  /** Payments of other payers for the order that were answered during the wait. */
   readonly answered: readonly PendingPayment[]
   end(): Promise<void>
 }
 
 /**
- * A refused payment may still move tokens, so it counts as spent. `not_sent` counts nothing: the payment never left
- * this process, or can no longer land. In the second case it was closed as `refused` before.
+ * Outcome of a payment. A `refused` payment counts as spent, because it may still move tokens. A `not_sent` payment
+ * does not count: it was never sent, or can no longer land. A payment that can no longer land was closed as `refused`
+ * before.
  */
 export type PaymentOutcome = 'answered' | 'refused' | 'not_sent'
 

@@ -8,8 +8,9 @@ import type { PaymentTurn } from './paymentStore.ts'
 import { readPendingPayment } from './pendingPayment.ts'
 
 /*
- * Turns of the processes that share a payment folder, one order at a time. A payment that was answered while others
- * waited is left for them in a file, so that they present it too. A lost file costs one more payment, never an answer.
+ * Turns of the processes that share a payment folder, for one order at a time. If a payment is answered while other
+ * processes wait, its file is left for them, so that they present it too. If the file is lost, a waiting process pays
+ * once more, and still gets its answer.
  */
 
 const privateFolder = 0o700
@@ -31,17 +32,20 @@ export function createPaymentTurns(folder: string, clock: Clock) {
         async end() {
           held.delete(order)
           await lock.release()
-          // Check after the release: a process that begins to wait from now on waits for another payment.
+          // Check the queue after the release: a process that starts to wait now reads only newer files.
           if (await hasQueue(folder, order)) return
           const done = await filesOf(folder, order, answeredSuffix)
           await Promise.all(done.map((path) => rm(path, { force: true })))
         },
       }
     },
-    /** Moves the file of an answered payment to where waiting processes find it. False without a turn for its order. */
+    /**
+     * Moves the file of an answered payment to where waiting processes find it. Returns false if this process has no
+     * turn for the order.
+     */
     async leave(order: string, { path, signature }: { readonly path: string; readonly signature: string }) {
       if (!held.has(order)) return false
-      // The file is gone if another process moved it already.
+      // Ignore a missing file: another process has already moved it.
       await unlessCode('ENOENT', rename(path, join(folder, `${order}.${signature}${answeredSuffix}`)))
       return true
     },
@@ -58,7 +62,7 @@ async function filesOf(folder: string, order: string, suffix: string): Promise<r
   return names.map((name) => join(folder, name))
 }
 
-/** Undefined for a missing file. */
+/** Reads a file. Undefined if it does not exist. */
 async function readText(path: string): Promise<string | undefined> {
   return unlessCode('ENOENT', readFile(path, 'utf8'))
 }

@@ -8,8 +8,8 @@ import { sponsoredProtocols } from './sponsored/sponsoredOffer.ts'
 const canonicalBase64 = z.string().refine((text) => readBase64(text) !== undefined)
 
 /**
- * A signed payment, everything needed to present it again, and its request. It is plain JSON. Written to a file before
- * the payment leaves, it outlives the process. Protect it until the answer arrives: its proof buys one answer.
+ * A signed payment with its request, as plain JSON: everything that is needed to present it again. A copy on disk
+ * survives the process. Protect it until the answer arrives, because its proof buys one answer.
  */
 export const pendingPayment = z.object({
   format: z.literal('tollbook-payment-1'),
@@ -21,26 +21,32 @@ export const pendingPayment = z.object({
   }),
   wallet: z.string(),
   form: z.enum(proofForms),
-  /** Base58. Identifies the payment on chain once it has landed. */
+  /** Signature in base58. Identifies the payment on chain once it has landed. */
   signature: z.string().refine((text) => readSignature(text) !== undefined),
-  /** The value of `x-payment-proof`, or of the header of `protocol`. With `inMeta`, members of `_meta` as JSON. */
+  /** Value of `x-payment-proof`, or of the payment header of `protocol`. With `inMeta`, the members of `_meta` as JSON. */
   proof: z.string(),
-  /** Protocol of another service. `signature` is then the wallet's; on chain the fee payer's comes first. */
+  /**
+   * Other payment protocol, if one is used. `signature` is then the wallet's signature. On chain the fee payer's
+   * signature comes first and identifies the transaction.
+   */
   protocol: z.enum(sponsoredProtocols).exactOptional(),
-  /** The request is a call of a tool, and its payment by `protocol` travels in `_meta`. */
+  /** Present if the request is a tool call that carries its payment by `protocol` in `_meta`. */
   inMeta: z.literal(true).exactOptional(),
-  /** Present for a debit of a tab: the deposit, which its receipt names, and its own reference. */
+  /**
+   * Present for a debit of a tab. `deposit` is the deposit that the receipt refers to; `reference` identifies the
+   * debit.
+   */
   debit: z.object({ deposit: z.string(), reference: z.string() }).exactOptional(),
-  /** The payment opens or tops up a tab of this wallet. */
+  /** Present if the payment opens or tops up a tab. */
   isDeposit: z.literal(true).exactOptional(),
   idempotencyKey: z.string(),
-  /** The signed transaction, base64. */
+  /** The signed transaction in base64. */
   transaction: canonicalBase64,
-  /** A payment that has not landed by this block height never will. */
+  /** Block height after which the transaction can no longer land. */
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),
-  /** Cost in 10⁻¹⁸ US dollars, according to the service. */
+  /** Cost in 10⁻¹⁸ US dollars, according to the service. Absent: counts as zero. */
   costAttoUsd: z.string().exactOptional(),
   signedAtMs: z.int().exactOptional(),
 })
@@ -50,7 +56,7 @@ export type PendingPayment = z.infer<typeof pendingPayment>
 export type PendingRequest = PendingPayment['request']
 
 /**
- * Undefined if the text is not a stored payment.
+ * Parses and validates a stored payment. Undefined if the text is not a stored payment.
  *
  * @example
  *   ```ts

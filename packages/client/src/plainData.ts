@@ -1,13 +1,16 @@
-// A receipt has about 1,900 characters, a key 150.
+// Default limit of `plainData`. A receipt has about 1,900 characters and a key 150.
 const charactersMax = 16_384
 
-/** Copies a value through JSON, so that the checks see data without getters or cycles. Undefined for anything else. */
+/**
+ * Copies a value through JSON, so that the checks get data without getters or cycles. Undefined if that fails or the
+ * JSON is too long.
+ */
 export function plainData(value: unknown, lengthMax = charactersMax): unknown {
   try {
     const text = JSON.stringify(value)
     return text.length > lengthMax ? undefined : JSON.parse(text)
   } catch {
-    // A cycle, a bigint, a function or a throwing getter is neither a receipt nor a key.
+    // A value with a cycle, a bigint or a throwing getter is neither a receipt nor a key.
     return undefined
   }
 }

@@ -8,13 +8,16 @@ import type { Cost } from './spendingLimit.ts'
 /** A quote that agrees with the chain, and the amounts to pay it. */
 export interface PaymentPlan {
   readonly quote: PayableQuote
-  /** Amount to send to the payment wallet. It exceeds the amount to arrive by the fee that the mint withholds. */
+  /** Amount to send to the payment wallet: the amount that must arrive, plus the fee that the mint withholds. */
   readonly sentBaseUnits: bigint
   readonly createsTokenAccount: boolean
   readonly cost: Cost
 }
 
-/** Compares the offer with the chain. A wrong program, mint or fee would move tokens and prove nothing. */
+/**
+ * Compares the offer with the chain. With a wrong program, mint or fee, tokens would move without counting as a
+ * payment.
+ */
 export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan | QuoteProblem {
   const { mint, paymentTokenAccount } = facts
   if (facts.network !== quote.network)
@@ -24,7 +27,7 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
     return quoteProblem('token_program_wrong', `the mint belongs to ${mint.tokenProgram}, not ${quote.tokenProgram}`)
   if (mint.decimals !== quote.decimals)
     return quoteProblem('decimals_wrong', `the mint has ${mint.decimals} decimals, not ${quote.decimals}`)
-  // The owner can give an account away; tokens sent there would not count as paid.
+  // Check the owner, because an account can be transferred: tokens sent to another owner would not count as paid.
   if (paymentTokenAccount.state === 'present' && paymentTokenAccount.owner !== quote.paymentWallet)
     return quoteProblem('token_account_wrong', `its token account belongs to ${paymentTokenAccount.owner}`)
   const sentBaseUnits = sentAmount(quote, mint)
@@ -34,8 +37,8 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
 }
 
 /**
- * Reads the fee from the mint: a fee that the service overstates would go to the service, and one that it understates
- * would leave the payment short.
+ * Returns the amount to send, checked against the mint's fee. If the service overstated the fee, it would keep the
+ * difference. If it understated the fee, too little would arrive.
  */
 function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | QuoteProblem {
   const { transferBaseUnits, transferWithFeeBaseUnits } = quote
@@ -51,7 +54,7 @@ function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | Q
   )
 }
 
-/** The payer also pays the mint's fee, so it counts against the limit in proportion. */
+/** Returns the cost of a payment. The payer also pays the mint's fee, so the cost in dollars grows in proportion. */
 function costOf({ priceAttoUsd, requiredBaseUnits, burnBaseUnits }: PayableQuote, sentBaseUnits: bigint): Cost {
   const baseUnits = burnBaseUnits + sentBaseUnits
   return { baseUnits, attoUsd: divideRoundingUp(priceAttoUsd * baseUnits, requiredBaseUnits) }

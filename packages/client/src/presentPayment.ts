@@ -19,14 +19,17 @@ import { withinTime } from './timeLimit.ts'
 
 /** Limits of one purchase, over all attempts. */
 export interface RetryLimits {
-  /** Attempts that were answered "in progress" are not counted. */
+  /** Maximum number of attempts. Attempts that were answered "in progress" do not count. */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
-  /** Measured from the first presentation of the proof. */
+  /** Maximum time of all attempts, from the first presentation of the proof. */
   readonly totalTimeMs: number
 }
 
-/** One attempt may take as long as the service's own deadline. All together end well before the proof expires. */
+/**
+ * Default limits. One attempt may take as long as the deadline of the service. All attempts end well before the proof
+ * expires.
+ */
 export const defaultRetryLimits: RetryLimits = { attemptsMax: 10, attemptTimeoutMs: 60_000, totalTimeMs: 180_000 }
 
 export interface PresentDeps {
@@ -43,7 +46,7 @@ export interface Presentation {
 }
 
 /**
- * Presents one proof until it is answered, with the same proof and key each time, so that the service recognises one
+ * Presents a payment until it is answered. Each attempt has the same proof and key, so that the service recognises one
  * payment and one request. Returns the answer, or throws an error that carries the payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
@@ -74,12 +77,12 @@ interface Attempt {
   readonly cause?: unknown
 }
 
-// An answer has a picture or a page of text at most; larger content is a URL.
+// An answer has at most one picture or page of text. Larger content is delivered as a URL.
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
- * The attempt includes the body: a connection that breaks in the middle has lost the answer. A streamed answer is
- * passed on from its first byte, and its reader sees the break.
+ * Makes one attempt, including the body: if the connection breaks inside the body, the answer is lost. A streamed
+ * answer is returned at its first byte, so its reader gets the error.
  */
 async function askOnce(
   { fetch, clock, retry }: PresentDeps,
@@ -94,7 +97,7 @@ async function askOnce(
       return { status: response.status, headers: response.headers, bytes: await readBody(response, answerBytesMax) }
     })
   } catch (error) {
-    // A stop by the caller is not a lost answer.
+    // Rethrow if the caller aborted the request: the answer is not lost.
     signal.throwIfAborted()
     return { lost: error }
   }
@@ -107,7 +110,7 @@ interface EndedAttempt {
   readonly deadlineMs: number
 }
 
-/** Waits before the next attempt. False, without a wait, when the next attempt would begin after the deadline. */
+/** Waits before the next attempt. Returns false at once if the next attempt would start after the deadline. */
 async function waitAfter(
   { clock, onEvent }: PresentDeps,
   { payment, signal }: Presentation,
@@ -124,12 +127,13 @@ function retryAfterMsOf({ verdict }: Attempt): number | undefined {
   return verdict.kind === 'again' ? verdict.retryAfterMs : undefined
 }
 
-// A lower bound of the pause that an answer asks for, so that no server makes its clients retry without one.
+// Shortest `retry-after` for which an attempt is not counted. With a shorter pause, a server could make clients retry
+// without limit.
 const servedPauseMinMs = 1_000
 
 /**
- * True while another request with this proof is in progress. Only time ends that: the lease of a dead process lasts a
- * minute.
+ * True while another request with this proof is in progress. Such an attempt is not counted, because only time helps:
+ * the lease of a dead process lasts a minute.
  */
 function isBeingServed(attempt: Attempt): boolean {
   const pauseMs = retryAfterMsOf(attempt)
@@ -137,7 +141,7 @@ function isBeingServed(attempt: Attempt): boolean {
 }
 
 function lostAttempt(cause: unknown): Attempt {
-  // The answer is too long, and would be again.
+  // Do not retry an answer that is too long: the next answer would be too long as well.
   if (cause instanceof PayerFault && !cause.retryable)
     return { verdict: { kind: 'unclear', why: cause.message }, cause }
   return { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined }, cause }
@@ -174,12 +178,12 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
 
 /** Rebuilds a `Response` from the decoded bytes. */
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
-  // A `Response` of such a status takes no body, not even an empty one.
+  // Pass null: the constructor throws if a response with this status has any body, even an empty one.
   const isBodiless = status === 204 || status === 205
   return new Response(isBodiless ? null : bytes, { status, headers: plainHeaders(headers) })
 }
 
-/** Drops headers of the transfer, which describe the bytes before `fetch` decoded them. */
+/** Drops transfer headers, because they describe the bytes before `fetch` decoded them. */
 export function plainHeaders(headers: Headers): Headers {
   const plain = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) plain.delete(name)

@@ -1,30 +1,30 @@
 import { docsOf } from './errorCode.ts'
 
-/** Problems of an offer, found before anything is signed for it. */
+/** Problems of an offer. They are found before anything is signed. */
 export type QuoteProblemKind =
   /** A field is missing or has a wrong type. */
   | 'malformed'
   /** Burn, transfer and distribution do not add up to the required amount. */
   | 'sums_wrong'
-  /** Less would be burned than the announced percentage. */
+  /** The burn is smaller than the announced percentage. */
   | 'burn_too_small'
-  /** It burns another percentage than the expected one. */
+  /** The offer burns another percentage than the expected one. */
   | 'other_burn'
-  /** It asks for more tokens than its price in US dollars is worth, or states no token price. */
+  /** The offer requires more tokens than its price in US dollars is worth, or states no token price. */
   | 'price_wrong'
   | 'memo_wrong'
   | 'other_endpoint'
   | 'expired'
-  /** It names another network than the expected one, or than the node's. */
+  /** The network of the offer is not the expected network, or not the network of the node. */
   | 'other_network'
-  /** It names another mint than the expected one, or a mint that this chain does not have. */
+  /** The mint of the offer is not the expected mint, or is not a mint on this chain. */
   | 'other_mint'
   | 'other_payment_wallet'
-  /** It names no token program, or another one than the mint's. */
+  /** The offer states no valid token program, or not the program of the mint. */
   | 'token_program_wrong'
-  /** It states other decimals than the mint has. */
+  /** The decimals of the offer are not the decimals of the mint. */
   | 'decimals_wrong'
-  /** It is not the associated token account of the payment wallet, or belongs to another wallet. */
+  /** The token account is not the associated token account of the payment wallet, or belongs to another wallet. */
   | 'token_account_wrong'
   /** The token account does not exist, and the payer does not pay its rent. */
   | 'token_account_missing'
@@ -40,13 +40,13 @@ export function quoteProblem(problem: QuoteProblemKind, message: string): QuoteP
   return { problem, message }
 }
 
-/** Nothing was signed. */
+/** The offer was refused. Nothing was signed. */
 export class QuoteRefused extends Error {
   override readonly name = 'QuoteRefused'
   readonly code = 'QUOTE_REFUSED'
   readonly docs = docsOf('QUOTE_REFUSED')
   readonly problem: QuoteProblemKind
-  /** Body of the 402 as it came. */
+  /** Body of the 402 response, unchanged. */
   readonly body: unknown
 
   constructor({ problem, message }: QuoteProblem, body: unknown) {

@@ -2,13 +2,13 @@ import { concatBytes, utf8Text } from '@tollbook/core/bytes'
 import { parseJson as parseText } from '@tollbook/core/json'
 import { PayerFault } from './errorCode.ts'
 
-/** Reads the whole body, up to a size: an endless answer would fill the payer's memory. */
+/** Reads the whole body, up to `bytesMax`: an endless answer would fill the payer's memory. */
 export async function readBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body.getReader()
-  // `bytesMax` bounds the loop. Not `for await`: Safari cannot iterate streams.
+  // Use a reader, because Safari cannot iterate streams with `for await`. `bytesMax` bounds the loop.
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     size += step.value.length
     if (size > bytesMax) {
@@ -20,7 +20,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   return Uint8Array.from(concatBytes(chunks))
 }
 
-/** Undefined for text that is not JSON, such as a proxy's error page. */
+/** Parses bytes as JSON. Undefined for other text, such as the error page of a proxy. */
 export function parseJson(bytes: Uint8Array): unknown {
   return parseText(utf8Text(bytes))
 }

@@ -6,12 +6,12 @@ import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.t
 import { readToolOffers } from './sponsored/toolOffer.ts'
 import { readX402Offer } from './sponsored/x402Offer.ts'
 
-/** The offer of a 402, not checked yet. */
+/** The offer of a 402 response, not validated. */
 export interface Offer {
   readonly body: unknown
-  /** The offer of another protocol, if the 402 has none of Tollbook in the expected mint. */
+  /** Offer of another payment protocol. Present if the 402 has no Tollbook offer in the expected mint. */
   readonly sponsored?: SponsoredOffer
-  /** Time of the offer on the service's clock; the payer's may be minutes off. */
+  /** Time of the offer by the clock of the service, in Unix milliseconds. The payer's clock may differ by minutes. */
   readonly answeredAtMs: number
 }
 
@@ -20,11 +20,11 @@ const offerBytesMax = 64 * 1024
 
 export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 'dollarMints'> {
   readonly clock: Clock
-  /** The request is a call of a tool, whose offers are in its message. */
+  /** True if the request is a tool call. The offers are then in its JSON-RPC message. */
   readonly isTool: boolean
 }
 
-/** Returns the answer as it came if it has no offer. */
+/** Reads the offer of a 402. Returns the response unchanged if it has no offer. */
 export async function readOffer(response: Response, reader: OfferReader): Promise<Offer | Response> {
   if (response.status !== 402) return response
   const { status, headers } = response
@@ -38,7 +38,8 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   if (native !== undefined && takesNative) return { body, answeredAtMs }
   const tool = reader.isTool ? readToolOffers(body) : undefined
   const sponsored = readSponsoredOffer({ ...reader, tool, headers, answeredAtMs })
-  // A service may be paid in dollars by other protocols only.
+  // Accept the other protocol only if its offer is in an accepted mint. Some services take dollars only by other
+  // protocols.
   const isOfReader = sponsored !== undefined && (sponsored.mint === mint || dollarMints.includes(sponsored.mint))
   if (native !== undefined && !isOfReader) return { body, answeredAtMs }
   return sponsored === undefined ? new Response(bytes, { status, headers }) : { body, answeredAtMs, sponsored }
@@ -46,7 +47,7 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
 
 const readers = { x402: readX402Offer, mpp: readMppOffer } as const
 
-/** The offer of the first protocol that has one. Undefined if none of them can pay the 402. */
+/** Returns the offer of the first protocol that has one. Undefined if none of the protocols can pay the 402. */
 function readSponsoredOffer(question: OfferQuestion): SponsoredOffer | undefined {
   for (const protocol of question.protocols) {
     const offer = readers[protocol](question)

@@ -2,11 +2,11 @@ const receiptStart = '\nevent: receipt\n'
 const eventEnd = '\n\n'
 
 /**
- * Detects whether the receipt, the last event of an event stream, has arrived completely. Keeps the last bytes of each
- * chunk, as many as the start of a receipt has, because a chunk may end inside it.
+ * Detects whether the last event of a stream, its receipt, has arrived completely. Keeps the end of the previous chunk,
+ * because the start of the receipt may be split between two chunks.
  */
 export function createReceiptWatch() {
-  // One character per byte, so that a chunk may end inside a UTF-8 character.
+  // Decode one character per byte, because a chunk may end inside a UTF-8 character.
   const decoder = new TextDecoder('latin1')
   let last = ''
   let hasStarted = false

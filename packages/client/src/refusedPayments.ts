@@ -15,13 +15,13 @@ interface RefusedDeps {
   readonly store: PaymentStore | undefined
 }
 
-// Check the newest ones only: older ones were checked when they were new.
+// Check only the newest payments: older ones were checked when they were new.
 const checkedMax = 20
 
 /**
- * Signed payments that a service refused, of this process and of others that the store lists. A service could refuse a
- * transaction and send it later, so its amount counts against the limits until the chain proves that it never lands,
- * which takes 90 seconds at most.
+ * Tracks payments that a service refused after they were signed, by this process and by others of the store. A service
+ * could refuse a transaction and send it later. So its amount counts against the limits until the chain proves, after
+ * 90 seconds at most, that it cannot land.
  */
 export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const held = new Map<string, Reservation>()
@@ -30,8 +30,8 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const giveBack = async (): Promise<boolean> => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
-    // A co-signed payment has another signature on chain, which the wallet does not know, so its absence cannot be
-    // proven.
+    // Skip payments of other protocols. Their signature on chain is the fee payer's, which the payer does not have, so
+    // it cannot prove that they never landed.
     const open = [...refused.values()].filter(
       ({ signature, protocol }) => protocol === undefined && !landed.has(signature),
     )
@@ -54,10 +54,10 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
     async add(payment: PendingPayment) {
       await open.close(payment, 'refused')
       own.set(payment.signature, payment)
-      // Ignore a folder that cannot be read: the caller gets the refusal, and the next limit tries again.
+      // Ignore a folder that cannot be read: the caller must get the refusal. The next check of a limit tries again.
       await giveBack().catch(() => false)
     },
-    /** Returns true if it gave back an amount. */
+    /** Releases the amounts of refused payments that can no longer land. Returns true if it released any. */
     giveBack,
   }
 }

@@ -5,9 +5,9 @@ export type RentGuard = ReturnType<typeof createRentGuard>
 
 /**
  * Limits the rent that a payer pays. If the token account of a service does not exist, the payer creates it for about
- * 0.002 SOL: more than most requests cost, and outside every spending limit. The account's owner can close it and keep
- * the rent, and name a new account in each quote. A paying fetch therefore creates one account in its lifetime, and
- * none after a payment that created it succeeded.
+ * 0.002 SOL. That is more than most requests cost, and no spending limit covers it. A service could close the account,
+ * keep the rent, and give another account in each quote. So a paying fetch creates at most one account, and none after
+ * a payment that created it succeeded.
  */
 export function createRentGuard() {
   let account: string | undefined

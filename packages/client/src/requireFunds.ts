@@ -23,7 +23,7 @@ export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<
   await check(deps, { ...quote, requiredBaseUnits: cost.baseUnits, sol })
 }
 
-/** Checks tokens only: the service pays the network fee. */
+/** Throws `InsufficientFunds` if the wallet has too few tokens. Ignores SOL, because the service pays the network fee. */
 export function requireTokens(deps: FundsDeps, { token, offer }: SponsoredPlan): Promise<void> {
   return check(deps, { ...token, requiredBaseUnits: offer.amountBaseUnits, sol: undefined })
 }
@@ -37,10 +37,13 @@ async function check(
   if (shortage !== undefined) throw shortage
 }
 
-// Network fee of one signature.
+// Network fee of one signature, in lamports.
 const networkFeeLamports = 5_000n
 
-/** Bytes of the token account. Token-2022 adds an immutable owner, and a place for withheld fees. */
+/**
+ * Returns the size of the token account. Token-2022 adds the immutable-owner extension, and for mints with a fee the
+ * withheld amount.
+ */
 function tokenAccountBytes({ quote }: PaymentPlan): number {
   if (quote.tokenProgram === splTokenProgram) return 165
   return quote.transferWithFeeBaseUnits === undefined ? 170 : 182

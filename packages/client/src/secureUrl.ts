@@ -1,14 +1,14 @@
 import { InvalidOption } from './errorCode.ts'
 
-/** True if the host is loopback, so that no other machine can read or answer. */
+/** True if the host is loopback, so that no other machine can read the request or answer it. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }
 
-// The URL parser has already normalised every spelling of an IPv4 address, such as 127.1 and 0x7f000001.
+// Only the dotted form can occur: the URL parser has normalized other spellings of an IPv4 address, such as 127.1.
 const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 
-/** Requires https, or loopback: a proof is worth its price until it is used. */
+/** Parses a URL and requires https or loopback, because a proof is worth its price until it is used. */
 export function requireSecureUrl(input: string | URL): URL {
   if (!URL.canParse(String(input))) throw new InvalidOption(`${String(input)} is not an absolute URL`)
   const url = new URL(input)

@@ -4,39 +4,39 @@ import { fromBase64Url } from '@tollbook/core/bytes'
 import { plainData } from './plainData.ts'
 import { parseJson } from './readBody.ts'
 
-/* Public keys of a service as a caller stored them, with their periods, and signatures by them. */
+/* Reads the stored public keys of a service with their validity periods, and verifies signatures by these keys. */
 
 const publicKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
   kid: z.string().exactOptional(),
-  /** Period of the key, in seconds since 1970. */
+  /** Start of the key's validity, in seconds since 1970. `exp` is the end. */
   nbf: z.number().exactOptional(),
   exp: z.number().exactOptional(),
 })
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
-/** An Ed25519 key as JWK, with its name. */
+/** An Ed25519 public key as a JWK with its key ID. */
 export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Keys of other kinds in the set are ignored. A private part is dropped. */
+/** Reads a JWK or a JWKS. Ignores keys of other kinds, and drops private parts. Undefined if no usable key remains. */
 export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
   const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
   const usable = candidates.filter((key) => key !== undefined)
   if (usable.length === 0) return undefined
-  // A key without a name gets its RFC 7638 thumbprint as name.
+  // A key without an ID gets its RFC 7638 thumbprint as its ID.
   return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
 }
 
-/** Without `nbf` a key is valid from the beginning, without `exp` indefinitely. */
+/** True if the key was valid at this time. Without `nbf` the period has no start, without `exp` no end. */
 export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
-/** Undefined if it is not JSON. */
+/** Reads the header of a JWS without verifying it. Undefined if the header is not JSON. */
 export function readHeader(jws: string): unknown {
   const [header = ''] = jws.split('.', 1)
   return parseJson(fromBase64Url(header) ?? new Uint8Array())
@@ -50,14 +50,14 @@ export async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   return undefined
 }
 
-/** Undefined if the signature is invalid. */
+/** Returns the payload of a JWS. Undefined if the signature is invalid. */
 async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
     return payload
   } catch {
-    // jose throws a different error for each defect. Callers treat all of them as an invalid signature.
+    // jose throws a different error for each defect. Treat all of them as an invalid signature.
     return undefined
   }
 }

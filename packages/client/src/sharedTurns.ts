@@ -2,7 +2,7 @@ import type { PayableRequest } from './payableRequest.ts'
 import type { PaymentStore, PaymentTurn } from './paymentStore.ts'
 import { rejectionOf } from './timeLimit.ts'
 
-/** A turn for an order, which lasts while a call or an open payment of this payer uses it. */
+/** A turn for an order. It lasts while at least one call or open payment of this payer uses it. */
 export interface SharedTurn {
   readonly order: string
   readonly begun: Promise<PaymentTurn>
@@ -14,8 +14,8 @@ export interface SharedTurn {
 const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
 
 /**
- * Turns that the calls of one payer share. A call with its own idempotency key waits for the turn, as another process
- * does.
+ * Shares turns between the calls of one payer. A call with its own idempotency key does not share: it waits for the
+ * turn like another process.
  */
 export function createSharedTurns(store: PaymentStore | undefined) {
   const shared = new Map<string, SharedTurn>()
@@ -29,7 +29,7 @@ export function createSharedTurns(store: PaymentStore | undefined) {
         turn.hasBegun = true
         if (turn.users > 0) current.set(order, turn)
       },
-      // Each caller gets the rejection from `begun`.
+      // Ignore the rejection here: each caller gets it from `begun`.
       () => undefined,
     )
     return turn
@@ -44,7 +44,7 @@ export function createSharedTurns(store: PaymentStore | undefined) {
     await begun?.end()
   }
   return {
-    /** Returns the turn, with the payments that were answered during the wait. */
+    /** Returns the turn, and the payments of other payers that were answered while this call waited for it. */
     async join(order: string, { idempotencyKey, signal }: PayableRequest) {
       signal.throwIfAborted()
       const isShared = idempotencyKey === undefined

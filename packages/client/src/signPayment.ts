@@ -14,17 +14,17 @@ export interface PresentablePayment
 export interface PaymentToSign {
   readonly cost: Cost
   readonly mint: string
-  /** Builds and signs the payment. Sends nothing. */
+  /** Builds and signs the payment. Does not send it. */
   readonly sign: () => Promise<PresentablePayment>
   readonly request: PayableRequest
   readonly idempotencyKey: string
-  /** Deadline for the signature, on the monotonic clock. */
+  /** Time by which the payment must be signed, on the monotonic clock. */
   readonly signByMs: number
 }
 
 /**
- * The only place that signs a payment. It charges the budget first, and restores it if nothing has left. A person may
- * be asked to sign; a signature after the offer's end is discarded.
+ * Signs a payment. No other function does. Reserves the amount in the budget first, and releases it if the payment was
+ * not sent. A signature that arrives after the offer has expired is discarded.
  */
 export async function signPayment(payer: Payer, purchase: PaymentToSign): Promise<PendingPayment> {
   const { cost, request } = purchase
@@ -43,7 +43,10 @@ export async function signPayment(payer: Payer, purchase: PaymentToSign): Promis
   }
 }
 
-/** Reserves the amount. Refused payments that can no longer land give their amounts back before a limit refuses. */
+/**
+ * Reserves the amount. If a limit refuses, releases the amounts of refused payments that can no longer land, and tries
+ * again.
+ */
 async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
   const attempt = async () => payer.budget.reserve(spending, await payer.stored.byOthers())
   try {
@@ -59,11 +62,11 @@ async function sign(payer: Payer, purchase: PaymentToSign, { atMs }: Spending): 
   const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
   const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
   const signed = await withinTime(limit, () => purchase.sign())
-  // All payers of a store count the payment in the day in which its own payer counted it.
+  // Store the time that the budget used, so that all payers of the store count the payment on the same day.
   return { ...pendingOf(payer, purchase, signed), signedAtMs: atMs }
 }
 
-/** Stores the payment before it leaves, so that a crash loses nothing. */
+/** Stores the payment before it is sent, so that a crash cannot lose it. */
 async function record(payer: Payer, payment: PendingPayment, spending: Spending): Promise<void> {
   payer.stored.claim(payment.signature)
   await payer.open.keep(payment)
@@ -77,8 +80,8 @@ async function record(payer: Payer, payment: PendingPayment, spending: Spending)
 }
 
 /**
- * Checks the limits again, because other payers of this store may have signed meanwhile. All of them read one order, so
- * the first payments are sent and the rest withdrawn.
+ * Checks the limits again, because other payers of this store may have signed in the meantime. All payers read the same
+ * order, so the first payments are sent and the later ones withdrawn.
  */
 async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, spending: Spending): Promise<void> {
   const excess = payer.budget.findExcess(spending, await payer.stored.before(signature))
@@ -87,7 +90,7 @@ async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, 
   throw new SpendingLimitExceeded(excess, outcome)
 }
 
-// Longer than any quote is valid.
+// Maximum time for a signature: longer than any quote is valid.
 const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: PaymentToSign, signed: PresentablePayment): PendingPayment {

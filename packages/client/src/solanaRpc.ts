@@ -4,12 +4,12 @@ import { parseJson, readBody } from './readBody.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** JSON-RPC of one Solana node. Throws a retryable fault if it gives no readable answer. */
+/** JSON-RPC client of one Solana node. */
 export interface SolanaRpc {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
-/** The node understood the request and rejected it. */
+/** The node read the request and rejected it. */
 export class NodeRefusal extends PayerFault {
   override readonly name = 'NodeRefusal'
 
@@ -21,8 +21,8 @@ export class NodeRefusal extends PayerFault {
   }
 }
 
-// Preflight failed, or a signature or parameter is wrong: the same call would fail again. Preflight also fails if a
-// proxy repeated a call whose first try has landed.
+// Codes after which the same call would fail again: preflight failed, or a signature or parameter is wrong. Preflight
+// also fails if a proxy repeats a call that has already landed; that error stays retryable.
 const finalCodes = new Set([-32002, -32003, -32602])
 
 const errorJson = z.object({
@@ -32,13 +32,14 @@ const errorJson = z.object({
 })
 const answerJson = z.union([z.object({ error: errorJson }), z.object({ result: z.unknown() })])
 
-// A node answers from memory, so a slower one will not answer at all. The largest requested answer is two accounts.
+// Timeout of one call. A node answers from memory, so a slower node will not answer at all. The largest answer has two
+// accounts.
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
 /**
- * Errors name the host only: the rest of the URL may contain a key. Throws `NodeRefusal` for an error of the node,
- * otherwise a retryable `Fault`.
+ * Creates a client of one node. Errors contain only the host, because the rest of the URL may contain a key. Throws
+ * `NodeRefusal` for an error of the node, otherwise a retryable `Fault`.
  */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
   const { host } = new URL(url)

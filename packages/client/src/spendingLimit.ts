@@ -2,24 +2,24 @@ import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { docsOf, InvalidOption } from './errorCode.ts'
 
 /**
- * Limit of spending. The service itself states the price in US dollars and that of the token. A ceiling in base units
- * trusts neither, but applies to one token only, so it requires `expectedMint`.
+ * Spending limits. The service states the price in US dollars and the price of the token. A ceiling in base units does
+ * not depend on these statements, but applies to one token only, so it requires `expectedMint`.
  */
 export interface SpendingLimit {
   readonly perRequest: Ceiling
-  /** Limit within any 24 hours, for all hosts together. */
+  /** Limit within any 24 hours, summed over all hosts. */
   readonly perDay?: Ceiling
-  /** `utc`: `perDay` applies to each day from midnight UTC instead. */
+  /** Period of `perDay`. `utc`: each day from midnight UTC. Default: any 24 hours. */
   readonly day?: 'any 24 hours' | 'utc'
-  /** Limit for each host, without a time limit. */
+  /** Limit for each host, over the whole lifetime. */
   readonly perHost?: Ceiling
-  /** Every signed payment counts, whatever its outcome. */
+  /** Limit of all payments. Every signed payment counts, except a payment that can no longer move tokens. */
   readonly total?: Ceiling
 }
 
 export type SpendingScope = 'per request' | 'per day' | 'per host' | 'in total'
 
-/** US dollars as a plain decimal, for example `'0.05'`, base units of the token, or both. */
+/** A ceiling in US dollars as a plain decimal such as `'0.05'`, in base units of the token, or in both. */
 export type Ceiling =
   | { readonly usd: string; readonly baseUnits?: bigint }
   | { readonly usd?: string; readonly baseUnits: bigint }
@@ -31,7 +31,7 @@ export interface Cost {
 
 export const attoUsdScale = 18
 
-/** Nothing was sent. */
+/** The payment exceeds a spending limit. It was not sent. */
 export class SpendingLimitExceeded extends Error {
   override readonly name = 'SpendingLimitExceeded'
   readonly code = 'SPENDING_LIMIT_EXCEEDED'
@@ -50,7 +50,7 @@ export class SpendingLimitExceeded extends Error {
   }
 }
 
-/** Amounts as decimal texts, each in its unit. */
+/** A limit that a payment exceeds. Amounts are decimal texts in `unit`. */
 export interface Excess {
   readonly scope: SpendingScope
   readonly unit: 'USD' | 'base units'
@@ -58,13 +58,13 @@ export interface Excess {
   readonly allowed: string
 }
 
-/** Undefined: no limit in that unit. */
+/** A parsed ceiling. Undefined: no limit in that unit. */
 export interface Allowance {
   readonly attoUsd: bigint | undefined
   readonly baseUnits: bigint | undefined
 }
 
-/** Throws `TypeError` for a ceiling that is not a plain decimal, or that has no unit. */
+/** Parses a ceiling. Throws `TypeError` if it is not a plain decimal, or has no unit. */
 export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
@@ -82,7 +82,10 @@ interface LimitQuestion {
   readonly spent: Cost
 }
 
-/** The first unit in which the cost exceeds what is left, which is negative after the limit was lowered below it. */
+/**
+ * Returns the first unit in which the cost exceeds the remaining limit. The remaining limit may be negative if the
+ * limit was lowered.
+ */
 export function findExcess(cost: Cost, { scope, allowed, spent }: LimitQuestion): Excess | undefined {
   const excessIn = (unit: Excess['unit'], member: keyof Cost, scale: number): Excess | undefined => {
     const limit = allowed[member]

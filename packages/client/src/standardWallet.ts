@@ -13,14 +13,15 @@ export interface WalletStandardAccount {
 
 export interface StandardWalletOptions {
   readonly wallet: WalletStandardWallet
-  /** One of `wallet.accounts`, after `standard:connect`. */
+  /** An account of `wallet.accounts`, after `standard:connect`. */
   readonly account: WalletStandardAccount
   /** Network that the wallet signs for, for example `solana:mainnet`. */
   readonly chain?: string
 }
 
 /**
- * A browser wallet that signs for one of its accounts. Throws a `TypeError` if it cannot sign transactions of version 0.
+ * Creates a payer's wallet from an account of a browser wallet. Throws `TypeError` if the wallet cannot sign
+ * transactions of version 0.
  *
  * @example
  *   ```ts

@@ -3,8 +3,8 @@ import type { PaymentStore } from './paymentStore.ts'
 export type StoredSpendings = ReturnType<typeof readStoredSpendings>
 
 /**
- * Spending of all payers of a store, in this process or another. Each payment reads it again. A limit in base units
- * counts only payments in the expected mint.
+ * Reads the spending of all payers of a store, in any process. Each payment reads it again. Payments in another mint
+ * than the expected one have no base units, because limits in base units cover one mint.
  */
 export function readStoredSpendings(store: PaymentStore | undefined, expectedMint: string | undefined) {
   const own = new Set<string>()
@@ -14,11 +14,14 @@ export function readStoredSpendings(store: PaymentStore | undefined, expectedMin
       baseUnits: expectedMint === undefined || mint === expectedMint ? baseUnits : 0n,
     }))
   return {
-    /** Payments of other payers and of earlier processes. The budget counts those of this payer. */
+    /**
+     * Returns the payments of other payers and of earlier processes. The budget itself counts the payments of this
+     * payer.
+     */
     byOthers: async () => (await read()).filter(({ signature }) => !own.has(signature)),
-    /** Marks a payment as this payer's, before it is stored. */
+    /** Marks a payment as made by this payer, before it is stored. */
     claim: (signature: string) => void own.add(signature),
-    /** Payments stored before this one. All others if the store does not list it. */
+    /** Returns the payments that were stored before this one. Returns all payments if the store does not list this one. */
     async before(signature: string) {
       const spendings = await read()
       const place = spendings.findIndex((spending) => spending.signature === signature)

@@ -1,22 +1,25 @@
 import type { Clock } from '@tollbook/core/clock'
 import { PayerFault } from './errorCode.ts'
 
-/** A deadline and the caller's signal, whichever ends a step first. */
+/** Deadline and signal of one step. The first of them ends it. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number
-  /** The caller's own signal to stop. */
+  /** Signal by which the caller stops the step. */
   readonly signal: AbortSignal
 }
 
-/** Runs a step that listens to a signal. Stops waiting at the deadline even if the step does not listen. */
+/**
+ * Runs a step with a signal that is aborted at the deadline. Stops waiting at the deadline even if the step ignores the
+ * signal.
+ */
 export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()
   const finished = new AbortController()
   limit.clock.sleep(limit.timeoutMs, finished.signal).then(
     () =>
       over.abort(new PayerFault('SERVICE_UNAVAILABLE', `no answer within ${limit.timeoutMs} ms`, { retryable: true })),
-    // The step ended first, and its timer with it.
+    // Ignore the rejection: the step ended before its timer, and cancelled it.
     () => undefined,
   )
   const signal = AbortSignal.any([over.signal, limit.signal])

@@ -16,29 +16,29 @@ import { findSigned, isInPeriod, readHeader, readKeys } from './serviceKeys.ts'
 
 export interface ClosingQuestion {
   readonly closing: unknown
-  /** The public keys of the service, as a JWK or a JWKS. */
+  /** Public keys of the service, as a JWK or a JWKS. */
   readonly keys: unknown
-  /** The statement of the month before, to check that its closing balances are the opening balances. */
+  /** Statement of the previous month. Its closing balances must equal the opening balances. */
   readonly previous?: unknown
   readonly expectedOrigin?: string
 }
 
-/** The first check that failed. */
+/** Name of the first check that failed. */
 export type ClosingProblem =
-  /** It is not a closing statement of this service. */
+  /** The value is not a closing statement of this service. */
   | 'malformed'
   | 'keys_malformed'
-  /** The signature does not cover the figures that are shown. */
+  /** The signature does not cover the given figures. */
   | 'signature_invalid'
   /** The key was not valid when the statement was issued. */
   | 'key_out_of_period'
   /** None of the given keys signed the checkpoint. */
   | 'checkpoint_unsigned'
-  /** It names another checkpoint than the one next to it. */
+  /** The statement refers to another checkpoint than the one next to it. */
   | 'other_checkpoint'
   | 'other_log'
   | 'figures_wrong'
-  /** Its opening balances differ from the closing balances of the previous statement. */
+  /** The opening balances differ from the closing balances of the previous statement. */
   | 'not_carried_over'
 
 export type ClosingVerdict =
@@ -46,9 +46,8 @@ export type ClosingVerdict =
   | { readonly valid: false; readonly problem: ClosingProblem; readonly message: string }
 
 /**
- * Checks a closing statement with nothing but the service's public key: who signed it, which checkpoint it rests on,
- * that its figures add up, and that it continues the statement before it. No network; never throws, whatever it is
- * given.
+ * Checks a closing statement with the service's public key: who signed it, to which checkpoint it refers, that its
+ * figures add up, and that it continues the previous statement. Makes no request, and never throws.
  *
  * @example
  *   ```ts
@@ -69,7 +68,7 @@ export async function verifyClosing(question: ClosingQuestion): Promise<ClosingV
   return problem === undefined ? verdict : invalid('not_carried_over', problem)
 }
 
-// Enough for a thousand accounts and two thousand entries.
+// Maximum characters of a statement: enough for 1,000 accounts and 2,000 entries.
 const charactersMax = 2_000_000
 
 async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Promise<ClosingVerdict> {
@@ -81,7 +80,7 @@ async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Pr
   const { statement } = read
   const isClosing = jwsHeader.safeParse(readHeader(read.jws)).success
   const signed = isClosing ? await findSigned(read.jws, known) : undefined
-  // Every shown field must be signed, including fields that this version does not know.
+  // Require that every given field is signed, including fields that this version does not read.
   if (signed === undefined || utf8Text(signed.payload) !== textOf(plain))
     return invalid('signature_invalid', 'the signature does not hold for these figures')
   const issuedAtMs = Date.parse(statement.issuedAt)
@@ -110,7 +109,7 @@ function textOf(plain: unknown): string | undefined {
   try {
     return canonicalText(anyStatement.parse(plain).statement)
   } catch {
-    // Half of a surrogate pair has no canonical text, and no signed content has one.
+    // Text with half of a surrogate pair has no canonical form, so it cannot have been signed.
     return undefined
   }
 }

@@ -9,16 +9,16 @@ import { type KeyWithId, readKeys } from './serviceKeys.ts'
 import { type ReceiptProblem, type ReceiptQuestion, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'
 
 export interface InclusionQuestion extends ReceiptQuestion {
-  /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from any source. */
+  /** Answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from any source. */
   readonly proof: unknown
-  /** Name of the log, if the caller knows it. Without it, any log of the key is accepted; a service has one. */
+  /** Name of the log, if the caller has it. Absent: any log that the key signed is accepted. A service has one log. */
   readonly expectedOrigin?: string
 }
 
 export type InclusionProblem =
   | ReceiptProblem
   | 'proof_malformed'
-  /** None of the given keys that were valid at the time signed the checkpoint. */
+  /** No given key that was valid at that time signed the checkpoint. */
   | 'checkpoint_unsigned'
   | 'other_log'
   | 'other_event'
@@ -30,8 +30,8 @@ export type InclusionVerdict =
   | { readonly valid: false; readonly problem: InclusionProblem; readonly message: string }
 
 /**
- * Checks that the fulfilment behind a receipt is in the ledger that a checkpoint was signed over, with nothing but the
- * service's public key. No network; never throws, whatever it is given.
+ * Checks that the ledger of a signed checkpoint contains the fulfilment event of a receipt. Needs only the public key
+ * of the service. Makes no request, and never throws.
  *
  * @example
  *   ```ts
@@ -50,7 +50,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const { receipt } = verdict
   const proof = readProof(question.proof)
   if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
-  // A key signs no tree with events after its end, and this tree contains the event of the receipt.
+  // Omit keys that ended before the receipt was issued. Such a key cannot have signed a tree with this event.
   const keys = ((await readKeys(question.keys)) ?? []).filter(
     ({ exp = Infinity }) => Date.parse(receipt.issuedAt) < exp * 1000,
   )
@@ -62,7 +62,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
     return invalid('other_log', `it is of the log ${checkpoint.origin}, and ${expectedOrigin} is expected`)
   if (proof.position !== receipt.ledger.position)
     return invalid('other_event', `it is of event ${proof.position}, and the receipt of ${receipt.ledger.position}`)
-  // Use the leaf of the signed receipt; the proof's own statements about leaf and root are not needed.
+  // Use the leaf hash of the signed receipt. The leaf and root that the proof states are not needed.
   const leaf = assertPresent(fromHex(receipt.ledger.leafHash), 'a verified receipt has a hash in hex')
   const { size } = checkpoint
   const root = rootFromInclusion({ index: proof.position - 1, size, leaf, path: proof.path })
@@ -75,7 +75,7 @@ function invalid(problem: InclusionProblem, message: string): InclusionVerdict {
   return { valid: false, problem, message }
 }
 
-// A tree of 2^53 leaves has paths of 53 hashes.
+// Maximum hashes in a path. A tree of 2^53 leaves has paths of 53 hashes.
 const pathMax = 64
 
 const proofBody = z.object({
@@ -91,7 +91,7 @@ function readProof(value: unknown) {
   return data === undefined || path?.length !== data.path.length ? undefined : { ...data, path }
 }
 
-/** The note names its own log, and the signature covers that name. */
+/** Opens a checkpoint with any of the keys. The name of the log is read from the note, because the signature covers it. */
 export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoint | undefined {
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined

@@ -12,25 +12,25 @@ import { findSigned, isInPeriod, type KeyWithId, readHeader, readKeys } from './
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
 export interface ReceiptQuestion {
-  /** The `receipt` of an answer, from any source. */
+  /** The `receipt` member of an answer, from any source. */
   readonly receipt: unknown
-  /** The service's public keys, as a JWK or a JWKS. Fetch them from the service once and store them. */
+  /** Public keys of the service, as a JWK or a JWKS. Fetch them from the service once and store them. */
   readonly keys: unknown
-  /** Expected content of the receipt, if the caller knows it. */
+  /** Expected content of the receipt. Absent: only the signature and the amounts are checked. */
   readonly expected?: ExpectedReceipt
 }
 
-/** Each given member must match. */
+/** Expected members of a receipt. Each given member must match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string
   readonly signature?: string
-  /** Expected burn in percent. Without it, a receipt without a split must burn the 30 % of the specification. */
+  /** Expected burn in percent. Absent: a receipt without a split must burn the 30 % of the specification. */
   readonly burnPercent?: number
 }
 
 export type ReceiptProblem =
-  /** It is not a receipt of this service, or was reissued before it was issued. */
+  /** The value is not a receipt of this service, or its `reissuedAt` is before its `issuedAt`. */
   | 'malformed'
   | 'keys_malformed'
   | 'key_unknown'
@@ -48,7 +48,7 @@ export type ReceiptVerdict =
   | { readonly valid: false; readonly problem: ReceiptProblem; readonly message: string }
 
 /**
- * Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given.
+ * Checks a receipt. Needs only the public key of the service. Makes no request, and never throws.
  *
  * @example
  *   ```ts
@@ -69,7 +69,8 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const ofKid = known.find(({ kid }) => kid === header.kid)
-  // The operator chooses the names of keys, and a set of later keys may lack this name.
+  // Try all keys if none has the key ID of the receipt: the operator chooses key IDs, and a newer key set may lack this
+  // ID.
   const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
   if (signed === undefined && ofKid === undefined)
     return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
@@ -82,7 +83,10 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   )
 }
 
-/** A key signs receipts of its period only. A receipt of an earlier period is reissued and states the time of that too. */
+/**
+ * Checks that the key was valid when the receipt was signed. A key signs only within its period. A receipt from an
+ * earlier period is signed again by a newer key, and states the time in `reissuedAt`.
+ */
 function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
   const signedAt = reissuedAt ?? issuedAt
   if (Date.parse(signedAt) < Date.parse(issuedAt))
@@ -107,7 +111,10 @@ const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.li
 
 const signedReceipt = receiptBody.omit({ jws: true })
 
-/** Compares the signed fields one by one. Both sides omit unknown fields, which may be signed too. */
+/**
+ * Compares the signed fields with the given fields. Unknown fields are omitted on both sides, although they may be
+ * signed.
+ */
 function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Array): ReceiptVerdict | undefined {
   const { data } = signedReceipt.safeParse(parseJson(payload))
   const [signed, offered] = [data, shown].map(canonicalText)
@@ -116,7 +123,7 @@ function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Ar
     : invalid('payload_differs', 'its fields are not the ones that were signed')
 }
 
-/** Half of a surrogate pair has no canonical text, and no signed content has one. */
+/** Undefined for half of a surrogate pair, which has no canonical text and so cannot have been signed. */
 function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string | undefined {
   try {
     return value === undefined ? undefined : canonicalJson(value)
@@ -146,15 +153,18 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
 }
 
-/** Nothing of a payment in dollars is burned: the treasury gets that share, and delivers tokens for the burn. */
+/**
+ * Returns the split of a payment in dollars. Nothing of it is burned: the treasury gets the share of the burn, and
+ * delivers tokens for the burn.
+ */
 function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
   return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }
 }
 
 /**
- * Checks the split in force: each share is rounded down, and one account takes the rest. The operator's first account
- * takes it, but canonical JSON loses that order, so any one account may.
+ * Checks the split in force: each share is rounded down, and the operator's first account gets the remainder. Canonical
+ * JSON does not preserve the order, so accepts the remainder in any one account.
  */
 function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,
@@ -172,7 +182,7 @@ function isSplitBy(
   return differing.length <= 1
 }
 
-// The receipt does not state the decimals of the mint. No quoted mint has more than 18.
+// Possible decimals of the mint, because the receipt does not state them. No quoted mint has more than 18.
 const tokenScales = Array.from({ length: 19 }, (_, scale) => scale)
 
 function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQuestion['expected']>) {
@@ -188,7 +198,10 @@ function percentText(percent: number | undefined): string | undefined {
   return percent === undefined ? undefined : `${percent}%`
 }
 
-/** A receipt without a split was already compared with the expected burn by its amounts. */
+/**
+ * Compares one field with its expected value. A missing `split` is accepted here, because the check of the amounts has
+ * already used the expected burn.
+ */
 function checkName(
   problem: ReceiptProblem,
   actual: string | undefined,

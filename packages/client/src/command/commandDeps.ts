@@ -2,25 +2,25 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** True at a terminal, which gets text. A program gets JSON. */
+  /** True if the stream is a terminal, which gets text. Other streams get JSON. */
   readonly isTTY?: boolean
 }
 
 export interface PayCommandDeps {
-  /** Name that the user types, for hints. */
+  /** Name of the command as the user types it, for hints. */
   readonly name: string
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Folder of payments between signing and answer. */
+  /** Folder of payments that are signed and not answered. */
   readonly paymentFolder: string
-  /** Reads the defaults of a local mode on this machine. Undefined if none runs. */
+  /** Reads the defaults of a local mode on this machine. Resolves to undefined if no local mode runs. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal
   readonly clock?: Clock
 }
 
-/** Values of a local mode on this machine, used for options that are not given. */
+/** Values of a local mode on this machine. They are the defaults of options that are not given. */
 export interface LocalDefaults {
   readonly baseUrl: string
   readonly rpcUrl?: string | undefined

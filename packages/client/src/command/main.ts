@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runPayCommand } from './payCommand.ts'
 
-/* `tollbook-pay`: the payer's command without the rest of the service. */
+/* Entry point of `tollbook-pay`: the command that pays, without the rest of the service. */
 
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())

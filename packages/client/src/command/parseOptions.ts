@@ -1,7 +1,10 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { UsageProblem } from './usageProblem.ts'
 
-/** Reads the options of a command. An unknown or incomplete option is a usage problem, which names the way out. */
+/**
+ * Reads the options of a command. Throws a `UsageProblem` for an unknown or incomplete option. The message refers to
+ * `--help`.
+ */
 export function parseOptions<T extends ParseArgsOptionsConfig>(argv: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })

@@ -5,7 +5,7 @@ import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
 import { UsageProblem } from './usageProblem.ts'
 
-/** Exit codes of the payer's command. They tell a script whether paying again could pay twice. */
+/** Exit codes of the payer's command. A script can read from them whether paying again could pay twice. */
 export const payExitCodes = {
   answered: 0,
   usage: 2,
@@ -20,7 +20,10 @@ export const payExitCodes = {
   interrupted: 130,
 } as const
 
-/** The folder has the deposit. The record of its tab is completed by `tab open` only, so no other hint is given. */
+/**
+ * The outcome of a tab's deposit is not known. Only `tab open` completes the record of the tab, so the message has no
+ * other hint.
+ */
 export class DepositUnresolved extends Error {
   override readonly name = 'DepositUnresolved'
 
@@ -29,7 +32,7 @@ export class DepositUnresolved extends Error {
   }
 }
 
-/** Undefined for an error that is a bug of this package. */
+/** Returns the exit code of an error. Undefined if the error is a bug of this package. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
   if (error instanceof UsageProblem) return payExitCodes.usage
@@ -46,7 +49,7 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   return isConnectionFailure(error) ? payExitCodes.unavailable : undefined
 }
 
-/** Error of `fetch` without an answer. */
+/** True for an error of `fetch` that received no answer. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
 }
@@ -55,7 +58,7 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/** Exit code of an answer without a payment: a rejected request, or a service that cannot answer now. */
+/** Returns the exit code of an answer without a payment: the request was rejected, or the service cannot answer now. */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused

@@ -27,14 +27,14 @@ export interface PayOrder {
   readonly expectedMint?: string
   readonly expectedPaymentWallet?: string
   readonly expectedBurnPercent?: number | 'any'
-  /** Undefined: the receipt is not verified. */
+  /** Keys that verify the receipt. Undefined: the receipt is not verified. */
   readonly receiptKeys: unknown
   readonly output: string | undefined
-  /** Folder of payments and tabs. Undefined: the default. */
+  /** Folder of payments and tabs. Undefined: the command's default folder. */
   readonly folder: string | undefined
 }
 
-/** Throws `UsageProblem` for a wrong option or an unreadable file. */
+/** Reads options and files into an order. Throws `UsageProblem` for a wrong option or an unreadable file. */
 export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
@@ -66,7 +66,7 @@ function checkAmount(maxUsd: string): void {
     throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
-/** Check the output file before the payment: an answer that cannot be written would be paid for and lost. */
+/** Checks before the payment that the output file can be written. Otherwise the answer would be paid for and lost. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
   await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {
@@ -84,7 +84,7 @@ async function readTask(
   return { kind: 'resume', payment: resumed, instead }
 }
 
-/** Service and node, from the options or from local mode. */
+/** Returns the URLs of the service and the node, from the options or from local mode. */
 export function requirePlaces(given: Pick<PayOptions, 'baseUrl' | 'rpcUrl'>, local: LocalDefaults | undefined) {
   const { baseUrl = local?.baseUrl, rpcUrl = local?.rpcUrl } = given
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
@@ -110,7 +110,7 @@ export function requireServiceUrl(url: string): string {
   }
 }
 
-/** Local mode knows its own service only. */
+/** Returns the defaults of local mode if the payment goes to its service. Undefined for any other service. */
 export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined
@@ -132,7 +132,7 @@ async function readRequest(baseUrl: string, { method, path, options: { json } }:
   if (json !== undefined && (verb === 'GET' || verb === 'HEAD'))
     throw new UsageProblem('--json', `a ${verb} request has no body; put the parameters into PATH`)
   const body = json === undefined ? {} : { body: await readBody(json) }
-  // Join as text. Resolved as a URL, a path such as //host would lead to that host.
+  // Join as text. If the path were resolved as a URL, a path such as //host would lead to that host.
   return { input: requireServiceUrl(baseUrl.replace(/\/+$/, '') + path), init: { method: verb, ...body } }
 }
 
@@ -156,7 +156,7 @@ export async function readWallet(
   return readKeypairFile(path)
 }
 
-/** A wallet that refuses to sign: a resumed payment is signed already. */
+/** Returns a wallet that refuses to sign, because a resumed payment is already signed. */
 function spentWallet({ wallet }: PendingPayment): PayerWallet {
   return {
     address: wallet,

@@ -25,7 +25,7 @@ type Streams = Pick<PayCommandDeps, 'stdout' | 'stderr'>
 
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
-/** Prints the purchase and the content of the receipt: as text for a person, as one JSON object for a program. */
+/** Prints the answer and its receipt: as text at a terminal, as one JSON object otherwise. */
 export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): void {
   const { status, body, replayed, verdict, output } = answer
   const parsed = answerBody.safeParse(body)
@@ -84,22 +84,22 @@ function verdictText(verdict: ReceiptVerdict | undefined): string {
 export interface ShownFailure {
   readonly error: Error
   readonly exitCode: number
-  /** File that stores the payment, if one was made. */
+  /** Returns the path of the file that stores a payment. */
   readonly pathOf: (payment: PendingPayment) => string
 }
 
 /**
- * Text for a terminal, or one line of JSON on standard output for a program. It names the way to resume a signed
- * payment.
+ * Prints an error: as text at a terminal, as one line of JSON on standard output otherwise. If a payment was signed,
+ * the output has the command that resumes it.
  */
 export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
-  // Offer no way to resume a refused payment: it buys nothing, and its file is deleted.
+  // Do not offer to resume a refused payment: it buys nothing, and its file is deleted.
   const resumable = error instanceof PaymentRefused ? undefined : payment
   const hint = resumable === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(resumable)}`
-  // `fetch` itself only says "fetch failed".
+  // Print the cause, because the message of `fetch` is only "fetch failed".
   const message = isConnectionFailure(error)
     ? `the service does not answer: ${describeError(error.cause)}`
     : error.message
@@ -136,7 +136,7 @@ function hintOf(error: Error): string | undefined {
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
-/** Shows progress to a person. A program gets one object at the end instead. */
+/** Prints progress at a terminal. Otherwise the output is one JSON object at the end. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') {

@@ -15,7 +15,7 @@ export interface PurchaseDeps {
   readonly interrupted: AbortSignal
   readonly clock?: Clock
   readonly retry?: Partial<RetryLimits>
-  /** Folder of tabs, which are spent and not opened. */
+  /** Folder of tabs. The purchase spends an open tab, and never opens one. Absent: no tab is spent. */
   readonly tabFolder?: string
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
 }
@@ -23,18 +23,21 @@ export interface PurchaseDeps {
 export interface BoughtAnswer {
   readonly status: number
   readonly headers: Headers
-  /** Parsed if it was JSON, text otherwise. An answer without an envelope is the member `data`, next to its receipt. */
+  /**
+   * JSON value of the answer, or its text if it is not JSON. An answer without an envelope is in `data`, with `receipt`
+   * and `meta` from its headers.
+   */
   readonly body: unknown
-  /** Present if the answer has no envelope. */
+  /** Exact bytes of an answer without an envelope. Undefined: the answer has an envelope. */
   readonly bytes: Uint8Array | undefined
-  /** Undefined without a receipt, or without a key to verify it. */
+  /** Undefined if the answer has no receipt, or if there is no key to verify it. */
   readonly verdict: ReceiptVerdict | undefined
 }
 
 const answerBytesMax = 64 * 1024 * 1024
 const paidBody = z.object({ receipt: z.unknown() })
 
-/** Buys the answer, or resumes an earlier payment for it, and verifies the receipt. */
+/** Buys the answer, or resumes an earlier payment, and verifies the receipt. */
 export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<BoughtAnswer> {
   const { interrupted: signal, tabFolder, ...others } = deps
   const { task, maxUsd, receiptKeys: keys, output: _output, folder: _folder, ...options } = order
@@ -55,7 +58,7 @@ export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<Bou
   return { status, headers, body, bytes: inHeader === undefined ? undefined : bytes, verdict }
 }
 
-/** The command keeps its payments by itself, because its user resumes them. */
+/** Returns a store that keeps tabs only. The command stores its payments itself, because its user resumes them. */
 function tabsOf(folder: string): PaymentStore {
   const { readTab, keepTab } = openPaymentFolder(folder)
   const nothing = () => Promise.resolve()

@@ -9,8 +9,8 @@ export type SavedPayments = ReturnType<typeof openSavedPayments>
 const privateFolder = 0o700
 
 /**
- * Payments between signature and answer, one file each, so that a killed process loses none. Only the user can read
- * them: a proof is worth its price until it is used.
+ * Opens the folder of payments between signature and answer. Each has its own file, so that a killed process loses
+ * none. Only the user can read the files: a proof is worth its price until it is used.
  */
 export function openSavedPayments(folder: string) {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
@@ -23,7 +23,7 @@ export function openSavedPayments(folder: string) {
       await writeFileAtomically(path, `${JSON.stringify(payment, null, 2)}\n`)
       stored.add(path)
     },
-    /** Deletes the files of this run: the answer has arrived, or the payment never left. */
+    /** Deletes the files of this run. Call it when the answer has arrived, or if the payment was never sent. */
     async forget(): Promise<void> {
       await Promise.all([...stored].map((path) => rm(path, { force: true })))
       stored.clear()

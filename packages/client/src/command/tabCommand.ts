@@ -49,7 +49,7 @@ export const tabOptionNames: readonly string[] = Object.keys(options).map((name)
 
 const actions = ['open', 'status', 'close'] as const
 
-/** `tab open|status|close`. Returns the exit code; the caller reports errors. */
+/** Runs `tab open|status|close`. Returns the exit code; the caller reports errors. */
 export async function runTabCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
   const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) {
@@ -84,7 +84,10 @@ function linesOf(shown: object): string {
 
 type TabValues = ReturnType<typeof parseOptions<typeof options>>['values']
 
-/** A payer whose mint is not offered or not held has signed nothing. */
+/**
+ * Tries each payer in turn. This cannot pay twice: a payer throws `QuoteRefused` or `InsufficientFunds` before it
+ * signs.
+ */
 async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingFetch) => Promise<T>) {
   let refused: unknown
   for (const payer of payers) {
@@ -98,7 +101,10 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
   throw refused
 }
 
-/** The payer of the token, then one of dollars; one of them if a mint is given. */
+/**
+ * Opens the payers to try: one that pays in the service token, then one that pays in dollars. If a mint is given, only
+ * the payer of that mint.
+ */
 async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
   const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: values['base-url'], rpcUrl: values['rpc-url'] }, local)
@@ -110,14 +116,14 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const common: PayingFetchOptions = {
     wallet,
     rpcUrl,
-    // The price of a deposit is at most depositUsd. Earlier payments in the folder do not count against it.
+    // Limit a deposit by `depositUsd` only. The high total keeps earlier payments in the folder from blocking it.
     spendingLimit: { perRequest: { usd: '0' }, total: { usd: '1000000000' } },
     store: openPaymentFolder(values.folder ?? deps.paymentFolder),
     tab,
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   }
   const inToken = createPayingFetch({ ...common, ...(mint === undefined ? {} : { expectedMint: mint }) })
-  // The chain of local mode goes by this name, because stock clients of x402 know no other.
+  // The chain of local mode is announced as devnet, because standard x402 clients accept no other test network.
   const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: networks.devnet }
   const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
   const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)

@@ -1,6 +1,6 @@
 import { docsOf } from '../errorCode.ts'
 
-/** A wrong call of the command. The message names the option and the right form. */
+/** Invalid use of the command. The message contains the option and the correct form. */
 export class UsageProblem extends Error {
   override readonly name = 'UsageProblem'
   readonly code = 'INVALID_OPTION'

@@ -13,7 +13,7 @@ export interface Keypair extends Ed25519Signer {
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
 export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
 
-/** Error messages never contain the key. */
+/** Reads a secret key. Error messages never contain the key. */
 export function readSecretKey(key: SecretKey): Keypair {
   const secretKey = key instanceof Uint8Array ? key : key.secretKey
   const signer = secretKeySigner(secretKey)

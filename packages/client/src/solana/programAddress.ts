@@ -13,12 +13,18 @@ export interface TokenAccountOwner {
   readonly tokenProgram: string
 }
 
-/** Address of the associated token account: the one account that wallets and services use for a mint. */
+/**
+ * Returns the address of the associated token account: the account that wallets and services use for this mint by
+ * default.
+ */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): Address {
   return programAddress(associatedTokenProgram, [wallet, tokenProgram, mint].map(keyBytes))
 }
 
-/** The first hash off the curve, counting the bump down from 255. No private key can sign for it. */
+/**
+ * Returns the first hash that is not on the curve, counting the bump down from 255. No private key can sign for this
+ * address.
+ */
 function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(concatBytes([...seeds, Uint8Array.of(bump), keyBytes(program), marker]))
@@ -29,7 +35,7 @@ function programAddress(program: string, seeds: readonly Uint8Array[]): Address 
 
 const marker = utf8Bytes('ProgramDerivedAddress')
 
-/** The 32 bytes of an address or a blockhash. */
+/** Decodes an address or a blockhash into its 32 bytes. */
 export function keyBytes(text: string): Uint8Array {
   const bytes = decodeBase58(text, 32)
   if (bytes === undefined) throw new Fault(`${text} is not base58 of 32 bytes`, { retryable: false })
@@ -41,7 +47,7 @@ function isOnCurve(bytes: Uint8Array): boolean {
     ed25519.ExtendedPoint.fromHex(bytes)
     return true
   } catch {
-    // The library throws for bytes that are not a point.
+    // The library throws if the bytes are not a point of the curve.
     return false
   }
 }

@@ -11,7 +11,7 @@ export interface MintState {
   readonly transferFee: ScheduledFee | undefined
 }
 
-/** Token-2022 charges `older` until the epoch in which `newer` begins. */
+/** Transfer fee of a Token-2022 mint. `older` applies before `newerEpoch`, and `newer` from that epoch on. */
 export interface ScheduledFee {
   readonly older: TransferFee
   readonly newer: TransferFee
@@ -27,7 +27,7 @@ export function readMintState(data: Uint8Array): MintState | undefined {
 }
 
 export interface TokenAccountState {
-  /** The wallet that may move the tokens. */
+  /** Address of the wallet that may move the tokens. */
   readonly owner: string
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
@@ -50,7 +50,7 @@ const ownerAt = 32
 const amountAt = 64
 const stateAt = 108
 const frozen = 2
-// The length of a multisig. No extension may give another account this length.
+// Length of a multisig account. The token program never gives this length to another account.
 const multisigBytes = 355
 const mintKind = 1
 const accountKind = 2
@@ -72,7 +72,7 @@ function findExtension(data: Uint8Array, wanted: number): Uint8Array | undefined
 }
 
 const feeBytes = 18
-// The older fee follows two authorities and the withheld amount.
+// Offset of the older fee, after two authorities and the withheld amount.
 const olderFeeAt = 32 + 32 + 8
 
 function readScheduledFee(data: Uint8Array): ScheduledFee | undefined {

@@ -9,19 +9,19 @@ import { keyBytes } from './programAddress.ts'
 import type { Keypair } from './keypair.ts'
 
 /*
- * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Own code, because no library
- * that covers them fits into the size of this package (docs/decisions/0034). A property test compares each byte with
+ * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Implemented here, because
+ * every library for them is too large for this package (docs/decisions/0034). A property test compares each byte with
  * @solana/web3.js.
  */
 
 export interface TransactionContent {
-  /** Pays the network fee, and is the first signer. */
+  /** Address of the account that pays the network fee. It is the first signer. */
   readonly feePayer: string
   readonly blockhash: string
   readonly instructions: readonly Instruction[]
 }
 
-/** Builds the transaction with empty slots for its signatures. */
+/** Builds the transaction with empty places for its signatures. */
 export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
   const { addresses, requiredSignatures, ...table } = tabulateAccounts(feePayer, instructions)
   const { readonlySigned, readonlyUnsigned, indexOf } = table
@@ -54,12 +54,12 @@ const noLookupTables = Uint8Array.of(0)
 const signatureBytes = 64
 const publicKeyBytes = 32
 const headerBytes = 3
-// One network packet: 1,280 bytes less the headers of IPv6 and of fragmentation.
+// Size of one network packet: 1,280 bytes without the headers of IPv6 and of fragmentation.
 const transactionBytesMax = 1_232
 
 /**
- * Accounts of a message in the order of its header: signers first, and writable accounts first in each half. Within a
- * group they have the order of first mention, as in @solana/web3.js, so both build the same bytes.
+ * Returns the accounts of a message in the order that its header requires: signers first, and writable accounts first
+ * in each half. Within a group they are in order of first use, as in @solana/web3.js, so both build the same bytes.
  */
 function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]) {
   const uses = new Map<string, AccountUse>([[feePayer, { address: feePayer, signs: true, writable: true }]])
@@ -83,7 +83,7 @@ function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]
   }
 }
 
-/** Length prefix of Solana: seven bits a byte, low bits first. */
+/** Encodes a length as Solana does: seven bits per byte, low bits first. */
 function compactU16(length: number): Uint8Array {
   assert(length >= 0 && length <= 0xffff, 'a length fits into 16 bits')
   const bytes = []
@@ -92,7 +92,10 @@ function compactU16(length: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-/** Writes the signature of each keypair into the slot of its address. */
+/**
+ * Returns a copy of the transaction with the signature of each keypair. Throws a fault if the transaction does not need
+ * one of these signatures.
+ */
 export function signTransaction(transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
   const { message, signers } = readTransaction(transaction)
   const signed = transaction.slice()
@@ -104,13 +107,13 @@ export function signTransaction(transaction: Uint8Array, keypairs: readonly Keyp
   return signed
 }
 
-/** Signature of the fee payer, which identifies the transaction. Undefined if it is missing or wrong. */
+/** Returns the signature of the fee payer, which identifies the transaction. Undefined if it is missing or wrong. */
 export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
   const { signers } = readTransaction(transaction)
   return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined
 }
 
-/** Signature of one signer. Undefined if it is missing or wrong. */
+/** Returns the signature of one signer. Undefined if it is missing or wrong. */
 export function signatureOf(transaction: Uint8Array, address: string): Signature | undefined {
   const { message, signers, signatures } = readTransaction(transaction)
   const signature = signatures[signers.indexOf(address)]
@@ -122,12 +125,15 @@ export function signatureOf(transaction: Uint8Array, address: string): Signature
 
 interface ReadTransaction {
   readonly signatures: readonly Uint8Array[]
-  /** The signed bytes. */
+  /** The bytes that the signatures cover. */
   readonly message: Uint8Array
   readonly signers: readonly string[]
 }
 
-/** Reads the part that a signer needs. A packet has room for fewer than 128 signatures, so each length is one byte. */
+/**
+ * Reads signatures, message and signers. Each length is one byte, because a packet has space for fewer than 128
+ * signatures.
+ */
 function readTransaction(transaction: Uint8Array): ReadTransaction {
   const [signatureCount = 0] = transaction
   const message = transaction.subarray(1 + signatureCount * signatureBytes)

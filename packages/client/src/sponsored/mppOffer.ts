@@ -7,8 +7,8 @@ import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
 /*
- * The challenge of MPP in WWW-Authenticate: the scheme "Payment" with parameters, one of them the charge as base64url
- * of JSON. A tool has its challenges in JSON, where the charge is an object.
+ * Reads the challenge of MPP from WWW-Authenticate: the scheme "Payment" with parameters. The parameter `request` is
+ * the charge: base64url of JSON. A tool has its challenges in JSON, with the charge as an object.
  */
 
 const charge = z.object({
@@ -32,10 +32,10 @@ const parameters = z.looseObject({
   expires: z.iso.datetime({ offset: true }).optional(),
 })
 
-// Lifetime of a blockhash.
+// Lifetime of an offer without `expires`: about the lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
-/** The offer of the preferred mint if there is one. Undefined without a charge on Solana that can be paid. */
+/** Returns the offer in the preferred mint, or else the best other offer. Undefined if no charge on Solana can be paid. */
 export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefined {
   const { headers, tool } = question
   const challenges =
@@ -78,7 +78,7 @@ function readCharge(
 // Matches a parameter with a quoted or a plain value, or the name of a scheme.
 const piece = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=[\s,]|$)/g
 
-/** The parameters of each challenge of the scheme "Payment" (RFC 9110, section 11.6.1). */
+/** Returns the parameters of each challenge with the scheme "Payment" (RFC 9110, section 11.6.1). */
 function readChallenges(header: string): readonly Readonly<Record<string, string>>[] {
   if (header.length > headerCharactersMax) return []
   const challenges: { readonly scheme: string; readonly parameters: Record<string, string> }[] = []

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readAddress } from '@tollbook/core/address'
 
-/** Node's limit for all headers together is 16 kB. */
+/** Maximum length of a header with an offer. Node limits all headers together to 16 kB. */
 export const headerCharactersMax = 16_384
 
 export const addressText = z.string().transform((text, context) => {
@@ -11,7 +11,7 @@ export const addressText = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** Amount of a token account: an unsigned 64-bit integer. */
+/** A positive amount of tokens in base units: an unsigned 64-bit integer. */
 export const amountText = z
   .string()
   .regex(/^[1-9]\d{0,19}$/)

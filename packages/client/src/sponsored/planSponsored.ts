@@ -18,12 +18,15 @@ import type { Cost } from '../spendingLimit.ts'
 import type { TokenWorth } from '../tokenWorth.ts'
 import type { SponsoredOffer } from './sponsoredOffer.ts'
 
-/** A checked offer with the token account that it pays. */
+/** A checked offer and the token account to which the transfer goes. */
 export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token
   readonly destination: string
-  /** Counts base units, and the payer's own worth of the token: these offers state no price in dollars. */
+  /**
+   * Cost of the payment. These offers state no price in dollars, so the dollars come from the payer's own value of the
+   * token.
+   */
   readonly cost: Cost
 }
 
@@ -49,7 +52,7 @@ export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): P
   if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   const found = await readToken(deps, offer)
   if ('problem' in found) return found
-  // A service of a private chain may use another name for it, which `expectedNetwork` states.
+  // A service on a private chain may use another name for the network. `expectedNetwork` then has that name.
   const known = pins.expectedNetwork ?? found.network
   if (network !== undefined && network !== known)
     return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)
@@ -75,14 +78,14 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
   return { network: facts.network, token: { mint, tokenProgram, decimals }, destination }
 }
 
-// Compute limits of the stock clients of both protocols. The order of the instructions is also theirs, because a
-// service may compare it.
+// Compute limits of the standard clients of both protocols. The instructions also have the order of these clients,
+// because a service may compare them.
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
 /**
- * Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, which comes first
- * on chain, and is not sent.
+ * Builds the transfer and signs it with the wallet. Does not send it. It cannot land without the signature of the fee
+ * payer, which comes first on chain.
  */
 export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SignedPayment> {
   const { offer, token, destination } = plan

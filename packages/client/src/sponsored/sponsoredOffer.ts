@@ -1,13 +1,16 @@
 import type { Address } from '@tollbook/core/address'
 
-/** Protocols of other services: x402 version 2 (`exact` on Solana), and MPP (`solana/charge`, pull). */
+/** Payment protocols of other services: x402 version 2 (`exact` on Solana) and MPP (`solana/charge`, pull). */
 export const sponsoredProtocols = ['x402', 'mpp'] as const
 export type SponsoredProtocol = (typeof sponsoredProtocols)[number]
 
-/** One transfer of the whole price. The payer signs it; the service co-signs as fee payer and sends it. */
+/**
+ * An offer to pay the whole price by one transfer. The payer signs it. The service co-signs it as fee payer and sends
+ * it.
+ */
 export interface SponsoredOffer {
   readonly protocol: SponsoredProtocol
-  /** CAIP-2. Undefined for a chain without a public name. */
+  /** Network in CAIP-2 form. Undefined for a chain without a public name. */
   readonly network: string | undefined
   readonly mint: Address
   readonly payTo: Address
@@ -16,7 +19,7 @@ export interface SponsoredOffer {
   /** Undefined if the transaction must have no memo. */
   readonly memo: string | undefined
   readonly lifetimeMs: number
-  /** Present if the payment travels in `_meta` of a call of a tool, and not in a header. */
+  /** Present if the payment is sent in `_meta` of a tool call. Absent: it is sent in a header. */
   readonly inMeta?: true
   /** Encodes the value of the header that carries the payment, or the members of `_meta` as JSON. */
   encode(transaction: Uint8Array): string
@@ -24,24 +27,24 @@ export interface SponsoredOffer {
 
 export interface ToolOffers {
   readonly x402?: unknown
-  /** Cloudflare's servers state the offer in `_meta`, and read the payment as text in base64. */
+  /** True if the offer was in `_meta`, as Cloudflare's servers send it. Such a server reads the payment as base64 text. */
   readonly isX402Text?: boolean
   readonly challenges?: readonly unknown[]
 }
 
 export interface OfferQuestion {
   readonly headers: Headers
-  /** Offers of a tool, which are read instead of the headers. */
+  /** Offers of a tool call. If present, they are used instead of the headers. */
   readonly tool?: ToolOffers | undefined
   readonly protocols: readonly SponsoredProtocol[]
   /** Mint to prefer among several offers. */
   readonly mint: string | undefined
-  /** Dollars to prefer after that. */
+  /** Mints that count as dollars. Preferred if no offer is in `mint`. */
   readonly dollarMints?: readonly string[]
   readonly answeredAtMs: number
 }
 
-/** The request header that carries the payment, and the answer header that says that it was settled. */
+/** For each protocol, the request header with the payment, and the response header that confirms its settlement. */
 export const protocolHeaders: Readonly<
   Record<SponsoredProtocol, { readonly payment: string; readonly settled: string }>
 > = {
@@ -49,7 +52,7 @@ export const protocolHeaders: Readonly<
   mpp: { payment: 'authorization', settled: 'payment-receipt' },
 }
 
-/** In the preferred mint, or else in a dollar, or else the first. */
+/** Returns the offer in the preferred mint, otherwise the first in a dollar mint, otherwise the first offer. */
 export function preferred(
   offers: readonly SponsoredOffer[],
   { mint, dollarMints = [] }: Pick<OfferQuestion, 'mint' | 'dollarMints'>,

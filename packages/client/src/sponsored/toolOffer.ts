@@ -6,8 +6,8 @@ import { headerCharactersMax } from './offerText.ts'
 import { protocolHeaders, type ToolOffers } from './sponsoredOffer.ts'
 
 /*
- * The words of x402 version 2 and of MPP in messages of MCP. An unpaid call has its offers in the result or, in MPP, in
- * an error. The payment is in `_meta` of the repeated call, and the receipt in `_meta` of its result.
+ * Offers and receipts of x402 version 2 and of MPP in MCP messages. An unpaid call has its offers in the result, or in
+ * MPP also in an error. The payment is in `_meta` of the repeated call, and the receipt in `_meta` of its result.
  */
 
 const x402Offer = z.looseObject({ x402Version: z.number(), accepts: z.array(z.unknown()) })
@@ -21,11 +21,11 @@ const unpaidMessage = z.object({
       _meta: z.record(z.string(), z.unknown()).default({}),
     })
     .optional(),
-  // MPP's codes "payment required" and "payment verification failed".
+  // Error codes of MPP: payment required, and payment verification failed.
   error: z.object({ code: z.literal([-32042, -32043]), data: mppOffer }).optional(),
 })
 
-/** The offers of an unpaid call. Undefined without one. */
+/** Returns the offers in the answer to an unpaid call. Undefined if the message has no offer. */
 export function readToolOffers(message: unknown): ToolOffers | undefined {
   const { data } = unpaidMessage.safeParse(message)
   if (data === undefined) return undefined
@@ -43,7 +43,7 @@ export function readToolOffers(message: unknown): ToolOffers | undefined {
 
 const receiptMembers = { x402: 'x402/payment-response', mpp: 'org.paymentauth/receipt' } as const
 
-/** The headers that say over HTTP that a payment was settled. */
+/** Returns the headers that confirm a settled payment over HTTP, from `_meta` of a result. */
 export function settledHeaders(meta: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
   return (['x402', 'mpp'] as const).flatMap((protocol) => {
     const receipt = meta[receiptMembers[protocol]]

@@ -7,8 +7,8 @@ import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsoredOffer.ts'
 
 /*
- * The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (page "HTTP transport" of its
- * specification), or in the result of a tool (page "MCP transport").
+ * Reads the offer of x402 version 2 from the header PAYMENT-REQUIRED, which is standard base64 of JSON (page "HTTP
+ * transport" of the specification). For a tool, reads it from the result of the call (page "MCP transport").
  */
 
 const exactOnSolana = z.looseObject({
@@ -27,7 +27,10 @@ const paymentRequired = z.object({
   extensions: z.unknown().optional(),
 })
 
-/** The offer of the preferred mint if there is one. Undefined when it is malformed, too long or not on Solana. */
+/**
+ * Returns the offer in the preferred mint, or else the best other offer. Undefined if the offers are malformed, too
+ * long or not on Solana.
+ */
 export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefined {
   const { headers, tool } = question
   const required = paymentRequired.safeParse(tool === undefined ? readHeader(headers) : tool.x402).data
@@ -45,13 +48,13 @@ export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefin
         payTo,
         feePayer: extra.feePayer,
         amountBaseUnits,
-        // Distinguishes two equal payments with one blockhash.
+        // Use a random memo by default, because two equal payments with the same blockhash would be one transaction.
         memo: extra.memo ?? randomToken(),
         lifetimeMs: data.maxTimeoutSeconds * 1000,
         ...(tool === undefined ? {} : { inMeta: true }),
         encode(transaction) {
           const payload = { transaction: encodeBase64(transaction) }
-          // `accepted` as it came, including unknown members.
+          // Return `accepted` unchanged, including unknown members.
           const payment = { x402Version: 2, resource, accepted, payload, extensions }
           const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
           if (tool === undefined) return text

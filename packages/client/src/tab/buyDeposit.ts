@@ -18,23 +18,27 @@ export interface TabQuestion {
   readonly option: TabOption
   readonly signal: AbortSignal
   readonly pay: Pay
-  /** Throws where a limit or the offer does not permit the deposit. Default: the request is paid by itself. */
+  /** Present: throws if a limit or the offer does not permit the deposit. Absent: the request is then paid separately. */
   readonly isRequired?: true
 }
 
 export interface DepositOrder {
   readonly record: TabRecord
   readonly order: Readonly<Record<string, unknown>>
-  /** Receives the payment of the deposit. Undefined: it is closed with its answer. */
+  /**
+   * Collects the answered payment of the deposit, which the caller must close. Absent: the payment is closed with its
+   * answer.
+   */
   readonly answered?: PendingPayment[]
 }
 
-/** The quote of Tollbook, or the offer of a protocol, by which a deposit is paid. */
+/** Means of paying a deposit: the Tollbook quote, or an offer of another protocol. */
 type Way = 'tollbook' | SponsoredProtocol
 
 /**
- * Buys `POST /api/tabs` in the first mint that the limits, the wallet and the service permit: the token of the quote,
- * then the dollars of other protocols. A deposit without an outcome is paid in no other way.
+ * Buys a deposit by `POST /api/tabs`, in the first mint that the limits, the wallet and the service permit. Tries the
+ * token of the quote first, then the dollars of other protocols. A deposit without a known outcome is never paid by
+ * another means.
  */
 export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder): Promise<Response> {
   const { opened } = deposit.record
@@ -47,7 +51,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
       if (answer.status === 200) return answer
     } catch (error) {
       if (!isUnpaid(error) || error instanceof DepositOpen) throw error
-      // Report a shortage or a limit rather than a mint that is not offered.
+      // Report a shortage or a limit in preference to a mint that is not offered.
       if (refused === undefined || isOtherMint(refused)) refused = error
     }
   }
@@ -55,7 +59,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
   throw refused
 }
 
-/** A payer of this mint alone: a top-up is in the mint of its tab. */
+/** Returns a payer that pays in this mint only, because a top-up must be in the mint of its tab. */
 function inMint(payer: Payer, mint: string): Payer {
   const { expectedMint: _any, ...pins } = payer.pins
   return payer.dollarMints.includes(mint)
@@ -69,12 +73,12 @@ function waysOf({ pins, dollarMints, protocols }: Payer, { deposit }: TabRecord)
   return ['tollbook', ...protocols]
 }
 
-/** Pays on the path of every payment, so that limits and store count the deposit. */
+/** Buys the deposit like any other paid request, so that limits and store count it. */
 async function buyBy(payer: Payer, question: TabQuestion, deposit: DepositOrder & { readonly way: Way }) {
   const { order, answered, record, way } = deposit
   const { service, option, signal, pay } = question
   const { expectedPaymentWallet: _other, expectedMint, ...pins } = payer.pins
-  // A top-up has no key, so that it goes on with an earlier one that has no outcome.
+  // Send no key with a top-up, so that it resumes an earlier top-up without an outcome.
   const key = answered === undefined ? {} : { 'idempotency-key': record.idempotencyKey }
   const marker = way === 'mpp' ? { 'accept-payment': 'solana/charge' } : {}
   const headers = { 'content-type': 'application/json', ...marker, ...key }
@@ -87,7 +91,7 @@ async function buyBy(payer: Payer, question: TabQuestion, deposit: DepositOrder 
     ...payer,
     tab: undefined,
     paysDeposit: true,
-    // A deposit must carry the memo of its quote.
+    // Use the bound form, because a deposit must carry the memo of its quote.
     form: 'bound',
     pins: { ...pins, ...wallet, ...mint },
     protocols: way === 'tollbook' ? [] : [way],
@@ -116,7 +120,7 @@ async function buyBy(payer: Payer, question: TabQuestion, deposit: DepositOrder 
   return pay(buyer, await readRequest(`${service}${way === 'x402' ? '/x402' : ''}/api/tabs`, init))
 }
 
-/** An earlier deposit has opened the tab, so nothing is signed. */
+/** Thrown to stop a second deposit: an earlier deposit has already opened the tab. Nothing was signed. */
 export class DepositFound extends Error {
   readonly opened: OpenedRecord['opened']
 
@@ -126,28 +130,32 @@ export class DepositFound extends Error {
   }
 }
 
-/** An earlier deposit may have bought a tab. Nothing is signed. */
+/** Thrown to stop a second deposit: an earlier deposit may still open a tab. Nothing was signed. */
 class DepositOpen extends PayerFault {
   constructor(why = 'an earlier deposit has no outcome yet; try again in 10 minutes') {
     super('SERVICE_UNAVAILABLE', why, { retryable: true })
   }
 }
 
-// Blockhashes expire within two minutes. Clocks differ.
+// Time after which an unlanded deposit can no longer land. A blockhash expires within two minutes; the rest allows for
+// clock differences.
 const landsMostMs = 10 * 60 * 1000
 
-/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
+/**
+ * Throws if an earlier deposit has opened the tab, or may still do so. Its answer may have arrived elsewhere, for
+ * example at `resume`.
+ */
 async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
   if (deposit === undefined) return
   const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
   if (opened !== undefined && !mayLand) return
   if (opened !== undefined) throw new DepositOpen()
-  // The signature of the fee payer names the tab, and only the service has it.
+  // Only the service can identify the tab, because its ID comes from the fee payer's signature.
   if (deposit.protocol !== undefined) throw new DepositOpen(mayLand ? undefined : unknownTab)
   try {
     throw new DepositFound(await readFromService(payer, question, deposit.signature))
   } catch (error) {
-    // The service has no tab of that deposit.
+    // The service has no tab for that deposit.
     if (!(error instanceof PayerFault) || error.retryable) throw error
     if (mayLand) throw new DepositOpen()
   }
@@ -155,14 +163,17 @@ async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposi
 
 const unknownTab = 'an earlier deposit may have opened a tab that is not known here; ask the service for it'
 
-/** The limit per request does not bound a deposit, so its size must, by the payer's own worth of the tokens. */
+/**
+ * Limits the price of a deposit to its size, measured by the payer's own value of the tokens. The limit per request
+ * does not apply to deposits.
+ */
 function requireWorth(
   { worth }: Payer,
   event: Extract<PaymentProgress, { readonly kind: 'quoted' | 'offered' }>,
   depositUsd: number,
 ): void {
   const { attoUsd } = event.kind === 'offered' ? event.plan.cost : quotedCost(worth, event.plan.quote)
-  // An offer of a protocol states no dollars, so the payer's worth is the only bound.
+  // An offer of another protocol states no dollars, so require that the payer has stated a value of the token.
   const isKnown = event.kind === 'quoted' || attoUsd > 0n
   if (isKnown && attoUsd <= (attoUsdOf(depositUsd) ?? 0n)) return
   throw new QuoteRefused(quoteProblem('price_wrong', `a deposit of ${depositUsd} USD has a higher price`), undefined)
@@ -172,7 +183,7 @@ function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, de
   return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
 }
 
-/** True if nothing was signed: the request is paid by itself, within what the limits leave. */
+/** True if nothing was signed. The caller can then pay the request separately, within the remaining limits. */
 export function isUnpaid(error: unknown): boolean {
   return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

@@ -4,7 +4,7 @@ import type { PayableQuote } from '../checkQuote.ts'
 import type { Payer } from '../payer.ts'
 import { attoUsdScale, type Cost } from '../spendingLimit.ts'
 
-/** Upper bound of the cost of one debit, in the mint of its tab. */
+/** Maximum cost of one debit, in the mint of the tab. */
 export interface DebitTerms {
   readonly mint: Address
   readonly maxBaseUnits: bigint
@@ -14,8 +14,8 @@ export interface DebitTerms {
 const oneDollar = 10n ** BigInt(attoUsdScale)
 
 /**
- * A tab in the token of the quote pays its tokens, and a tab in dollars pays its dollars. Undefined for a mint that the
- * payer does not permit, or whose worth it does not state as one dollar.
+ * Returns the terms of a debit in a mint. A tab in the quoted token pays the quoted tokens. A tab in dollars pays the
+ * price in dollars. Undefined if the payer does not permit the mint, or does not value its token at one dollar.
  */
 export async function termsIn(payer: Payer, quote: PayableQuote, text: string): Promise<DebitTerms | undefined> {
   const { pins, dollarMints, worth, chain } = payer
@@ -27,7 +27,7 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   if (mint === undefined || !isPermitted) return undefined
   if (mint === quote.mint)
     return { mint, maxBaseUnits: requiredBaseUnits, cost: worth({ attoUsd, baseUnits: requiredBaseUnits }, decimals) }
-  // Decimals of a mint never change, so the chain is asked once.
+  // The chain client caches this read, because the decimals of a mint never change.
   const facts = await chain.readToken({ mint, paymentTokenAccount: quote.paymentTokenAccount })
   if (facts.mint === undefined) return undefined
   const { decimals: own } = facts.mint

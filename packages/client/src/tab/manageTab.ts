@@ -11,7 +11,7 @@ import type { Pay } from './buyDeposit.ts'
 import { findTab } from './openTab.ts'
 import { askAboutTab, askForChallenge, readTab } from './readTab.ts'
 
-/** Amounts are base units of the mint. */
+/** State of a tab. Amounts are base units of the mint. */
 export interface TabState {
   readonly tab: string
   readonly mint: string
@@ -20,13 +20,16 @@ export interface TabState {
   readonly endsAt: string
 }
 
-/** By the URL of the service. */
+/** Functions that manage tabs. Each takes the URL of the service. */
 export interface PayingTabs {
-  /** Returns the open tab, or buys it. Throws where limits or offer do not permit the deposit. */
+  /** Returns the open tab, or buys one. Throws if the limits or the offer do not permit the deposit. */
   open(service: string | URL, options?: TabCall): Promise<TabState>
-  /** Undefined if this store has no tab at the service. */
+  /** Returns the state of the tab. Undefined if this store has no tab at the service. */
   status(service: string | URL, options?: TabCall): Promise<TabState | undefined>
-  /** Closes the tab. The service owes its rest to the wallet. Undefined if this store has no tab at the service. */
+  /**
+   * Closes the tab. The service then owes the unspent balance to the wallet. Undefined if this store has no tab at the
+   * service.
+   */
   close(service: string | URL, options?: TabCall): Promise<ClosedTab | undefined>
 }
 
@@ -70,13 +73,16 @@ function serviceOf(url: string | URL): string {
 
 const closedBody = z.object({ data: z.object({ restBaseUnits: z.string() }) })
 
-/** Signs with the session key. The rest goes to the wallet of the deposit, also if the session key closes the tab. */
+/**
+ * Closes the tab with a signature of the session key. The unspent balance always goes to the wallet of the deposit,
+ * never to the session key.
+ */
 async function closeTab(payer: Payer, service: string, signal: AbortSignal): Promise<ClosedTab | undefined> {
   const record = await payer.tabs.read(service)
   if (record?.opened === undefined) return undefined
   const { tab, origin } = record.opened
   const { challenge, expiresAt } = await askForChallenge(payer, { service, tab, signal })
-  // Sign nothing but the closing of this tab.
+  // Refuse to sign any text except the closing of this tab.
   if (challenge !== `${origin} asks: close the tab ${tab} until ${expiresAt}`)
     throw new PayerFault('SERVICE_UNAVAILABLE', 'the service asks for another signature', { retryable: false })
   const key = readSecretKey(assertPresent(readBase64(record.secretKey), 'a record holds base64'))

@@ -12,7 +12,10 @@ import { buyDeposit, DepositFound, isUnpaid, type TabQuestion } from './buyDepos
 import { answerBytesMax, readFromService, readOpened, readTab } from './readTab.ts'
 import type { OpenedRecord, TabRecord } from './tabRecords.ts'
 
-/** The open tab at the service. Opens one at the first call. Undefined if the request has to be paid by itself. */
+/**
+ * Returns the open tab at the service. Opens a tab at the first call if a deposit is configured. Undefined if the
+ * request must be paid separately.
+ */
 export async function findTab(payer: Payer, question: TabQuestion): Promise<OpenedRecord | undefined> {
   const { service, option, signal } = question
   const { tabs } = payer
@@ -28,7 +31,10 @@ export async function findTab(payer: Payer, question: TabQuestion): Promise<Open
   })
 }
 
-/** A tab that its holder closed is not replaced before its end: a service could otherwise take deposit after deposit. */
+/**
+ * True until the end of the opened tab, even if its holder closed it. Otherwise a service could demand a deposit again
+ * and again.
+ */
 function isCurrent({ opened }: TabRecord, { clock }: Payer): boolean {
   return opened !== undefined && clock.nowMs() < opened.endsAtMs
 }
@@ -38,7 +44,7 @@ function usable(record: TabRecord): OpenedRecord | undefined {
   return opened === undefined || isClosed ? undefined : { ...record, opened }
 }
 
-/** Buys the tab, or goes on with the purchase that an earlier process began. */
+/** Buys the tab, or resumes the purchase that an earlier process began. */
 async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | undefined) {
   const { service, option } = question
   const record = begun ?? newRecord(payer, service, option)
@@ -56,7 +62,7 @@ async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | u
     const opened = readOpened(parseJson(await readBody(response, answerBytesMax)))
     return await keepOpened(payer, { ...record, opened }, answered)
   } catch (error) {
-    // A later call may present the deposit again.
+    // Release the deposit, so that a later call can present it again.
     for (const payment of answered) await payer.open.leave(payment)
     if (error instanceof DepositFound) return keepOpened(payer, { ...record, opened: error.opened }, [])
     return recover(payer, { record, question, error })
@@ -76,7 +82,7 @@ function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption
   }
 }
 
-/** The payment of the deposit stays open until the facts of its tab are kept, so that a crash loses no tab. */
+/** Stores the opened tab, and only then closes the payment of its deposit, so that a crash cannot lose the tab. */
 async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
   const { deposit: _known, ...record } = begun
   await payer.tabs.write(record)
@@ -91,21 +97,25 @@ interface FailedOpening {
 }
 
 async function recover(payer: Payer, { record, question, error }: FailedOpening): Promise<OpenedRecord | undefined> {
-  // The service no longer repeats its answer. The deposit names the tab.
+  // The service no longer repeats its answer, so find the tab by the signature of the deposit.
   if (error instanceof PaymentRefused && error.reason === 'already_used') {
-    // The signature of the fee payer names the tab, and only the service has it. Keep the key of the tab.
+    // Keep the key of the tab: only the service can identify the tab, because its ID comes from the fee payer's
+    // signature.
     if (error.payment.protocol !== undefined) throw error
     const opened = await readFromService(payer, question, error.payment.signature)
     return keepOpened(payer, { ...record, opened }, [])
   }
   const isOver = error instanceof PaymentRefused || error instanceof PaymentNotSent
-  // Keep the key while an earlier deposit may still open its tab.
+  // Forget the record only if no earlier deposit may still open its tab.
   if (isOver || (isUnpaid(error) && record.deposit === undefined)) await payer.tabs.forget(question.service)
   if (isUnpaid(error) && question.isRequired !== true) return undefined
   throw error
 }
 
-/** Buys one more deposit if the tab holds less than needed. False if limits or service do not permit it. */
+/**
+ * Buys another deposit if the balance is less than the needed amount. False if the limits or the service do not permit
+ * it.
+ */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,
@@ -114,7 +124,7 @@ export async function topUpTab(
   const { service, option, signal } = question
   const { tab } = record.opened
   return payer.tabs.exclusively(service, signal, async () => {
-    // Another call may have topped the tab up.
+    // Read the balance again, because another call may have topped up the tab.
     const { balanceBaseUnits } = await readTab(payer, { service, tab, signal })
     if (BigInt(balanceBaseUnits) >= neededBaseUnits) return true
     const order = { depositUsd: option.depositUsd, tab }

@@ -19,12 +19,12 @@ export interface TabOrder {
   readonly idempotencyKey: string
 }
 
-/** Pays by a debit of the tab at the service. Undefined if the offer has to be paid by itself. */
+/** Pays the offer by a debit of the tab at the service. Undefined if the request must be paid separately. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
   if (payer.tab === undefined) return undefined
   const quote = checkQuote({ offer, request, pins: pinsOf(payer) })
-  // The payment by itself reports the problem.
+  // Ignore the problem here: paying the request separately reports it.
   if ('problem' in quote) return undefined
   const terms = await expectedTerms(payer, request, quote)
   if (terms === undefined) return undefined
@@ -38,20 +38,24 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
   return answer
 }
 
-/** A tab in dollars pays the dollars of a quote, whatever token it is in. The deposit was checked on its network. */
+/**
+ * Returns the conditions for a quote that a tab pays. If other protocols are allowed, the tab may hold dollars, so the
+ * mint and network of the quote do not matter. The deposit was checked against the network.
+ */
 function pinsOf({ pins, protocols }: Payer): QuotePins {
   const { expectedMint: _mint, expectedNetwork: _network, ...others } = pins
   return protocols.length === 0 ? pins : others
 }
 
-// A route of a file may have any number of paths.
+// Bounds the known prices, because a route that serves files may have any number of paths.
 const pricesMax = 1_000
-// The token may rise, and the price in tokens fall with it. The debit then permits more dollars than were compared.
+// Time for which a known price is used. If the token rises in that time, the debit permits more dollars than were
+// checked against the limits.
 const knownMs = 10 * 60_000
 
 /**
- * Pays at most the price of an earlier request, without asking for the price. Undefined if that is not possible:
- * nothing was charged, and the service has to be asked.
+ * Pays at most the price of an earlier request, without requesting a quote first. Undefined if that is not possible.
+ * Nothing was charged then, and the caller must request a quote.
  */
 export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): Promise<Response | undefined> {
   const name = priceName(order.request)
@@ -74,7 +78,7 @@ function priceName({ content: { method, url }, tool }: PayableRequest): string {
   return `${method} ${origin}${pathname} ${tool?.name ?? ''}`
 }
 
-/** The deposit is counted already, so only the price itself is compared with the limits. */
+/** Compares only the price with the limits, because the deposit was already counted. */
 function findExcess(payer: Payer, { content: { url } }: PayableRequest, { cost }: DebitTerms) {
   return payer.budget.findExcess({ ...cost, host: new URL(url).host, atMs: payer.clock.nowMs() }, [])
 }
@@ -86,7 +90,10 @@ interface DebitQuestion {
   readonly pay: Pay
 }
 
-/** Undefined if the tab cannot pay. An error says that the service refuses the request itself, and charged nothing. */
+/**
+ * Debits the tab. Undefined if the tab cannot pay. Returns an error if the service refused the request and charged
+ * nothing.
+ */
 async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
@@ -99,7 +106,7 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   const question = { service, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
   if (record === undefined) return undefined
-  // The deposit may have been made in another mint than the first that was possible.
+  // The tab may be in another mint than expected, if its deposit was refused in the first mint.
   const actual = mint === record.opened.mint ? terms : await termsIn(payer, quote, record.opened.mint)
   if (actual === undefined) return undefined
 
@@ -115,13 +122,16 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   return undefined
 }
 
-/** Terms in the mint of the tab or, without one, in the first possible mint of a deposit. Undefined if there is none. */
+/**
+ * Returns the terms in the mint of the tab, or without a tab in the first mint possible for a deposit. Undefined if no
+ * mint is possible.
+ */
 async function expectedTerms(payer: Payer, request: PayableRequest, quote: PayableQuote) {
   const record = await payer.tabs.read(serviceOf(request, quote))
   const opened = record?.opened?.mint
   const { expectedMint } = payer.pins
   const own = [...(expectedMint === undefined ? [] : [expectedMint]), ...payer.dollarMints]
-  // A payer may name the dollars of several networks.
+  // Try each mint, because the payer's dollar mints may be on several networks.
   for (const mint of opened === undefined ? own : [opened]) {
     const terms = await termsIn(payer, quote, mint)
     if (terms !== undefined) return terms
@@ -129,11 +139,11 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
   return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
 }
 
-/** The base URL of the service, whose path may be that of a gateway. */
+/** Returns the base URL of the service, which may include the base path of a gateway. */
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath
-  // The mark of x402 is a part of the path, and not of the service.
+  // Remove the suffix of x402, because it belongs to the request and not to the service.
   return origin + (basePathOf(pathname, path) ?? '').replace(/\/x402$/, '')
 }
 
@@ -149,9 +159,9 @@ interface DebitOrder {
 }
 
 /**
- * Returns the answer, the reason for which the tab was not debited, or the error about the request itself; the last two
- * charged nothing. A refusal after a lost answer is thrown: the lost request may still be on its way, and another
- * payment could pay the order twice.
+ * Presents a debit. Returns the answer, the reason why the tab was not debited, or the error about the request. The
+ * last two charged nothing. Throws a refusal that follows a lost answer: the lost request may still arrive, and another
+ * payment could then pay the order twice.
  */
 async function presentDebit(
   payer: Payer,
@@ -187,7 +197,7 @@ async function presentDebit(
   }
 }
 
-/** True if the service refuses the request itself, for example a wrong parameter. */
+/** True if the service refuses the request, for example because of a wrong parameter. */
 function isAboutRequest({ lastAnswer }: PaymentError): boolean {
   return lastAnswer?.code !== undefined && lastAnswer.status <= 499 && !mayHeal(lastAnswer.status)
 }

@@ -10,7 +10,7 @@ import { parseJson, readBody } from '../readBody.ts'
 import { withinTime } from '../timeLimit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
-/* Facts about a tab, as its service states them. */
+/* Reads facts about a tab from its service. */
 
 export const answerBytesMax = 64 * 1024
 
@@ -34,7 +34,7 @@ function openedBy(facts: { tab: string; deposit: string; mint: string; origin: s
   return { tab, deposit, mint: assertPresent(readAddress(mint), 'a mint'), origin, endsAtMs: Date.parse(endsAt) }
 }
 
-/** The tab that the deposit with this signature opened. */
+/** Reads the tab that the deposit with this signature opened. */
 export async function readFromService(payer: Payer, question: Omit<TabPlace, 'tab'>, signature: string) {
   const { service } = question
   const bytes = assertPresent(decodeBase58(assertPresent(readSignature(signature), 'a signature'), 64), '64 bytes')

@@ -27,7 +27,10 @@ interface SignedPlace {
   readonly quote: Pick<PayableQuote, 'endpoint' | 'method'>
 }
 
-/** A call of a tool binds the same order as its request by HTTP. Undefined if the offer does not state its method. */
+/**
+ * Returns the content that the debit signs. A tool call is bound as the equivalent HTTP request. Undefined if the offer
+ * for a tool does not state the method.
+ */
 export function signedRequestOf(
   { content, tool }: PayableRequest,
   { service, quote: { endpoint, method } }: SignedPlace,
@@ -59,8 +62,8 @@ export interface DebitQuestion {
 const validMs = 60_000
 
 /**
- * Signs one debit with a random number. It costs nothing against the limits, which counted the deposit. It is a payment
- * that is presented again with its number, so that a lost answer is not charged twice.
+ * Signs one debit with a random number. Its cost is 0, because the limits already counted the deposit. It is stored and
+ * presented like a payment. The number prevents a second charge after a lost answer.
  */
 export function signDebit({ record, request, signed, ...terms }: DebitQuestion): PendingPayment {
   const { idempotencyKey, maxBaseUnits, nowMs } = terms
@@ -77,7 +80,7 @@ export function signDebit({ record, request, signed, ...terms }: DebitQuestion):
     request: request.content,
     wallet,
     form: 'bound',
-    // Names this debit in the store. No transaction has it.
+    // Identifies this debit in the store. No transaction on chain has this signature.
     signature: encodeBase58(signature),
     proof: encodeBase64(utf8Bytes(writeDebit({ ...debit, signature }))),
     debit: { deposit, reference: `tab:${tab}:${debit.number}` },

@@ -8,26 +8,26 @@ import type { PaymentStore } from '../paymentStore.ts'
 import { addressText } from '../sponsored/offerText.ts'
 
 /**
- * A tab of one wallet at one service. It is kept before its deposit is signed, so that a later process repeats the same
- * purchase. `secretKey` spends the tab.
+ * Record of a tab of one wallet at one service. It is stored before the deposit is signed, so that a later process
+ * repeats the same purchase. `secretKey` can spend the tab.
  */
 const tabRecord = z.object({
   format: z.literal('tollbook-tab-1'),
-  /** URL of the service, without a slash at its end. */
+  /** URL of the service, without a trailing slash. */
   service: z.string(),
   wallet: z.string(),
   secretKey: z.string().refine((text) => readBase64(text)?.length === 64),
   depositUsd: z.number(),
   idempotencyKey: z.string(),
-  /** A signed deposit without a known outcome. Without a protocol, the signature of the first one names the tab. */
+  /** A signed deposit without a known outcome. If `protocol` is absent, the ID of the tab follows from `signature`. */
   deposit: z
     .object({ signature: z.string(), signedAtMs: z.number(), protocol: z.enum(['x402', 'mpp']).exactOptional() })
     .exactOptional(),
-  /** Absent until the service has opened the tab. */
+  /** Facts about the opened tab. Absent until the service has opened it. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })
     .exactOptional(),
-  /** The service takes no more debits. Until `endsAtMs` no other tab is opened. */
+  /** True if the service accepts no more debits. No other tab is opened until `endsAtMs`. */
   isClosed: z.boolean(),
 })
 
@@ -38,11 +38,11 @@ export type TabRecords = ReturnType<typeof createTabRecords>
 
 interface KnownPrice {
   readonly quote: PayableQuote
-  /** When the service offered it, on the monotonic clock. */
+  /** Time of the offer on the monotonic clock. */
   readonly atMs: number
 }
 
-/** Records in the store if it keeps tabs, otherwise in memory. */
+/** Creates access to the tab records: in the store if it keeps tabs, otherwise in memory. */
 export function createTabRecords(store: PaymentStore | undefined, wallet: string) {
   const memory = new Map<string, string>()
   const lasts = new Map<string, Promise<unknown>>()
@@ -53,9 +53,9 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     else memory.set(name, text)
   }
   return {
-    /** Services that answered that they sell no tabs. */
+    /** URLs of services that answered that they sell no tabs. */
     without: new Set<string>(),
-    /** Prices at which tabs were debited, by method and URL without its query. */
+    /** Prices at which tabs were debited, by method, URL without its query, and tool. */
     prices: new Map<string, KnownPrice>(),
     async read(service: string) {
       const name = nameOf(service)
@@ -64,7 +64,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     },
     write: (record: TabRecord) => keep(nameOf(record.service), JSON.stringify(record)),
     forget: (service: string) => keep(nameOf(service), undefined),
-    /** Runs the work while no other call or process works on the tabs of the service. */
+    /** Runs the work while no other call or process changes the tabs of the service. */
     async exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const name = nameOf(service)
       const inTurn = async () => {
@@ -75,7 +75,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
           await turn?.end()
         }
       }
-      // A failure of the call before belongs to that call.
+      // Run after a failed call too: its own caller gets the error.
       const last = (lasts.get(name) ?? Promise.resolve()).then(inTurn, inTurn)
       lasts.set(name, last)
       return last
@@ -85,7 +85,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
 
 const nameCharacters = 32
 
-/** Error messages never contain the record, which has the key. */
+/** Parses a stored record. Error messages never contain the record, because it contains the key. */
 function parseRecord(name: string, text: string): TabRecord {
   const { data } = tabRecord.safeParse(parseJson(text))
   if (data !== undefined) return data

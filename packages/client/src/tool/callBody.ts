@@ -4,7 +4,7 @@ import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
 import { isWellFormed } from '@tollbook/core/canonicalJson'
 import { parseJson } from '@tollbook/core/json'
 
-/* The body of a call of a tool of MCP, as the client stores and sends it. */
+/* Body of an MCP tool call, as the client stores and sends it. */
 
 export const record = z.record(z.string(), z.json()).refine(isWellFormed)
 const toolCall = z.object({
@@ -19,19 +19,19 @@ export function readCall(text: string): CallMessage | undefined {
   return text.includes('"tools/call"') ? toolCall.safeParse(parseJson(text)).data : undefined
 }
 
-// Every call has this id on the wire, so that a repeated call is the same request.
+// Send every call with the same id, so that a repeated call is the same request.
 const start = '{"jsonrpc":"2.0","id":0,"method":"tools/call","params":'
 
 export function writeCall(params: CallMessage['params']): Uint8Array {
   return utf8Bytes(`${start}${JSON.stringify(params)}}`)
 }
 
-/** Undefined for a body that `writeCall` has not written. */
+/** Reads a call that `writeCall` wrote. Undefined for any other body. */
 export function readWrittenCall(body: Uint8Array): CallMessage | undefined {
   return utf8Text(body.subarray(0, start.length)) === start ? readCall(utf8Text(body)) : undefined
 }
 
-/** The body of a call, in base64, with further members of `_meta`, such as a payment. */
+/** Adds members to `_meta` of a call, such as a payment. Body and result are base64. */
 export function addToMeta(bodyBase64: string, members: z.infer<typeof record>): string | undefined {
   const call = readWrittenCall(readBase64(bodyBase64) ?? new Uint8Array())
   if (call === undefined) return undefined

@@ -11,17 +11,18 @@ import { readToolOffers, settledHeaders } from '../sponsored/toolOffer.ts'
 import { readCall, readWrittenCall, record, writeCall } from './callBody.ts'
 
 /*
- * Calls of tools of MCP. The client pays them as it pays requests by HTTP: the headers of a payment travel in `_meta`,
- * and a result becomes the answer that the same request by HTTP has.
+ * Pays MCP tool calls like HTTP requests. The headers of a payment are sent in `_meta`, and a result is converted to
+ * the answer of the same HTTP request.
  */
 
 type Pay = (request: PayableRequest) => Promise<Response>
 
 const keyMember = 'tollbook/idempotency-key'
-// Members with another value in each call. With them a repeated call would be another request, and be paid again.
+// Members that differ in each call. Remove them, because otherwise a repeated call would be another request and be paid
+// again.
 const perCall = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
-/** Pays a request. The answer to a call of a tool is its result, whatever the status would be over HTTP. */
+/** Pays a request. For a tool call, the response contains the result as a JSON-RPC message with the caller's id. */
 export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
   const { method, bodyBase64 = '', headers } = request.content
   const text = method === 'POST' ? utf8Text(readBase64(bodyBase64) ?? new Uint8Array()) : ''
@@ -55,7 +56,7 @@ async function resultFor(answer: Response, id: string | number): Promise<Respons
   const { jsonrpc, result, error } = data
   const isResult = result !== undefined
   const restored = { jsonrpc, id, ...(isResult ? { result } : { error }) }
-  // A client of MCP reads no error of JSON-RPC in a 402.
+  // Return a JSON-RPC error with status 200 instead of 402, because MCP clients do not read the body of a 402.
   const given = isResult || status === 402 ? 200 : status
   return new Response(JSON.stringify(restored), { status: given, headers: plainHeaders(headers) })
 }
@@ -66,7 +67,10 @@ const words = {
   'idempotency-key': keyMember,
 } as const
 
-/** Carries calls of tools by `fetch`, in both directions. Other requests pass unchanged. */
+/**
+ * Wraps `fetch` to convert tool calls: payment headers to `_meta`, and results to HTTP answers. Other requests pass
+ * unchanged.
+ */
 export function carryToolCalls(fetch: Fetch): Fetch {
   return async (input, init) => {
     const call = init?.body instanceof Uint8Array ? readWrittenCall(init.body) : undefined
@@ -99,13 +103,13 @@ const resultMessage = z.looseObject({
   }),
 })
 
-// A result is one message, of which the text alone may have 1 MiB.
+// Maximum size of a result message. Its text alone may have 1 MiB.
 const resultBytesMax = 16 * 1024 * 1024
 
-// The payer treats this refusal apart from others.
+// Statuses of refusals that the payer handles separately. Other refusals get 400.
 const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
-/** The answer by HTTP, whose body also has the members of the message. */
+/** Converts a result to the answer of the same HTTP request. Its body also contains the members of the message. */
 async function answerOf(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const bytes = await readBody(response, resultBytesMax)
