@@ -24,7 +24,7 @@ Options:
   -h, --help              print this help
 `
 
-/** A wrong call of the command. */
+/** Invalid use of the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -14,7 +14,7 @@ import { serveProxy } from './proxy/serveProxy.ts'
 import { type LocalService, setUp, SetUpProblem } from './setUp/setUp.ts'
 import { startWallet } from './wallet/walletProcess.ts'
 
-/* `tollbook-agent`: the wallet process and its front ends. */
+/* Implements the command `tollbook-agent`: the wallet process and its front ends. */
 
 export const agentExitCodes = { done: 0, failed: 1, usage: 2 } as const
 
@@ -23,7 +23,7 @@ export interface AgentDeps {
   readonly stderr: { write(text: string): unknown }
   /** Aborted by Ctrl-C and by SIGTERM. */
   readonly stopped: AbortSignal
-  /** A service in local mode on this machine, for `mcp init`. */
+  /** Reads the address of a service in local mode on this machine, for `mcp init`. Undefined: there is no local mode. */
   readonly readLocal?: () => Promise<LocalService | undefined>
 }
 
@@ -37,7 +37,7 @@ const commands: ReadonlyMap<string, Perform> = new Map([
   ['wallet serve', serveWallet],
 ])
 
-/** Returns the exit code, once the command has ended. */
+/** Runs the command, and resolves to its exit code when it has ended. */
 export async function runAgentCommand(argv: readonly string[], deps: AgentDeps): Promise<number> {
   try {
     const given = readAgentArguments(argv)
@@ -66,10 +66,11 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
   return agentExitCodes.done
 }
 
-// A front end starts the wallet again, so a wallet without callers need not hold its key.
+// Idle time after which the wallet process ends, so that its key is not in memory without need. A front end starts it
+// again.
 const idleMaxMs = 15 * 60 * 1000
 
-/** Resolves when no front end has called for a while, or when the process is stopped. */
+/** Resolves when no front end has sent a request for 15 minutes, or when the process is stopped. */
 function exitWhenIdle(server: Server, stopped: AbortSignal): Promise<void> {
   return new Promise((done) => {
     let timer = setTimeout(done, idleMaxMs)
@@ -138,7 +139,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A host ends a server by closing its input. */
+/** Resolves when the host closes standard input, which is how it ends a server, or when the process is stopped. */
 async function untilInputEnds(stopped: AbortSignal): Promise<void> {
   const ended = new Promise<void>((done) => {
     process.stdin.once('end', () => done())

@@ -9,5 +9,5 @@ process.exitCode = await runAgentCommand(process.argv.slice(2), {
   stderr: process.stderr,
   stopped: stopped.signal,
 })
-// Everything is closed. A paid call that is still running would otherwise keep the process alive.
+// Exit explicitly: a paid call that is still running would keep the process alive. Everything has been closed.
 process.exit()

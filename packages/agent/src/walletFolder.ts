@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { makeFolder } from '@tollbook/client/folder'
 import { randomToken } from '@tollbook/core/id'
 
-// A process of another user must not reach the socket, whatever its mode is.
+// Mode of the folder, so that no process of another user can reach the socket, regardless of the socket's mode.
 const privateFolder = 0o700
 const privateFile = 0o600
 
 export type WalletFolder = Readonly<ReturnType<typeof walletFolder>>
 
-/** Paths of one wallet: its key, its policy, its payments and the socket of its process. */
+/** Returns the paths of a wallet: its key, policy and payments, the socket of its process, and more. */
 export function walletFolder(path: string) {
   const within = (name: string) => join(path, name)
   return {
@@ -28,13 +28,13 @@ export function openWalletFolder({ path }: WalletFolder): Promise<void> {
   return makeFolder(path, privateFolder)
 }
 
-/** Secret that a program gives to the proxy. Made once, so that base URLs stay valid. */
+/** Returns the secret that a program gives to the proxy. It is made once, so that base URLs with the secret stay valid. */
 export async function readOrMakeProxyKey({ proxyKey }: WalletFolder): Promise<string> {
   await writeIfAbsent(proxyKey, randomToken())
   return (await readFile(proxyKey, 'utf8')).trim()
 }
 
-/** Returns true if it wrote the file. Never replaces one. */
+/** Writes a new file. Returns false, and changes nothing, if the file exists. */
 export async function writeIfAbsent(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, `${text}\n`, { mode: privateFile, flag: 'wx', flush: true })

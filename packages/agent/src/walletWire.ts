@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
 
-/* The words between the wallet process and its front ends: HTTP on the wallet's socket. */
+/* Messages between the wallet process and its front ends: HTTP on the wallet's socket. */
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -10,7 +10,7 @@ const bodyCharactersMax = 2 * 1024 * 1024
 
 const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/)
 
-/** An offer that a person has agreed to. Another mint or recipient, or a higher amount or price needs another consent. */
+/** An offer that a person has agreed to. Another mint or recipient, or a higher amount or price, needs new consent. */
 export const agreement = z.strictObject({
   mint: z.string(),
   payTo: z.string(),
@@ -19,20 +19,20 @@ export const agreement = z.strictObject({
 })
 export type Agreement = z.infer<typeof agreement>
 
-/** A request that the wallet makes for a front end, and pays if `intent` is `pay`. */
+/** A request that the wallet makes for a front end. If `intent` is `pay`, the wallet also pays for it. */
 export const fetchOrder = z.strictObject({
   intent: z.enum(['pay', 'quote']),
   method: z.enum(methods),
   url: z.string().max(8_192),
   headers: z.array(z.tuple([z.string().max(64), z.string().max(2_048)])).max(16),
   bodyBase64: z.string().max(bodyCharactersMax).optional(),
-  /** A bound below the policy's. */
+  /** Maximum price of this request, in addition to the limits of the policy. */
   maxUsd: usdText.optional(),
   agreed: agreement.optional(),
 })
 export type FetchOrder = z.infer<typeof fetchOrder>
 
-/** A JSON request, as tools and commands ask for it. */
+/** A JSON request of a tool or a command. */
 export interface JsonRequest {
   readonly url: string
   readonly method: FetchOrder['method']
@@ -53,7 +53,10 @@ export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUs
 
 export const received = z.strictObject({ signature: z.string().max(128) })
 
-/** Header of every answer of the wallet: who wrote the body. */
+/**
+ * Header of every answer of the wallet. It states whether the body is an answer of the service, a quote or a refusal of
+ * the wallet.
+ */
 export const kindHeader = 'tollbook-wallet'
 export const kinds = ['answer', 'quote', 'refusal'] as const
 export type AnswerKind = (typeof kinds)[number]
@@ -99,7 +102,7 @@ export const refusalCodes = [
 ] as const
 export type RefusalCode = (typeof refusalCodes)[number]
 
-/** Why the wallet returns no answer of the service. `details` may quote the service. */
+/** Reason why the wallet returns no answer of the service. `details` may contain text of the service. */
 export const refusal = z.object({
   code: z.enum(refusalCodes),
   message: z.string(),

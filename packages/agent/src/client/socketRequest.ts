@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { accessProblem } from '../policy/policyFile.ts'
 
-// Room for the headers of a service, to which the wallet adds its own.
+// Limit of the response headers: those of a service and those that the wallet adds.
 const headerBytesMax = 64 * 1024
 const statusTimeoutMs = 5_000
 
@@ -17,7 +17,7 @@ export interface SocketRequest {
   readonly signal?: AbortSignal
 }
 
-/** Sends one request to a wallet process. Rejects with the error of the connection. */
+/** Sends one request to a wallet process. Rejects with the error of the connection if there is no answer. */
 export async function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
   await requireOwnSocket(socket)
   const options: RequestOptions = {
@@ -37,8 +37,9 @@ export async function sendToWallet({ socket, method, path, body, signal }: Socke
 }
 
 /**
- * Rejects a link, the socket of another user, and a folder in which others can replace it: their process would read
- * each request and forge each answer. Such a socket counts as missing, so that a wallet process makes another.
+ * Throws unless the path is a socket of this user, in a folder that no other user can change. Otherwise a process of
+ * another user could read each request and forge each answer. The error has the code ENOENT, so that a wallet process
+ * is started, which makes a new socket.
  */
 async function requireOwnSocket(path: string): Promise<void> {
   const found = await lstat(path)
@@ -49,7 +50,7 @@ async function requireOwnSocket(path: string): Promise<void> {
   throw Object.assign(new Error(why), { code: 'ENOENT' })
 }
 
-/** Reads a whole message. Throws if it is longer than `bytesMax`. */
+/** Reads a whole body. Throws if it is longer than `bytesMax`. */
 export async function readAll(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -64,14 +65,14 @@ export async function readAll(response: IncomingMessage, bytesMax: number): Prom
 const status = z.object({ pid: z.int(), address: z.string() })
 export type WalletStatus = z.infer<typeof status>
 
-/** Status of the process that serves the socket. Undefined if none does. */
+/** Returns the status of the process that serves the socket. Undefined if no process answers. */
 export async function askWallet(socket: string): Promise<WalletStatus | undefined> {
   try {
     const signal = AbortSignal.timeout(statusTimeoutMs)
     const response = await sendToWallet({ socket, method: 'GET', path: '/status', signal })
     return status.parse(JSON.parse(utf8Text(await readAll(response, headerBytesMax))))
   } catch {
-    // The socket is missing, or its process has ended.
+    // The socket is missing, or its process has ended or does not answer in time.
     return undefined
   }
 }

@@ -6,22 +6,25 @@ import { readPolicyFile } from '../policy/policyFile.ts'
 import { openWalletFolder, type WalletFolder } from '../walletFolder.ts'
 import { askWallet } from './socketRequest.ts'
 
-// The program runs as TypeScript in the repository and as JavaScript in a package.
+// The program is TypeScript in the repository and JavaScript in the published package.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
 const mainFile = fileURLToPath(new URL(`../main.${extension}`, import.meta.url))
 const pollMs = 50
 const startMaxMs = 30_000
 const privateFile = 0o600
 
-/** Starts the wallet process of a folder and waits until it answers. Several callers start one process. */
+/**
+ * Starts the wallet process of a folder and waits until it answers. If several callers start it at once, only one
+ * process remains.
+ */
 export async function startWalletProcess(folder: WalletFolder, clock: Clock): Promise<void> {
   await openWalletFolder(folder)
-  // Report all mistakes of the policy here: the process writes them to its log only.
+  // Check the policy here, because the process would report its mistakes to the log file only.
   await readPolicyFile(folder.policy)
   const log = await open(folder.log, 'a', privateFile)
   try {
     const words = [mainFile, 'wallet', 'serve', '--folder', folder.path, '--exit-when-idle']
-    // The process outlives the window that starts it.
+    // Detach the process, so that it outlives the window that starts it.
     spawn(process.execPath, words, { detached: true, stdio: ['ignore', log.fd, log.fd] }).unref()
   } finally {
     await log.close()

@@ -16,7 +16,7 @@ import {
 import { readAll, sendToWallet, type SocketRequest } from './socketRequest.ts'
 import { startWalletProcess } from './startWalletProcess.ts'
 
-/** An answer of the service, a quote or a refusal of the wallet, complete. */
+/** A complete response of the wallet: an answer of the service, a quote, or a refusal. */
 export interface WholeAnswer {
   readonly kind: AnswerKind
   readonly status: number
@@ -25,29 +25,32 @@ export interface WholeAnswer {
   readonly payment: PaymentNote | undefined
 }
 
-/** The wallet of a folder, for a front end. It starts the process when it is missing and survives its restart. */
+/**
+ * Connects a front end to the wallet of a folder. Starts the wallet process if it is missing, and repeats requests if
+ * the process restarts.
+ */
 export interface WalletClient {
   /**
-   * Makes a request, and repeats it if the wallet ends meanwhile: an open payment is found and not paid again. Call
-   * `received` once the answer has left this process.
+   * Makes a request, and repeats it if the wallet process ends in the meantime. A repeated request finds the open
+   * payment and does not pay again. Call `received` once the answer has been delivered.
    */
   request(order: FetchOrder, signal?: AbortSignal): Promise<WholeAnswer>
-  /** The same with an answer that is read as it comes. */
+  /** Like `request`, but resolves at the start of the answer, so that its body can be streamed. */
   open(order: FetchOrder, signal?: AbortSignal): Promise<IncomingMessage>
   retry(signature: string): Promise<WholeAnswer>
-  /** Closes the payment of an answer. Until then the same request gets the answer again. */
+  /** Closes the payment of an answer. Until this call, the same request returns the same answer. */
   received(payment: PaymentNote): Promise<void>
   read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
 }
 
 const attemptsMax = 10
 const pauseMs = 100
-// The SDK reads at most 16 MiB of a paid answer.
+// Maximum bytes of an answer: the 16 MiB that the SDK reads of a paid answer, and 1 MiB of reserve.
 const answerBytesMax = 17 * 1024 * 1024
 
 export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {
   const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
-  /** Repeats the work if the wallet is missing or ends. */
+  /** Does the work, and repeats it if the wallet process is missing or ends. */
   const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -60,7 +63,7 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
       }
     }
   }
-  // A call waits for the confirmations before it: the same request after an answer is another purchase.
+  // Let each call wait for earlier confirmations: after a confirmed answer, the same request is a new purchase.
   let confirming: Promise<unknown> = Promise.resolve()
   const confirm = async (signature: string) => {
     await withWallet(async () =>

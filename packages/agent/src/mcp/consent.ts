@@ -11,19 +11,22 @@ import { z } from 'zod'
 import { randomBytesOf } from '@tollbook/core/id'
 import { type Agreement, agreement, type QuoteNote } from '../walletWire.ts'
 
-/* Asks the person in front of the host before a large payment. Neither the model nor a service writes into the question. */
+/* Asks the person at the host before a large payment. The question contains no text of the model or of a service. */
 
 const keyBytes = 32
-// A later answer pays nothing: the offer and its price may be others by then.
+// Time in which the person can agree. Later the offer and its price may have changed, so a late answer pays nothing.
 const consentSeconds = 600
 const answer = z.object({ pay: z.boolean() })
 const capabilities = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.unknown() }).partial() })
 const asked = z.object({ url: z.string(), agreement })
 
-/** Questions of one MCP connection. Their state is signed, because the host carries it. */
+/** Questions of one MCP connection. The host carries their state, so the state is signed. */
 export interface Consent {
   readonly verify: ReturnType<typeof createRequestStateCodec>['verify']
-  /** The offer that the person agreed to for this URL in an earlier round of the call. */
+  /**
+   * Returns the offer for this URL that the person agreed to in an earlier round of the call. Undefined if there is
+   * none.
+   */
   agreedTo(url: string, context: ServerContext): Agreement | undefined
   ask(url: string, quote: QuoteNote, context: ServerContext): Promise<InputRequiredResult>
 }
@@ -47,12 +50,12 @@ export function createConsent(): Consent {
   }
 }
 
-/** True if the person was asked in this call and did not agree. */
+/** True if this call contains an answer of the person. With no agreement, the person refused. */
 export function wasAsked({ mcpReq }: ServerContext): boolean {
   return mcpReq.inputResponses !== undefined
 }
 
-/** True if the host can ask its person. */
+/** True if the host supports questions to its user. */
 export function canAsk(server: McpServer, { mcpReq }: ServerContext): boolean {
   const declared = capabilities.safeParse(mcpReq.envelope).data?.[CLIENT_CAPABILITIES_META_KEY]
   return (declared ?? server.server.getClientCapabilities())?.elicitation !== undefined

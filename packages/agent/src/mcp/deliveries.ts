@@ -2,15 +2,15 @@ import type { RequestId, Transport } from '@modelcontextprotocol/server'
 import type { WalletClient } from '../client/walletClient.ts'
 import type { PaymentNote } from '../walletWire.ts'
 
-/** Payments whose answers are on their way to the host. */
+/** Payments whose answers have not yet been written to the host. */
 export interface Deliveries {
-  /** Closes the payment once the answer of this request is written. */
+  /** Registers the payment, which is closed once the answer to this request is written. */
   add(request: RequestId, payment: PaymentNote | undefined): void
 }
 
 /**
- * Confirms payments after the transport has written their answers. If this process is killed before, the next call with
- * the same request gets the answer again.
+ * Confirms each payment after the transport has written its answer. If this process ends before that, the next call
+ * with the same request gets the same answer.
  */
 export function watchDeliveries(
   transport: Transport,

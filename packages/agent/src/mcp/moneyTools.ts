@@ -4,10 +4,13 @@ import { answerResult, jsonResult } from './toolResult.ts'
 
 const openPayments = z.object({ open: z.array(z.object({ signature: z.string(), url: z.string() })) })
 const nothing = z.strictObject({})
-// Bound the result, because each answer can be as long as that of a purchase.
+// Maximum open payments per call of `retry`, because each answer may be as long as that of a purchase.
 const retriesMax = 5
 
-/** Tools that read the wallet, and the one that finishes open payments. None of them signs. */
+/**
+ * Registers the tools that read the wallet, and `retry`, which presents open payments again. None of them signs a
+ * payment.
+ */
 export function registerMoneyTools({ server, wallet, deliveries }: Omit<PaidDeps, 'consent'>): void {
   const reader = (name: string, path: '/spending' | '/balance' | '/receipts', description: string) =>
     server.registerTool(name, { description, inputSchema: nothing, annotations: { readOnlyHint: true } }, async () =>

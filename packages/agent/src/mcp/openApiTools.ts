@@ -5,9 +5,9 @@ import { methods } from '../walletWire.ts'
 import { cleanText } from './serviceText.ts'
 import { type PlainSchema, plainSchema, resolveRef } from './plainSchema.ts'
 
-/** A paid operation of a service, as a tool. */
+/** A tool that buys one paid operation of a service. */
 export interface ServiceTool {
-  /** Depends on host, method and path alone, so that it is the same in each window. */
+  /** Name of the tool. It depends only on host, method and path, so it is the same in each window. */
   readonly name: string
   readonly description: string
   readonly method: (typeof methods)[number]
@@ -30,7 +30,10 @@ const operationShape = z.object({
 })
 type Operation = z.infer<typeof operationShape>
 
-/** The operations of an OpenAPI document that answer 402. Servers that the document names are ignored. */
+/**
+ * Returns tools for the operations of an OpenAPI document that can answer 402 or state a price. Ignores the servers
+ * that the document lists.
+ */
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []
@@ -52,7 +55,10 @@ function isPaid({ responses, 'x-price-usd': price }: Operation): boolean {
   return price !== undefined || Object.hasOwn(responses, '402')
 }
 
-/** Some services list each product again below a path for one protocol. The wallet pays any protocol at the first. */
+/**
+ * Removes repeated operations. Some services list each operation again under a path prefix for one protocol. The wallet
+ * pays with any protocol at the shorter path.
+ */
 function withoutMounts(tools: readonly ServiceTool[]): readonly ServiceTool[] {
   const isMounted = ({ method, path }: ServiceTool) =>
     tools.some((other) => other.method === method && other.path !== path && path.endsWith(other.path))
@@ -126,7 +132,7 @@ function toolName(host: string, method: string, path: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_+|_+$/g, '')
-  // Two paths can have one slug, and hosts of MCP accept 64 characters.
+  // Add a digest, because names are cut to 64 characters, the limit of MCP hosts, and two paths can have the same slug.
   const digest = createHash('sha256').update(`${host} ${method} ${path}`).digest('hex').slice(0, digestCharacters)
   return `${slug.slice(0, nameCharactersMax - digestCharacters - 1)}_${digest}`
 }

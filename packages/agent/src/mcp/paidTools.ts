@@ -6,7 +6,7 @@ import { canAsk, type Consent, wasAsked } from './consent.ts'
 import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
-// End a call whose answer never ends. A payment that is signed by then stays open.
+// Ends a call whose answer does not end. A payment that was signed before stays open.
 const callTimeoutMs = 120_000
 const bodyCharactersMax = 256 * 1024
 const request = {
@@ -49,7 +49,7 @@ export function registerPaidTools(deps: PaidDeps): void {
   )
 }
 
-/** Pays, and asks the person first if the price needs it. Without a way to ask, the refusal stands. */
+/** Pays a request. If the price needs consent, asks the person first. If the host cannot ask, returns the refusal. */
 export async function buy(
   { server, wallet, consent, deliveries }: PaidDeps,
   given: JsonRequest,

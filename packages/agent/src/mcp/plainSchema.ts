@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * Reduces a JSON Schema of a service to its structure. Titles, descriptions, defaults and examples are text that a
- * model would read as part of its own tools, so they are left out.
+ * Reduces a JSON Schema of a service to its structure. Omits titles, descriptions, defaults and examples, because a
+ * model would read them as a part of its tools.
  */
 
 export type PlainSchema = Readonly<Record<string, unknown>>
@@ -31,10 +31,10 @@ const nodeShape = z.object({
 })
 type Node = z.infer<typeof nodeShape>
 
-// A name or a choice that is a sentence could instruct a model.
+// Accept only short words as names and choices, because a sentence could give instructions to a model.
 const word = /^[\w.:/+-]{1,40}$/
 
-/** The schema without text. An empty schema, which accepts everything, where it is too deep or not readable. */
+/** Returns the schema without its text. Returns an empty schema, which accepts any value, if it is too deep or invalid. */
 export function plainSchema(schema: unknown, document: unknown, depth = 0): PlainSchema {
   const node = depth > depthMax ? undefined : nodeShape.safeParse(resolveRef(schema, document)).data
   if (node === undefined) return {}
@@ -77,7 +77,7 @@ function dropUndefined(schema: Readonly<Record<string, unknown>>): PlainSchema {
 
 const refsMax = 8
 
-/** Follows references within the document only. */
+/** Resolves references within the document only. Undefined if a reference leads nowhere or the chain is too long. */
 export function resolveRef(value: unknown, document: unknown): unknown {
   let found = value
   for (let refs = 0; refs < refsMax; refs++) {

@@ -15,7 +15,10 @@ export interface HostTools {
 
 const documentBytesMax = 4 * 1024 * 1024
 
-/** Reads what each listed host sells from its OpenAPI document. A host without one has no typed tools. */
+/**
+ * Reads the OpenAPI document of each listed host, and returns a tool for each paid operation. A host without a document
+ * has no typed tools.
+ */
 export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Promise<readonly HostTools[]> {
   const listed = Object.entries(hosts).filter(([, { tools }]) => tools)
   return Promise.all(
@@ -26,7 +29,8 @@ export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Pr
   )
 }
 
-// A host waits for its tools. A service that is slow has none in this window.
+// Timeout of one document, because the MCP host waits for the tools. A slower service has no typed tools in this
+// window.
 const documentTimeoutMs = 5_000
 
 async function readDocument(wallet: WalletClient, url: string): Promise<unknown> {
@@ -36,7 +40,7 @@ async function readDocument(wallet: WalletClient, url: string): Promise<unknown>
     if (answer.kind !== 'answer' || answer.status !== 200 || answer.bytes.length > documentBytesMax) return undefined
     return JSON.parse(utf8Text(answer.bytes))
   } catch {
-    // The service does not answer, or has no such document: pay_and_fetch works without one.
+    // Ignore a missing or unreadable document: the tool `pay_and_fetch` works without it.
     return undefined
   }
 }
@@ -57,7 +61,7 @@ export function registerServiceTools(deps: PaidDeps, hosts: readonly HostTools[]
 const refusedSegment: CallToolResult = jsonResult({ refused: 'a part of the path must not be empty, . or ..' }, true)
 const members = z.record(z.string(), z.unknown())
 
-/** The request of a call. Undefined if a value would lead to another path. */
+/** Returns the request of a tool call. Undefined if a value would lead to another path. */
 export function requestOf(origin: string, tool: ServiceTool, given: unknown): JsonRequest | undefined {
   const values = members.parse(given ?? {})
   const segments = tool.pathNames.map((name) => textOf(values[name]))

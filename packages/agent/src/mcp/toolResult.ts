@@ -10,7 +10,10 @@ export function jsonResult(value: unknown, isError = false): CallToolResult {
   return { isError, content: [{ type: 'text', text: JSON.stringify(value) }] }
 }
 
-/** Puts the words of the wallet first, and marks the words of the service. */
+/**
+ * Converts an answer of the wallet to a tool result: first the statement of the wallet, then the marked text of the
+ * service.
+ */
 export function answerResult(host: string, answer: WholeAnswer): CallToolResult {
   if (answer.kind === 'refusal') return refusalResult(host, readRefusal(answer))
   if (answer.kind === 'quote') {
@@ -36,7 +39,7 @@ const sale = z.object({
   meta: z.unknown().optional(),
 })
 
-/** Leaves out the receipt of a sale: it has 2,000 characters, and the tool `receipts` lists it. */
+/** Removes the receipt from an answer: it has 2,000 characters, and the tool `receipts` lists it. */
 function withoutReceipt(text: string): string {
   const { data } = sale.safeParse(parseJson(text))
   return data === undefined ? text : JSON.stringify({ data: data.data, meta: data.meta })

@@ -3,7 +3,10 @@ import { parseDecimal } from '@tollbook/core/money'
 import { attoUsdScale } from '../attoUsd.ts'
 import { z } from 'zod'
 
-/* The policy of a wallet's owner: what its agents may spend, and where. It is read from a file that no tool writes. */
+/*
+ * Policy of the wallet's owner: the amounts that agents may spend, and the hosts that they may pay. It is read from a
+ * file that no tool writes.
+ */
 
 const decimal = /^\d{1,9}(\.\d{1,18})?$/
 const amountUsd = z.string().regex(decimal, "must be US dollars as a text, such as '0.25'")
@@ -12,9 +15,9 @@ const baseUnits = z.string().regex(/^\d{1,20}$/, "must be base units as a text, 
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be a Solana address')
 
 const hostRule = z.strictObject({
-  /** The only wallet that payments for this host may go to. */
+  /** The only wallet to which payments for this host may go. Absent: any wallet. */
   payTo: address.optional(),
-  /** The only wallet that deposits for tabs may go to. A host with `payTo` alone gets no deposit. */
+  /** The only wallet to which deposits for tabs may go. Absent: any wallet, or no deposit if `payTo` is given. */
   tabPayTo: address.optional(),
   /** False: offer no typed tools for this host. */
   tools: z.boolean().default(true),
@@ -22,7 +25,10 @@ const hostRule = z.strictObject({
 
 const mintRule = z.strictObject({
   name: z.string().regex(/^[\w .-]{1,32}$/, 'must have 1 to 32 letters, digits, blanks, dots or hyphens'),
-  /** Worth of one token at most. A payment counts at least this, whatever the service says that the token costs. */
+  /**
+   * Maximum value of one token in US dollars. A payment counts as at least this value, even if the service states a
+   * lower price.
+   */
   usdPerToken: worthUsd,
   perRequestBaseUnits: baseUnits.optional(),
   perDayBaseUnits: baseUnits.optional(),
@@ -33,7 +39,7 @@ export type MintRule = z.infer<typeof mintRule>
 
 export const policyShape = z.strictObject({
   rpcUrl: z.url({ protocol: /^https?$/ }),
-  /** CAIP-2 name, if the services of this chain call it differently than its genesis hash does. */
+  /** CAIP-2 name that services use for this chain. Absent: the name that follows from its genesis hash. */
   network: z.string().max(64).optional(),
   hosts: z.record(z.string().superRefine(checkHost), hostRule),
   mints: z
@@ -43,15 +49,18 @@ export const policyShape = z.strictObject({
   limits: z
     .strictObject({
       perRequestUsd: amountUsd.default('0.25'),
-      /** From midnight UTC to midnight UTC. */
+      /** Limit for one day, from midnight to midnight UTC. */
       perDayUsd: amountUsd.default('1'),
       perHostUsd: amountUsd.optional(),
       totalUsd: amountUsd.optional(),
     })
     .prefault({}),
-  /** Payments above this need the consent of a person. */
+  /** Payments above this amount need the consent of a person. Absent: no payment needs it. */
   confirmAboveUsd: amountUsd.optional(),
-  /** Deposits at services that sell tabs, or none. A size that the owner names here needs no further consent. */
+  /**
+   * Size of deposits at services that sell tabs; false: no deposits. A deposit of a stated size needs no further
+   * consent. Absent: deposits of 1 dollar, within `confirmAboveUsd`.
+   */
   tabs: z
     .union([z.literal(false), z.strictObject({ depositUsd: z.literal([1, 5, 10, 20]) })], {
       error: 'must be false, or {"depositUsd": 1}, 5, 10 or 20',
@@ -60,11 +69,11 @@ export const policyShape = z.strictObject({
 })
 export type Policy = z.infer<typeof policyShape>
 
-/** A policy that cannot be used. The wallet pays nothing until the owner has corrected it. */
+/** The policy cannot be used. The wallet pays nothing until the owner has corrected the file. */
 export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem'
   readonly mistakes: readonly string[]
-  /** True if there is no file. */
+  /** True if the file does not exist. */
   readonly isMissing: boolean
 
   constructor(path: string, mistakes: readonly string[], { isMissing = false } = {}) {
@@ -74,7 +83,7 @@ export class PolicyProblem extends Error {
   }
 }
 
-/** Throws `PolicyProblem` with every mistake. */
+/** Parses a policy. Throws `PolicyProblem` with a list of all mistakes. */
 export function readPolicy(text: string, path: string): Policy {
   const parsed = policyShape.safeParse(parseJson(text, path))
   if (parsed.success) return parsed.data
@@ -97,7 +106,7 @@ function haveOwnNames(mints: Readonly<Record<string, MintRule>>): boolean {
   return new Set(names).size === names.length
 }
 
-/** Accepts a host only as the URL parser writes it, so that two spellings of one host cannot differ. */
+/** Accepts a host only in the form that the URL parser writes, so that the same host cannot be listed in two spellings. */
 function checkHost(host: string, context: z.RefinementCtx): void {
   const normal = URL.canParse(`https://${host}`) ? new URL(`https://${host}`).host : undefined
   if (normal === host) return
@@ -105,7 +114,10 @@ function checkHost(host: string, context: z.RefinementCtx): void {
   context.addIssue(`must be ${hint} (got '${host}')`)
 }
 
-/** Origin of a listed host. Only this machine is reached without TLS: a proof is worth its price until it is used. */
+/**
+ * Returns the origin of a listed host. Only this machine is reached without TLS, because a proof is worth its price
+ * until it is used.
+ */
 export function hostOrigin(host: string): string {
   return `${/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? 'http' : 'https'}://${host}`
 }

@@ -4,20 +4,23 @@ import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
 
 export interface PolicyFile {
   readonly policy: Policy
-  /** The text of the file. A changed text is a new policy. */
+  /** Text of the file. If it changes, the policy has changed. */
   readonly text: string
 }
 
 const groupOrOthersWrite = 0o022
 
-/** Reads the policy of the owner. Throws `PolicyProblem` with every mistake, also when another user could change it. */
+/**
+ * Reads the policy of the owner. Throws `PolicyProblem` with a list of all mistakes, including write access of other
+ * users.
+ */
 export async function readPolicyFile(path: string): Promise<PolicyFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const isMissing = error.code === 'ENOENT'
     const hint = isMissing ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
     throw new PolicyProblem(path, [hint], { isMissing })
   })
-  // A user who may write into the folder of the target of a link may replace the policy.
+  // Check the target of a link too: a user who can write to its folder can replace the policy.
   const places = new Set([path, dirname(path), dirname(await realpath(path))])
   const mistakes = (await Promise.all([...places].map(accessProblem))).flat()
   try {
@@ -30,7 +33,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   throw new PolicyProblem(path, mistakes)
 }
 
-/** Lists how other users could change the file, or the files of the folder. */
+/** Returns one message for each way in which another user could change the file or folder. Empty if there is none. */
 export async function accessProblem(path: string): Promise<readonly string[]> {
   const { mode, uid } = await stat(path)
   const own = process.getuid?.() ?? uid

@@ -9,7 +9,7 @@ import { PolicyProblem } from '../policy/policy.ts'
 import type { FetchOrder, PaymentNote, RefusalCode } from '../walletWire.ts'
 import { readProxyRequest } from './proxyRequest.ts'
 
-/* An HTTP server on loopback, for programs that cannot pay: they set their base URL, and the wallet pays. */
+/* An HTTP server on loopback for programs that cannot pay. A program uses it as its base URL, and the wallet pays. */
 
 export interface ProxyDeps {
   readonly wallet: WalletClient
@@ -59,7 +59,10 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
   if (payment !== undefined) await wallet.received(payment)
 }
 
-/** The mistakes of the policy are for its owner. Other errors are in the output of the proxy only. */
+/**
+ * Returns the error for the program. It contains the mistakes of the policy, for its owner. Other errors are reported
+ * in the output of the proxy only.
+ */
 function failureOf(error: unknown): { readonly code: RefusalCode; readonly message: string } {
   return error instanceof PolicyProblem
     ? { code: 'POLICY_INVALID', message: error.message }
@@ -70,7 +73,10 @@ function isStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true
 }
 
-/** Passes a stream on as it comes. If it breaks, the payment stays open, and the same request takes it up again. */
+/**
+ * Passes on a stream as it arrives. If it breaks, the payment stays open, and the same request presents the payment
+ * again.
+ */
 async function sendStream(
   opened: IncomingMessage,
   { response, stream }: { readonly response: ServerResponse; readonly stream: StreamEnd },
@@ -78,7 +84,7 @@ async function sendStream(
   response.writeHead(opened.statusCode ?? 502, headersOf(opened))
   for await (const chunk of opened) {
     stream.read(chunk)
-    // Read on after the last event: clients leave there, and the receipt follows.
+    // Continue to read after the client has disconnected: clients leave after the last event, and the receipt follows.
     if (!response.destroyed && !response.write(chunk))
       await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
@@ -86,7 +92,7 @@ async function sendStream(
   return paymentOf(opened)
 }
 
-/** Watches for the last event of a stream of chat completions. */
+/** Detects the last event of a stream of chat completions. */
 interface StreamEnd {
   read(chunk: Uint8Array): void
   hasEnded(): boolean
@@ -98,7 +104,7 @@ function createStreamEnd(): StreamEnd {
   let [tail, ended] = ['', false]
   return {
     read(chunk) {
-      // The event may be cut anywhere between two chunks.
+      // Keep the end of the previous chunk, because the event may be split between two chunks.
       const text = tail + Buffer.from(chunk).toString('latin1')
       ended ||= text.includes(lastEvent)
       tail = text.slice(1 - lastEvent.length)
@@ -107,7 +113,10 @@ function createStreamEnd(): StreamEnd {
   }
 }
 
-/** Reads a whole answer. Undefined if the wallet ended meanwhile: the same request finds the open payment. */
+/**
+ * Reads a whole answer. Undefined if the connection to the wallet broke. The caller then repeats the request, which
+ * finds the open payment.
+ */
 async function readAnswer(opened: IncomingMessage): Promise<WholeAnswer | undefined> {
   const { statusCode: status = 502, headers } = opened
   const bytes = await readAll(opened, answerBytesMax).catch(() => undefined)
@@ -122,12 +131,13 @@ async function sendWhole(response: ServerResponse, whole: WholeAnswer): Promise<
   }
   response.writeHead(whole.status, headersOf(whole))
   response.end(whole.bytes)
-  // A program that leaves before the end has no answer, and its payment stays open.
+  // Throws if the program disconnects early, so that the payment stays open: the program has not received its answer.
   await finished(response)
   return whole.payment
 }
 
-// Clients repeat a request after a 503, and not after a 403. The same request presents an open payment again.
+// Codes that are sent as 503, after which clients repeat a request. After a 403 they do not. The same request presents
+// an open payment again.
 const isWorthRetry: ReadonlySet<RefusalCode> = new Set([
   'PAYMENT_NOT_SENT',
   'PAYMENT_UNRESOLVED',
@@ -141,7 +151,7 @@ function headersOf({ headers }: Pick<IncomingMessage, 'headers'>) {
   return own
 }
 
-/** An error in the form that clients of model providers read. */
+/** Sends an error in the format that clients of model providers read. */
 function sendError(
   response: ServerResponse,
   status: number,

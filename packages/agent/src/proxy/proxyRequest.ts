@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { hostOrigin } from '../policy/policy.ts'
 import { methods } from '../walletWire.ts'
 
-/* A request of a program on this machine, checked before the wallet hears of it. */
+/* Checks a request of a program on this machine before it is passed to the wallet. */
 
-/** The request for the service, or why the proxy refuses it. */
+/** The request for the service, or the reason why the proxy refuses it. */
 export type ProxyRequest =
   | {
       readonly method: (typeof methods)[number]
@@ -17,14 +17,17 @@ export type ProxyRequest =
 
 export interface ProxyQuestion {
   readonly method: string | undefined
-  /** The path, not decoded. */
+  /** The path as received, not decoded. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly port: number
   readonly key: string
 }
 
-/** Accepts requests of programs that have the key. A web page has none, and its browser names its origin. */
+/**
+ * Accepts a request only with the proxy's key, and refuses requests of web pages. A page does not have the key, and its
+ * browser sends an `origin` header.
+ */
 export function readProxyRequest({ method, path, headers, port, key }: ProxyQuestion): ProxyRequest {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (!hosts.includes(headers.host ?? '')) return refuse(403, `the Host header must be ${hosts.join(' or ')}`)
@@ -53,7 +56,8 @@ function isKey(given: string, key: string): boolean {
   return timingSafeEqual(digest(given), digest(key))
 }
 
-// An open payment is found by its whole request. Clients change other headers when they retry, which would pay twice.
+// Headers that are forwarded. An open payment is found by the whole request, and clients change other headers when they
+// retry, so forwarding them could pay twice.
 const forwardedNames = [
   'accept',
   'accept-language',

@@ -13,7 +13,7 @@ export interface ServeProxyOptions {
   readonly write: (text: string) => void
 }
 
-/** Listens on this machine only, and says how a program uses the proxy. */
+/** Starts the proxy on this machine only, and prints how a program uses it. */
 export async function serveProxy({ folder, port, report, write }: ServeProxyOptions): Promise<Server> {
   await openWalletFolder(folder)
   const { policy } = await readPolicyFile(folder.policy)

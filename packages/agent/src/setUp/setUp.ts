@@ -7,7 +7,7 @@ import { openWalletFolder, type WalletFolder, writeIfAbsent } from '../walletFol
 import { readOrMakeKey } from '../walletKey.ts'
 import { hostConfigurations } from './hostConfigurations.ts'
 
-/* `mcp init`: writes the policy, makes the wallet, and prints what its owner does next. */
+/* Implements `mcp init`: writes the policy, makes the wallet, and prints the next steps for the owner. */
 
 export interface LocalService {
   readonly baseUrl: string
@@ -16,15 +16,15 @@ export interface LocalService {
 
 export interface SetUpOrder {
   readonly folder: WalletFolder
-  /** Base URL of a service that the agent may pay. Undefined: the local one, or the policy is there already. */
+  /** Base URL of a service that the agent may pay. Undefined: the service in local mode, or an existing policy is used. */
   readonly service: string | undefined
   readonly rpcUrl: string | undefined
-  /** A service in local mode on this machine, with the node of its own chain. */
+  /** Service in local mode on this machine, and the URL of its chain's node. Absent: there is no local mode. */
   readonly local?: LocalService | undefined
   readonly write: (text: string) => void
 }
 
-/** A service or an option with which no policy can be written. */
+/** The setup cannot continue, because an option is missing or wrong or the service does not answer. */
 export class SetUpProblem extends Error {
   override readonly name = 'SetUpProblem'
 }
@@ -32,7 +32,7 @@ export class SetUpProblem extends Error {
 const mainnetUrl = 'https://api.mainnet-beta.solana.com'
 const defaults = { perRequestUsd: '0.25', perDayUsd: '1' } as const
 
-/** Never replaces a policy or a key. */
+/** Sets up the folder of the wallet. Never replaces an existing policy or key. */
 export async function setUp({ folder, local, write, ...given }: SetUpOrder): Promise<void> {
   await openWalletFolder(folder)
   const isNew = await policyIsMissing(folder)
@@ -59,7 +59,7 @@ export async function setUp({ folder, local, write, ...given }: SetUpOrder): Pro
     `        ${perRequestUsd} USD a request, ${perDayUsd} USD a day (UTC), at ${Object.keys(policy.hosts).join(', ')}\n`,
   )
   write(`        only you can change it: no tool writes it\n`)
-  // Each start of local mode gives its chain another port.
+  // Report a new port, because each start of local mode uses another port for its chain.
   if (!isNew && isLocal && local.rpcUrl !== undefined && policy.rpcUrl !== local.rpcUrl)
     write(`        set its rpcUrl to ${local.rpcUrl}: the chain of local mode is no longer at ${policy.rpcUrl}\n`)
   write(hostConfigurations(folder.path))
@@ -95,7 +95,7 @@ async function policyFor(service: string, rpcUrl: string): Promise<string> {
   const content = {
     rpcUrl,
     hosts: { [host]: {} },
-    // The owner may give it the token's own name.
+    // Use a general name, which the owner may change to the name of the token.
     mints: { [mint]: { name: 'token', usdPerToken: decimalOf(priceUSD) } },
     limits: defaults,
     confirmAboveUsd: defaults.perRequestUsd,

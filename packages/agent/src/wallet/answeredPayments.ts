@@ -1,14 +1,14 @@
 import type { PaymentStore, PendingPayment } from '@tollbook/client'
 
 /**
- * A store that keeps an answered payment until the front end has received the answer. If the wallet dies between, the
- * payment is still open, and the same request gets the stored answer of the service instead of a second purchase.
+ * Keeps an answered payment open until the front end has received the answer. If the wallet process ends before that,
+ * the same request gets the stored answer of the service, not a second purchase.
  */
 export interface AnsweredPayments {
   readonly store: PaymentStore
-  /** The front end has the whole answer. */
+  /** Closes the payment in the store, because the front end has received the whole answer. */
   received(signature: string): Promise<void>
-  /** The wallet has sent the answer, or cannot: the next equal request takes the payment until it is received. */
+  /** Makes the payment available to the next equal request, because the wallet has sent the answer or cannot send it. */
   release(signature: string): void
 }
 
@@ -17,12 +17,13 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
   const store: PaymentStore = {
     ...folder,
     async close(payment, outcome) {
-      // No front end waits for the answer to a deposit.
+      // Close a deposit at once, because no front end waits for its answer.
       if (outcome === 'answered' && payment.isDeposit !== true) waiting.set(payment.signature, payment)
       else await folder.close(payment, outcome)
     },
     async pending() {
-      // A payment may be closed during the read, which then still returns it.
+      // Filter with the payments from before the read too: a payment may be closed during the read, whose result still
+      // contains it.
       const before = new Set(waiting.keys())
       const pending = await folder.pending()
       return pending.filter(({ signature }) => !before.has(signature) && !waiting.has(signature))
@@ -31,7 +32,7 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
   return {
     store,
     async received(signature) {
-      // After a restart the folder alone lists the payment.
+      // Read the folder too: after a restart only the folder has the payment.
       const payment =
         waiting.get(signature) ?? (await folder.pending()).find((pending) => pending.signature === signature)
       if (payment !== undefined) await folder.close(payment, 'answered')

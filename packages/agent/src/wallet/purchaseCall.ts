@@ -6,18 +6,21 @@ import type { FetchOrder, QuoteNote } from '../walletWire.ts'
 import { sellsTabs } from '../policy/tabOption.ts'
 import { WalletRefusal } from './refusalError.ts'
 
-/** One call of a front end, while the SDK works on it. */
+/** One call of a front end, while the SDK processes it. */
 export interface PurchaseCall {
   readonly order: FetchOrder
   readonly host: string
   readonly policy: Policy
-  /** The payment of the call, once it is signed or resumed. */
+  /** Payment of the call. Undefined until it is signed or resumed. */
   payment: PendingPayment | undefined
-  /** The most that its debit of a tab costs. A stored debit costs nothing, because its deposit was counted. */
+  /**
+   * Maximum cost of the debit if the call is paid from a tab. The stored debit has cost 0, because its deposit was
+   * counted.
+   */
   debit: Cost | undefined
 }
 
-/** The price of a call that only asked for it. It stops the SDK before it signs. */
+/** Thrown to stop the SDK before it signs, because the call requested only the price. Contains the quote. */
 export class Quoted extends Error {
   override readonly name = 'Quoted'
   readonly quote: QuoteNote
@@ -28,7 +31,10 @@ export class Quoted extends Error {
   }
 }
 
-/** Watches the steps of a payment. A throw at its offer stops it before anything is signed. */
+/**
+ * Handles each step of a payment. Throws to stop a payment, before anything is signed, if the policy does not allow the
+ * offer.
+ */
 export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void {
   if (event.kind === 'debiting') {
     requireNoTab(pathOf(event.endpoint))
@@ -36,7 +42,7 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
     checkPrice(call, { protocol: 'tab', mint: event.mint, payTo: fromTab, cost: event.cost })
   } else if (event.kind === 'quoted') {
     const { quote, cost } = event.plan
-    // The policy permits the deposit, and the SDK compares its size, its recipient and the limits.
+    // Accept a deposit here: the policy permits it, and the SDK checks its size, its recipient and the limits.
     if (event.isDeposit) return
     requireNoTab(pathOf(quote.endpoint))
     checkOffer(call, { protocol: 'tollbook', mint: quote.mint, payTo: quote.paymentWallet, cost })
@@ -47,7 +53,7 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
 }
 
-/** A model could give a tab another key, which then spends the deposit. */
+/** Refuses a request that would buy a tab. A model could give the tab another key, and spend the deposit with it. */
 export function requireNoTab(path: string): void {
   if (sellsTabs(path))
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
@@ -60,10 +66,10 @@ interface Offer {
   readonly cost: Cost
 }
 
-// The question to a person names this as the recipient of a debit.
+// Recipient of a debit, as shown in the question to a person.
 const fromTab = 'the service, from its tab'
 
-/** The cost of the payment of a call, as its price counts. */
+/** Returns the cost of the call's payment. For a debit, the maximum that it may charge. */
 export function costOf({ payment, debit }: Pick<PurchaseCall, 'payment' | 'debit'>): Cost {
   if (payment?.debit !== undefined && debit !== undefined) return debit
   return { attoUsd: BigInt(payment?.costAttoUsd ?? '0'), baseUnits: BigInt(payment?.costBaseUnits ?? '0') }
@@ -93,14 +99,14 @@ function checkPrice({ order, policy }: PurchaseCall, offer: Offer): void {
     throw new WalletRefusal('PRICE_TOO_HIGH', `the price is ${quote.usd} USD, and the call allows ${order.maxUsd}`, {
       quote,
     })
-  // The SDK refuses a price above the limit of a request, so no person is asked for it.
+  // Do not ask a person if the price is above the limit per request, because the SDK refuses it anyway.
   if (attoUsd > readUsd(policy.limits.perRequestUsd)) return
   const above = policy.confirmAboveUsd
   if (above !== undefined && attoUsd > readUsd(above) && !isAgreed(order, quote))
     throw new WalletRefusal('CONFIRMATION_NEEDED', `a payment above ${above} USD needs the owner's consent`, { quote })
 }
 
-/** Compares dollars too: the tokens may be worth more now than the person has read. */
+/** True if the person agreed to this offer. Compares the dollars too, because the tokens may have gained value since. */
 function isAgreed({ agreed }: FetchOrder, { mint, payTo, baseUnits, usd }: QuoteNote): boolean {
   if (agreed?.mint !== mint || agreed.payTo !== payTo) return false
   return BigInt(agreed.baseUnits) >= BigInt(baseUnits) && readUsd(agreed.usd) >= readUsd(usd)

@@ -24,27 +24,30 @@ import { WalletRefusal } from './refusalError.ts'
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
   readonly answered: AnsweredPayments
-  /** Each call reads the policy, so that a lowered limit applies at once. */
+  /** Reads the policy. Called for each request, so that a lowered limit applies at once. */
   readonly readPolicy: () => Promise<PolicyFile>
 }
 
 export interface Purchase {
   readonly response: Response
-  /** Undefined for an answer that was free. Known once the answer begins. */
+  /** Payment of the answer. Undefined if the answer was free. */
   readonly payment: PendingPayment | undefined
   readonly cost: Cost
 }
 
 export interface Purchases {
-  /** Makes the request of a front end and pays for it within the policy. `signal` stops it until it is signed. */
+  /**
+   * Makes the request of a front end and pays for it within the policy. `signal` stops the call until its payment is
+   * signed.
+   */
   make(order: FetchOrder, signal: AbortSignal): Promise<Purchase>
-  /** Presents an open payment again. Signs nothing. */
+  /** Presents an open payment again. Does not sign a payment. */
   retry(payment: PendingPayment): Promise<Purchase>
-  /** Tabs at the listed hosts, with their balances. `undefined`: the service does not answer. */
+  /** Returns the tabs at the listed hosts with their balances. The value is undefined if the service does not answer. */
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
-// End before a host gives up on a tool call, which is after a minute.
+// Time limits that end before a host gives up on a tool call, which is after a minute.
 const retryLimits = { totalTimeMs: 50_000, attemptTimeoutMs: 45_000 }
 const tabTimeoutMs = 5_000
 
@@ -53,12 +56,15 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   const onEvent: OnEvent = async (event) => {
     const call = assertPresent(calls.getStore(), 'a payment belongs to a call')
     watchPurchase(call, event)
-    // A service may hold its offer back until the owner has made the policy stricter.
+    // Check the policy again, because a service may delay its offer until the owner has made the policy stricter.
     if (event.kind === 'signed' && !isDeepStrictEqual((await deps.readPolicy()).policy, call.policy))
       throw new WalletRefusal('PAYMENT_NOT_SENT', 'the owner changed the policy meanwhile; repeat the request')
   }
   let current: { readonly text: string; readonly payers: Map<string, readonly PayingFetch[]> } | undefined
-  /** Payers with the same deposits are shared, so that they find the payments of each other's calls. */
+  /**
+   * Returns the payers of a policy, one for each mint. Calls with the same deposits share payers, so that each call
+   * finds the payments of the other calls.
+   */
   const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {
     if (current?.text !== text) current = { text, payers: new Map() }
     const name = JSON.stringify(tab ?? null)
@@ -76,7 +82,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
       requireNoTab(url.pathname)
       const { host } = url
       const call: PurchaseCall = { order, host, policy: file.policy, payment: undefined, debit: undefined }
-      // A quote must not open a tab.
+      // Do not use a tab for a quote, because that could open a tab.
       const tab = order.intent === 'pay' ? tabOptionFor(file.policy, host) : undefined
       const init = { ...requestInit(order), signal: untilSigned(call, signal) }
       const response = await calls.run(call, () => payInAnyMint(payersOf(file, tab), url, init))
@@ -98,7 +104,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
           const state = await payer.tabs.status(hostOrigin(host), { signal: AbortSignal.timeout(tabTimeoutMs) })
           return state === undefined ? [] : [[host, state]]
         } catch {
-          // The service does not answer, and the balance of the wallet is worth showing.
+          // Report the tab as unknown if the service does not answer, so that the other balances are still shown.
           return [[host, undefined]]
         }
       }
@@ -107,13 +113,16 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   }
 }
 
-/** The URL of a call, if its host is on the owner's list. Compares hosts as the URL parser writes them. */
+/**
+ * Returns the URL of a call if its host is on the owner's list, otherwise throws. Hosts are compared in the form that
+ * the URL parser writes.
+ */
 function requireListed(text: string, { hosts }: Policy): URL {
   if (!URL.canParse(text)) throw new WalletRefusal('URL_REFUSED', 'the URL is not absolute')
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new WalletRefusal('URL_REFUSED', 'the URL must begin with https://')
-  // A user name can make one host look like another: https://bank.example@evil.example.
+  // Refuse a user name, which can make one host look like another: https://bank.example@evil.example.
   if (url.username !== '' || url.password !== '')
     throw new WalletRefusal('URL_REFUSED', 'the URL must not name a user or a password')
   if (!Object.hasOwn(hosts, url.host))
@@ -131,7 +140,7 @@ interface PayerOptions {
   readonly tab: TabOption | undefined
 }
 
-/** A payer of one mint. All payers of a wallet share its folder, so that limits in dollars hold over all mints. */
+/** Creates a payer of one mint. All payers of a wallet share its folder, so limits in dollars cover all mints together. */
 function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, tab }: PayerOptions): PayingFetch {
   const { rpcUrl, network, limits } = policy
   const rule = assertPresent(policy.mints[mint], 'a mint of the policy has a rule')
@@ -149,7 +158,7 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, 
     expectedMint: mint,
     usdPerToken: rule.usdPerToken,
     ...(network === undefined ? {} : { expectedNetwork: network }),
-    // The owner limits what is paid; each service decides what it burns of it.
+    // Accept any burn: the owner limits the price, and each service decides its burned share.
     expectedBurnPercent: 'any',
     protocols: ['x402', 'mpp'],
     spendingLimit: {
@@ -166,13 +175,13 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, 
   })
 }
 
-/** An owner who limits a request in base units limits deposits in them too, or permits none. */
+/** True if deposits are bounded in base units, or need not be: the owner has not limited requests in base units. */
 function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits, totalBaseUnits }: MintRule): boolean {
   const sums = [perDayBaseUnits, perHostBaseUnits, totalBaseUnits]
   return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
 }
 
-/** Asks the payers in the order of the policy. A payer whose mint is not offered, held or left has signed nothing. */
+/** Tries the payers in the order of the policy. This cannot pay twice: a payer throws these errors before it signs. */
 async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: RequestInit): Promise<Response> {
   let refused: unknown
   for (const payer of payers) {
@@ -182,7 +191,7 @@ async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: Requ
       const isOtherMint = error instanceof QuoteRefused && error.problem === 'other_mint'
       const isSpent = error instanceof SpendingLimitExceeded && error.unit === 'base units'
       if (!isOtherMint && !isSpent && !(error instanceof InsufficientFunds)) throw error
-      // Prefer the error about missing tokens: it says more than that another mint is not offered.
+      // Prefer the error about missing tokens or a limit to one about a mint that is not offered.
       if (!isOtherMint || refused === undefined) refused = error
     }
   }
@@ -194,7 +203,10 @@ function requestInit({ method, headers, bodyBase64 }: FetchOrder): RequestInit {
   return { method, headers: headers.map(([name, value]): [string, string] => [name, value]), ...body }
 }
 
-/** Ends a call whose front end is gone, unless its payment is signed: then the answer is worth waiting for. */
+/**
+ * Returns a signal that stops a call whose front end has disconnected. Once the payment is signed, the call continues,
+ * so that the paid answer is kept.
+ */
 function untilSigned(call: PurchaseCall, signal: AbortSignal): AbortSignal {
   const stop = new AbortController()
   signal.addEventListener('abort', () => {

@@ -4,7 +4,7 @@ import { formatUsd } from '../attoUsd.ts'
 import { type AnswerKind, kindHeader, paymentHeader, type PaymentNote, type Refusal } from '../walletWire.ts'
 import type { Purchase } from './purchases.ts'
 
-// Headers of the connection to the service, and those that only the wallet may set.
+// Headers that are not passed on: those of the connection to the service, and those that only the wallet may set.
 const dropped = new Set([
   'connection',
   'content-encoding',
@@ -19,7 +19,7 @@ const dropped = new Set([
   paymentHeader,
 ])
 
-/** Sends the answer of the service as it came, with the payment in a header. */
+/** Sends the answer of the service with its status, headers and body. Adds the payment in a header. */
 export async function sendPurchase(
   response: ServerResponse,
   { response: answer, payment, cost }: Purchase,

@@ -14,11 +14,11 @@ import { readOrMakeKey } from '../walletKey.ts'
 import { createWalletServer } from './walletRoutes.ts'
 
 export interface WalletProcess {
-  /** Pid of the process that serves the folder. */
+  /** Process ID of the process that serves the folder. */
   readonly pid: number
-  /** Undefined if another process serves it. */
+  /** Undefined: another process serves the folder. */
   readonly server: Server | undefined
-  /** Resolves when another process has taken the folder over, for example after this one was stopped for a while. */
+  /** Resolves when another process has taken over the folder, for example after this process was suspended for a while. */
   readonly replaced: Promise<void>
   close(): Promise<void>
 }
@@ -29,12 +29,16 @@ export interface WalletProcessOptions {
   readonly clock?: Clock
 }
 
-// A process that started at the same time serves after a moment. The others are longer than the 10 s after which a lock
-// without a living holder is broken, whose pid another process may have.
+// Time to wait for the lock in each attempt. After the first, short wait, a process that started at the same time
+// serves the socket. The other waits exceed the 10 s after which a silent lock is broken, in case another process has
+// the dead holder's process ID.
 const lockWaitsMs = [500, 15_000, 15_000, 15_000]
 const privateSocket = 0o600
 
-/** Serves a wallet folder, unless another process serves it. Throws `PolicyProblem` with all mistakes of its policy. */
+/**
+ * Serves a wallet folder, unless another process serves it. Throws `PolicyProblem` with a list of all mistakes in the
+ * policy.
+ */
 export async function startWallet(options: WalletProcessOptions): Promise<WalletProcess> {
   const { folder, clock = systemClock } = options
   await openWalletFolder(folder)
@@ -72,7 +76,7 @@ async function listen(
     clock,
     report: (error) => report(describeError(error)),
   })
-  // Only the holder of the lock removes the socket of a process that was killed.
+  // Remove the socket of a killed process. This process has the lock, so no running process uses that socket.
   await rm(folder.socket, { force: true })
   server.listen(folder.socket)
   await once(server, 'listening')
@@ -84,7 +88,7 @@ async function listen(
     replaced: watch.replaced,
     async close() {
       watch.stop()
-      // Closing the server removes the socket, which may be the other process's by now.
+      // Do not close the server if the socket was replaced: closing would remove the socket of the other process.
       if (watch.isReplaced()) server.unref()
       else server.close()
       server.closeAllConnections()
@@ -95,7 +99,7 @@ async function listen(
 
 const watchMs = 5_000
 
-/** Watches whether the socket is still the one of this process. */
+/** Checks every 5 seconds whether the socket file is still the socket of this process. */
 function watchSocket(path: string, inode: number) {
   let isReplaced = false
   let timer: NodeJS.Timeout | undefined

@@ -22,17 +22,17 @@ export interface WalletDeps {
   readonly purchases: Purchases
   readonly readPolicy: () => Promise<PolicyFile>
   readonly clock: Clock
-  /** Reports bugs, and receipts that cannot be written. */
+  /** Reports bugs, and receipts that could not be written. */
   readonly report: (error: unknown) => void
 }
 
-// All front ends share this limit.
+// Maximum connections of all front ends together.
 const connectionsMax = 256
 const bodyBytesMax = 4 * 1024 * 1024
 const receiptsMax = 100
 
 type Handler = (deps: WalletDeps, response: ServerResponse, body: unknown) => Promise<void>
-/** Reads the wallet, and returns the body of its answer. */
+/** Reads the state of the wallet, and returns the body of the answer. */
 type Reader = (deps: WalletDeps) => Promise<object>
 
 const readers: Readonly<Record<string, Reader>> = {
@@ -70,12 +70,12 @@ function openNote({ signature, request, mint, costBaseUnits, signedAtMs = 0 }: P
   }
 }
 
-/** The wallet's HTTP server. It listens on a socket that only its user can reach. */
+/** Creates the HTTP server of the wallet. It listens on a socket that only the wallet's user can reach. */
 export function createWalletServer(deps: WalletDeps): Server {
   const server = createServer((request, response) => {
     void answer(deps, request, response).catch((error: unknown) => {
       const refusal = refusalOf(error)
-      // A front end that ends during its answer is not an error.
+      // Do not report an error if the front end disconnected during its answer.
       if (refusal === undefined && !response.destroyed) deps.report(error)
       if (response.headersSent) response.destroy()
       else
@@ -83,7 +83,7 @@ export function createWalletServer(deps: WalletDeps): Server {
     })
   })
   server.maxConnections = connectionsMax
-  // A paid answer may take a minute.
+  // Set no limit on the time of a request, because a paid answer may take a minute.
   server.requestTimeout = 0
   return server
 }
@@ -129,8 +129,8 @@ async function answerRetry(deps: WalletDeps, response: ServerResponse, body: unk
 }
 
 /**
- * Sends the answer. Its payment stays open until the front end confirms the answer: it may be killed between, and its
- * next equal request must not be paid again.
+ * Sends the answer. The payment stays open until the front end confirms the answer. The front end may be killed before
+ * that, and its next equal request must not be paid again.
  */
 async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Purchase): Promise<void> {
   const { payment } = purchase
@@ -142,7 +142,10 @@ async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Pur
   }
 }
 
-/** The service repeats its receipts, so a full disk must not withhold a paid answer. */
+/**
+ * Records the receipt of an answer. Reports a failed write and continues: a full disk must not withhold a paid answer,
+ * and the service can repeat its receipts.
+ */
 async function record(
   { receiptsPath, clock, report }: WalletDeps,
   payment: PendingPayment,
