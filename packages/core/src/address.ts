@@ -2,14 +2,14 @@ import { isBase58Of32Bytes } from './base58.ts'
 
 declare const addressBrand: unique symbol
 
-/** A Solana address: canonical base58 of 32 bytes. A wallet, a token account, a mint or a program. */
+/** A Solana address, of a wallet, a token account, a mint or a program: canonical base58 of 32 bytes. */
 export type Address = string & { readonly [addressBrand]: true }
 
 export function readAddress(text: string): Address | undefined {
   return isAddress(text) ? text : undefined
 }
 
-// Base58 of a fixed length has exactly one spelling per value, so what decodes to 32 bytes is canonical.
+// Every text that decodes to 32 bytes is canonical, because base58 of a fixed length has one spelling per value.
 function isAddress(text: string): text is Address {
   return isBase58Of32Bytes(text)
 }

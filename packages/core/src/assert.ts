@@ -1,20 +1,23 @@
-/** A broken assumption of our own code. The caller did not cause it, and nothing catches it to continue. */
+/** A broken assumption of this program. The caller did not cause it, and no code catches it to continue. */
 export class Bug extends Error {
   override readonly name = 'Bug'
 }
 
-/** Rejects states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside. */
+/**
+ * Throws `Bug` for a state that only a mistake in this program can cause. Never use it for input or for a failure
+ * outside the program.
+ */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)
 }
 
-/** Returns a value that the surrounding code has already proven to be present. */
+/** Returns a value that the surrounding code has proven to be present. Throws `Bug` if it is absent. */
 export function assertPresent<T>(value: T | null | undefined, expectation: string): T {
   if (value === null || value === undefined) throw new Bug(`expected that ${expectation}`)
   return value
 }
 
-/** Closes a switch: a new member of the union does not compile without its own case. */
+/** Use it in the default case of a switch: a union member without its own case then fails to compile. */
 export function assertNever(value: never): never {
   throw new Bug(`expected that every case is handled, got ${JSON.stringify(value)}`)
 }

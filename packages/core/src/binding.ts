@@ -2,15 +2,15 @@ import { sha256Base64Url } from './digest.ts'
 import { memoPrefix } from './quote.ts'
 import { type Refusal, refuseProof } from './refusal.ts'
 
-/** The memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
+/** Returns the memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
 export function memoOfSecret(secret: string): string {
   return memoPrefix + sha256Base64Url(secret)
 }
 
 /**
- * Compares the memos of a transaction with the secret that came with it. Returns the memo if the payment is bound,
- * undefined if it is plain. A landed signature is public, so neither the memo nor the secret alone proves anything.
- * Other memos are ignored: callers use them to tell equal payments apart.
+ * Compares the memos of a transaction with the presented secret. `memo` is undefined for a plain payment. Memo and
+ * secret must both be present: a landed transaction is public, so its memo alone proves nothing. Other memos are
+ * ignored, because callers use them to distinguish equal payments.
  */
 export function bindSecret(
   memos: readonly string[],

@@ -11,7 +11,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Not constant in time, so use it for public hashes and keys only. */
+/** Compares two byte arrays. The time depends on the content, so use it for public hashes and keys only. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
@@ -26,7 +26,7 @@ export function utf8Bytes(text: string): Uint8Array {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Bytes that are not UTF-8 become the replacement character. */
+/** Decodes UTF-8. Invalid bytes become the replacement character. */
 export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
@@ -35,22 +35,22 @@ export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
 }
 
-/** Undefined for anything but pairs of hexadecimal digits. */
+/** Decodes hexadecimal. Undefined if the text is not pairs of hexadecimal digits. */
 export function fromHex(text: string): Uint8Array | undefined {
   return /^([0-9a-fA-F]{2})*$/.test(text) ? hex.decode(text) : undefined
 }
 
-/** Base64 of RFC 4648, section 5, without padding. */
+/** Encodes base64url without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
   return platform.toBase64Url(bytes)
 }
 
-/** Undefined for anything but the canonical spelling without padding. */
+/** Decodes base64url without padding. Undefined for any other spelling. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   try {
     return base64urlnopad.decode(text)
   } catch {
-    // The library throws for each other spelling.
+    // The library throws for any other spelling.
     return undefined
   }
 }

@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Half of a surrogate pair has no UTF-8 encoding, so no digest binds it. */
+/** True if no string has half of a surrogate pair, which has no UTF-8 encoding, so that no digest could bind it. */
 export function isWellFormed(value: Json): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
@@ -10,16 +10,16 @@ export function isWellFormed(value: Json): boolean {
 }
 
 /**
- * RFC 8785 text: each value has exactly one encoding, so a digest of it is well defined. Storage and hashes use this
- * text's UTF-8 bytes; it is never parsed and written again to hash it.
+ * Returns RFC 8785 text, in which each value has exactly one encoding, so that its digest is well defined. Storage and
+ * hashes use the UTF-8 bytes of this text. It is never parsed and encoded again for a hash.
  */
 export function canonicalJson(value: Json): string {
   return canonicalText(value)
 }
 
 /**
- * Canonical text of data that is not JSON yet. A bigint becomes a decimal string, because JSON numbers lose digits
- * above 2^53. Undefined becomes null.
+ * Returns the canonical text of data that may not be JSON. A bigint becomes a decimal string, because JSON numbers lose
+ * digits above 2^53. Undefined becomes null.
  */
 export function canonicalText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
@@ -34,7 +34,10 @@ export function canonicalText(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
 }
 
-/** Half of a surrogate pair has no UTF-8 encoding, and so no canonical text (RFC 8785, 3.2.2.2). */
+/**
+ * Encodes a string. Throws `Bug` for half of a surrogate pair, which has no UTF-8 encoding and so no canonical text
+ * (RFC 8785, 3.2.2.2).
+ */
 function quote(text: string): string {
   assert(text.isWellFormed(), 'canonical text is well-formed Unicode')
   return JSON.stringify(text)
@@ -55,7 +58,7 @@ function objectText(members: Members): string {
 }
 
 interface Shape {
-  /** Keys in the order of the first object of this form. */
+  /** Keys of the shape, in the order of the first object with this shape. */
   readonly keys: readonly string[]
   readonly sorted: readonly SortedKey[]
 }
@@ -65,18 +68,21 @@ interface SortedKey {
   readonly quoted: string
 }
 
-// Events have some 40 shapes. Callers choose the keys of what they send, so the memory for shapes is bounded.
+// Bounds the cache of shapes. Events have about 40 shapes, but callers choose the keys of the data that they send.
 const shapesMax = 1_000
 const shapeKeysMax = 40
 const shapes = new Map<string, Shape>()
 
-/** Sorts the keys of each form once: sorting took half of the 10.8 µs in which an event is encoded. */
+/**
+ * Returns the keys in canonical order. Caches the order of each shape, because sorting took half of the 10.8 µs of
+ * encoding an event.
+ */
 function keyOrder(keys: readonly string[]): readonly SortedKey[] {
   const name = keys.join()
   const known = shapes.get(name)
-  // Two lists of keys may share a name if a key contains a comma.
+  // Compare the keys too: two lists of keys have the same name if a key contains a comma.
   if (known !== undefined && sameKeys(known.keys, keys)) return known.sorted
-  // The default order compares UTF-16 code units, as RFC 8785 asks.
+  // The default order compares UTF-16 code units, as RFC 8785 requires.
   const sorted = keys.toSorted().map((key): SortedKey => ({ key, quoted: quote(key) }))
   if (known === undefined && shapes.size < shapesMax && keys.length <= shapeKeysMax && name.length <= shapeNameMax)
     shapes.set(name, { keys, sorted })

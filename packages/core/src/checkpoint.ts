@@ -6,8 +6,8 @@ import { type Ed25519Signer, verifyEd25519 } from './ed25519.ts'
 import { hashBytes, type TreeHead } from './merkle.ts'
 
 /*
- * C2SP signed-note and tlog-checkpoint: a text with the log's name, size and root, followed by signatures.
- * Compatible with other tools of that family in both directions.
+ * Implements C2SP signed-note and tlog-checkpoint: a text with the log's name, size and root, followed by signatures.
+ * Compatible with other tools of this format, both to read and to write.
  */
 
 export interface Checkpoint extends TreeHead {
@@ -15,35 +15,38 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Expected signer, by name and key: a key may serve under several names. */
+/** Expected signer, by name and key. One key may sign under several names. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
 }
 
 /**
- * Names are parts of lines delimited by spaces, and of verifier keys delimited by plus signs. C2SP requires nothing
- * more.
+ * True if the name can be part of a note. Spaces separate the parts of a line, and plus signs the parts of a verifier
+ * key. C2SP has no other requirement.
  */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
-/** Names of our own logs must be readable, because people write them down. Other logs follow C2SP's looser rule. */
+/**
+ * True if the name is allowed for a log of this program: such names must also be readable, because people write them
+ * down. Logs of others need only fulfil C2SP.
+ */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
 }
 
 const originCharactersMax = 200
 
-/** The signed note of a checkpoint, signed by the key of its origin. */
+/** Returns the signed note of a checkpoint. The signer's key must be the key of the origin. */
 export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed25519Signer): string {
   assert(isOrigin(origin), 'an origin is a key name')
   assert(Number.isSafeInteger(size) && size >= 0 && root.length === hashBytes, 'a checkpoint has a size and a root')
   return signNote(`${origin}\n${size}\n${encodeBase64(root)}\n`, { name: origin, signer })
 }
 
-/** Signs the text with its last newline, without the empty line behind it. */
+/** Signs the text including its last newline, but without the empty line that follows. */
 export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
   const signature = signer.sign(utf8Bytes(text))
   const signed = concatBytes([keyId({ name, publicKey: signer.publicKey }), signature])
@@ -54,18 +57,21 @@ const dash = '—'
 const ed25519Type = 0x01
 const keyIdBytes = 4
 
-/** `type` is the signature type of C2SP signed-note. */
+/** Returns the key ID: 4 bytes of a hash over name, type and key. `type` is the signature type of C2SP signed-note. */
 export function keyId({ name, publicKey }: NoteVerifier, type = ed25519Type): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(type), publicKey])).subarray(0, keyIdBytes)
 }
 
-/** `<name>+<key id>+<key>`: the configuration of an outside verifier. */
+/** Returns `<name>+<key id>+<key>`, with which an external verifier is configured. */
 export function verifierKeyText(verifier: NoteVerifier): string {
   const typed = concatBytes([Uint8Array.of(ed25519Type), verifier.publicKey])
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
-/** Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is a key of this type with its own id. */
+/**
+ * Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined if the key has another type, or if the ID does
+ * not match.
+ */
 export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)
@@ -76,7 +82,7 @@ export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier 
 
 const publicKeyBytes = 32
 
-/** One line of a signed note. `keyId` has 4 bytes. */
+/** One signature line of a note. `keyId` has 4 bytes. */
 export interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array
@@ -85,15 +91,16 @@ export interface NoteSignature {
 
 /** A signed note (C2SP signed-note), parsed and not verified. */
 export interface Note {
-  /** Includes its last newline. */
+  /** Text of the note, including its last newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
 
-// A checkpoint has 200 characters, and cosignatures of 16 witnesses with post-quantum keys have 80,000.
+// Maximum characters of a note. A checkpoint has 200, and cosignatures of 16 witnesses with post-quantum keys have
+// 80,000.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
-// Control characters other than the newline, and the replacement character of invalid UTF-8.
+// Matches control characters other than newline, and the replacement character, which marks invalid UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
 export function readNote(note: string): Note | undefined {
@@ -113,7 +120,7 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Text of a note that this key has signed. If a signature of the key is invalid, the whole note is. */
+/** Returns the text of a note that this key has signed. Undefined if it has no signature of the key, or an invalid one. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
@@ -124,7 +131,7 @@ export function openNote(note: string, verifier: NoteVerifier): string | undefin
   return own.length > 0 && holds ? read.text : undefined
 }
 
-/** Content of the note, independent of its signers. Lines after the root are extensions, and ignored. */
+/** Reads a checkpoint without verifying its signatures. Ignores lines after the root, which are extensions. */
 export function readCheckpoint(note: string): Checkpoint | undefined {
   const read = readNote(note)
   return read === undefined ? undefined : readCheckpointText(read.text)
@@ -138,7 +145,7 @@ function readCheckpointText(text: string): Checkpoint | undefined {
   return { origin, size, root }
 }
 
-/** The checkpoint of a note, if this key has signed it under this name. */
+/** Returns the checkpoint of a note. Undefined unless this key has signed it, and the verifier's name is the origin. */
 export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint | undefined {
   const text = openNote(note, verifier)
   const checkpoint = text === undefined ? undefined : readCheckpointText(text)

@@ -2,9 +2,9 @@
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number
-  /** Milliseconds on a clock that never goes back; only differences mean something. */
+  /** Milliseconds on a clock that never goes back. Only differences between two values are meaningful. */
   monotonicMs(): number
-  /** Resolves after the time has passed; rejects with the signal's reason when it is aborted first. */
+  /** Resolves after the duration. Rejects if the signal is aborted first; the signal's reason is the cause. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -32,12 +32,12 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The error with which Node's timers reject. */
+/** Creates an error like the one with which Node's timers reject. */
 function abortError(signal: AbortSignal): Error {
   return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }
 
-/** ISO 8601 in UTC with milliseconds, the only form of time in bodies and answers. */
+/** Formats a time as ISO 8601 in UTC with milliseconds. Bodies and answers have times in this form only. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
  * The service signs it. Anyone can check it with the public key and this file.
  */
 
-/** Debits are positive, credits negative. */
+/** Amount with a sign: debits are positive and credits negative. */
 const signedAmount = z.string().regex(/^(0|-?[1-9]\d{0,37})$/)
 const amount = z.string().regex(/^(0|[1-9]\d{0,37})$/)
 const day = z.iso.date()
@@ -15,19 +15,22 @@ const accountLine = z.object({
   openingBaseUnits: signedAmount,
   debitBaseUnits: amount,
   creditBaseUnits: amount,
-  /** Entries of earlier months that were recorded after the close of their month. */
+  /** Sum of entries of earlier months that were recorded after the close of their month. */
   restatedBaseUnits: signedAmount,
   closingBaseUnits: signedAmount,
-  /** Value at the price of the day of each movement, in millionths of a dollar. */
+  /** Value in millionths of a dollar, at the price of the day of each movement. */
   debitAtDayPriceMicroUsd: amount,
   creditAtDayPriceMicroUsd: amount,
-  /** Value at the price of the last day. */
+  /** Value in millionths of a dollar, at the price of the last day. */
   closingAtDayPriceMicroUsd: signedAmount,
 })
 
 const total = z.object({
   baseUnits: signedAmount,
-  /** Value at the price that each payment was quoted. Null where the movement belongs to no single payment. */
+  /**
+   * Value in millionths of a dollar, at the quoted price of each payment. Null if a movement does not belong to one
+   * payment.
+   */
   atQuotedPriceMicroUsd: signedAmount.nullable(),
   atDayPriceMicroUsd: signedAmount,
 })
@@ -51,41 +54,41 @@ const totals = z.strictObject({
   paidOut: total,
   refunded: total,
   lost: total,
-  /** Deposits on tabs less what tabs paid and gave back. Absent if no tab moved. */
+  /** Deposits on tabs, less the amounts that tabs paid and returned. Absent: no tab moved. */
   prepaid: total.exactOptional(),
 })
 export type ClosingTotal = keyof z.infer<typeof totals>
 
-// One line per kind of account and per share.
+// Maximum accounts in a statement. It has one line for each kind of account and each share.
 const accountsMax = 2_000
 export const lateEntriesMax = 1_000
 
 export const closingStatement = z.object({
   format: z.literal('tollbook-closing'),
   version: z.literal(1),
-  /** The name of the log. */
+  /** Name of the log. */
   origin: z.string(),
   mint: z.string(),
   decimals: z.int().min(0).max(18),
   month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/),
-  /** `preliminary`: the month is not closed yet, and later events change the figures. */
+  /** Status of the figures. `preliminary`: the month is not closed yet, and later events will change the figures. */
   status: z.enum(['final', 'preliminary']),
-  /** End of the period in which late events still count. A later event of the month belongs to a later statement. */
+  /** Time until which late events count for this month. Events recorded later belong to a later statement. */
   closesAt: z.iso.datetime(),
-  /** Position of the last event in the figures. */
+  /** Position of the last event that the figures include. */
   position: z.int().min(0),
-  /** The checkpoint that covers these events: size, and root in base64. */
+  /** Number of events in the checkpoint that covers the figures. `root` is the root of the tree in base64. */
   treeSize: z.int().min(1),
   root: z.string(),
-  /** Mean of the quoted prices, weighted by amount. Null before the first payment. */
+  /** Mean of the quoted prices of a day, weighted by amount. Null before the first payment. */
   closingPrice: z.object({ day, priceMicroUsd: amount, forBaseUnits: amount }).nullable(),
   accounts: z.array(accountLine).max(accountsMax),
   totals,
   owedBaseUnits: signedAmount,
-  /** The first entries behind `restatedBaseUnits`. */
+  /** First entries that `restatedBaseUnits` sums up, at most 1,000. */
   restated: z.array(lateEntry).max(lateEntriesMax),
   restatedCount: z.int().min(0),
-  /** Entries of this month or an earlier one, recorded after the close. They are not in the figures above. */
+  /** Entries of this or an earlier month that were recorded after the close. The figures above do not include them. */
   recordedLater: z.array(lateEntry).max(lateEntriesMax),
   recordedLaterCount: z.int().min(0),
   issuedAt: z.iso.datetime(),
@@ -97,12 +100,12 @@ export type LateEntry = z.infer<typeof lateEntry>
 
 export const closingType = 'tollbook-closing'
 
-/** A statement with its proof: the signed note of its checkpoint, and a compact EdDSA JWS over its canonical JSON. */
+/** A statement with its proof: the signed note of the checkpoint, and a compact EdDSA JWS over the canonical JSON. */
 export const signedClosing = z.object({ statement: closingStatement, checkpoint: z.string(), jws: z.string() })
 
 export type SignedClosing = z.infer<typeof signedClosing>
 
-/** The first rule of double entry that the figures break. Undefined if they add up. */
+/** Returns the first rule of double entry that the figures break. Undefined if they add up. */
 export function findClosingProblem(statement: ClosingStatement): string | undefined {
   const { accounts } = statement
   const names = new Set(accounts.map(({ account }) => account))
@@ -124,7 +127,10 @@ function findCutProblem({ position, treeSize }: ClosingStatement): string | unde
   return position > treeSize ? `position ${position} is behind the checkpoint of ${treeSize} events` : undefined
 }
 
-/** Restated balances must equal the listed entries, unless there are too many to list. */
+/**
+ * Returns an account whose restated balance differs from the sum of the listed entries. Skips this check if there are
+ * too many entries to list.
+ */
 function findRestatementProblem({ accounts, restated, restatedCount, position }: ClosingStatement): string | undefined {
   if (restated.length !== Math.min(restatedCount, lateEntriesMax)) return 'restatedCount is not the number of entries'
   if (restated.some((entry) => entry.position > position)) return 'a restated entry is behind the position'
@@ -144,7 +150,10 @@ function sumOf<Column extends string>(rows: readonly Readonly<Record<Column, str
   return rows.reduce((sum, row) => sum + BigInt(row[column]), 0n)
 }
 
-/** The first way in which a statement does not continue the previous month's. Undefined if it does. */
+/**
+ * Returns the first difference between the opening figures of a statement and the closing figures of the previous
+ * month. Undefined if it continues that statement.
+ */
 export function findCarryProblem(statement: ClosingStatement, previous: ClosingStatement): string | undefined {
   if (previous.origin !== statement.origin || previous.mint !== statement.mint) return 'it is of another ledger'
   if (nextMonth(previous.month) !== statement.month)
@@ -162,7 +171,7 @@ export function findCarryProblem(statement: ClosingStatement, previous: ClosingS
   return fresh === undefined ? undefined : `${fresh.account} opens at ${fresh.openingBaseUnits} and was not closed`
 }
 
-/** The month after `YYYY-MM`. */
+/** Returns the month after a month, both as `YYYY-MM`. */
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
   return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`

@@ -3,8 +3,8 @@ import { keyId, type NoteVerifier, readNote, readVerifierKey } from './checkpoin
 import { verifyEd25519 } from './ed25519.ts'
 
 /*
- * C2SP tlog-cosignature, `cosignature/v1`: a witness states that this was the largest tree of the log that it had seen
- * at a time, and that the tree continues all earlier ones.
+ * Verifies C2SP tlog-cosignature, `cosignature/v1`. A witness states that this is the largest tree of the log that it
+ * has seen at a time, and that this tree continues all earlier trees.
  */
 
 const cosignatureType = 0x04
@@ -16,12 +16,12 @@ export interface Cosignature {
   readonly timeSeconds: number
 }
 
-/** `<name>+<key id>+<key>`, as a witness publishes it. Undefined for a key of another kind. */
+/** Reads the key `<name>+<key id>+<key>` that a witness publishes. Undefined for a key of another type. */
 export function readWitnessKey(text: string): NoteVerifier | undefined {
   return readVerifierKey(text, cosignatureType)
 }
 
-/** The cosignature of this witness in the note. Undefined if there is none, or if one of its signatures is invalid. */
+/** Returns the newest cosignature of this witness in the note. Undefined if there is none, or if one of them is invalid. */
 export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

@@ -11,20 +11,23 @@ export interface Ed25519PrivateJwk {
   readonly d: string
 }
 
-/** Signs as RFC 8032 specifies: the same bytes always get the same signature. */
+/** Signer by RFC 8032: the same message always gets the same signature. */
 export interface Ed25519Signer {
   readonly publicKey: Uint8Array
   sign(message: Uint8Array): Uint8Array
 }
 
-/** Keeps the private key in the closure. Asserts the length of the public key. */
+/** Creates a signer. The private key is only in its closure. Throws `Bug` if the public key has the wrong length. */
 export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')
   return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
-/** A secret key as Solana stores it: the 32-byte seed, then the public key. Undefined if the halves do not match. */
+/**
+ * Creates a signer from a secret key as Solana stores it: the 32-byte seed, then the public key. Undefined if they do
+ * not match.
+ */
 export function secretKeySigner(secretKey: Uint8Array): Ed25519Signer | undefined {
   if (secretKey.length !== seedBytes + publicKeyBytes) return undefined
   const publicKey = secretKey.slice(seedBytes)
@@ -39,7 +42,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array
 }
 
-/** False for a signature or key of the wrong length; never throws. */
+/** True if the signature is valid. False for a key or signature of the wrong length. Never throws. */
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
   return platform.verifyEd25519({ publicKey, message, signature })

@@ -5,8 +5,8 @@ export interface FaultOptions {
 }
 
 /**
- * A failure outside the program, such as a node, a database or a provider. Thrown, never returned. The outcome is then
- * unknown, so a fault never becomes a 402 (invariant I8).
+ * A failure outside the program, such as in a node, a database or a provider. It is thrown, never returned. The outcome
+ * of the call is then unknown, so a fault never becomes a 402 (invariant I8).
  */
 export class Fault extends Error {
   override readonly name: string = 'Fault'
@@ -20,7 +20,7 @@ export class Fault extends Error {
 
 const causesMax = 5
 
-/** The error and its causes, at most five. */
+/** Returns the error and its causes, five in total at most. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
   for (let each = error; chain.length < causesMax && each !== undefined && each !== null;) {
@@ -30,7 +30,7 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain
 }
 
-/** Text of an error for a person, in one line, with each cause that adds information. */
+/** Returns the text of an error for a person: one line, with each cause that adds information. */
 export function errorText(error: Error): string {
   const parts = [error.message]
   for (const cause of chainOf(error.cause).slice(0, causesMax - 1)) {
@@ -40,27 +40,33 @@ export function errorText(error: Error): string {
   return parts.join(': ')
 }
 
-/** For the failed attempts at each address of a name, Node makes an error without a message. */
+/**
+ * Returns the message of a cause. Node's error for several failed addresses has no message, so joins the messages of
+ * its attempts.
+ */
 function causeText(cause: Error): string {
   if (cause.message !== '' || !(cause instanceof AggregateError)) return cause.message
   return cause.errors.map((error) => (error instanceof Error ? error.message : String(error))).join(', ')
 }
 
-/** Text of any thrown value, for a log line, with at most five causes. */
+/** Returns a log text for any thrown value, with its causes: five errors at most. */
 export function describeError(error: unknown): string {
   return chainOf(error)
     .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : JSON.stringify(each)))
     .join(' <- ')
 }
 
-/** Code of the error or of one of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
+/** Returns the code of the error or of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
 export function errorCode(error: unknown): string | undefined {
   for (const each of chainOf(error))
     if (each instanceof Error && 'code' in each && typeof each.code === 'string') return each.code
   return undefined
 }
 
-/** ` (28P01)`, for a text that callers may read: messages of drivers name addresses and logins. Empty without a code. */
+/**
+ * Returns the code as ` (28P01)` for a text that callers may read, because messages of drivers contain addresses and
+ * logins. Empty if there is no code.
+ */
 export function codeText(error: unknown): string {
   const code = errorCode(error)
   return code !== undefined && /^[A-Z0-9_]{1,32}$/.test(code) ? ` (${code})` : ''

@@ -1,6 +1,6 @@
 /**
- * Undefined for text that is not JSON, so that a schema refuses it. The parser's error is dropped, because it quotes
- * the text.
+ * Parses JSON. Undefined for other text, which a schema then refuses. Drops the parser's error, because it quotes the
+ * text.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Undefined for bytes that are not JSON in UTF-8. */
+/** Parses JSON in UTF-8. Undefined for other bytes. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))

@@ -1,6 +1,6 @@
 import { Fault } from './fault.ts'
 
-/** A row of the ledger, or its signature, has changed since it was written. The service then sells and signs nothing. */
+/** A row of the ledger or its signature was changed after it was written. The service then stops selling and signing. */
 export class LedgerDamage extends Fault {
   override readonly name = 'LedgerDamage'
 

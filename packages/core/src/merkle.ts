@@ -3,16 +3,16 @@ import { equalBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 /*
- * The Merkle tree of RFC 6962, section 2.1, over leaf hashes (leaf.ts). Sizes and indexes count leaves; index i is the
- * event at position i + 1. Proofs are made of ranges of leaves (tiles.ts finds their hashes). The checks use the
- * algorithms of RFC 9162, which are independent of those that make the proofs.
+ * Implements the Merkle tree of RFC 6962, section 2.1, over leaf hashes (leaf.ts). Sizes and indexes count leaves.
+ * Index i is the event at position i + 1. Proofs are lists of leaf ranges, whose hashes tiles.ts finds. Verification
+ * uses the algorithms of RFC 9162, which are independent of the code that makes the proofs.
  */
 
 export const emptyRoot: Uint8Array = sha256('')
 
 export const hashBytes = 32
 
-/** The prefix 0x01 prevents an inner node from being presented as a leaf. */
+/** Returns the hash of an inner node. The prefix 0x01 prevents an inner node from being presented as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   assert(isHash(left) && isHash(right), 'a node is made of two hashes')
   nodeInput.set(left, 1)
@@ -20,10 +20,10 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeInput)
 }
 
-// Reused for each node: a new array takes as long as the hash.
+// Buffer that is used for every node, because allocating an array takes as long as the hash.
 const nodeInput = Uint8Array.of(1, ...new Uint8Array(2 * hashBytes))
 
-/** The roots of the complete subtrees, the largest first, at most log2(size). A tree grows from these alone. */
+/** Roots of the complete subtrees, the largest first; at most log2(size) + 1 hashes. They are sufficient to add leaves. */
 export interface Frontier {
   readonly size: number
   readonly peaks: readonly Uint8Array[]
@@ -31,11 +31,11 @@ export interface Frontier {
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** Adds a leaf hash, in O(log n). `leaf` is the hash and not the entry. */
+/** Adds a leaf in O(log n). `leaf` is the leaf hash, not the entry. */
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
-  // Works like binary counting: the new subtree absorbs each complete subtree of its own size.
+  // Works like binary counting: the new subtree merges with each complete subtree of the same size.
   for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(remaining), hash)
   return { size: size + 1, peaks: [...remaining, hash] }
 }
@@ -44,23 +44,26 @@ function lastOf(peaks: Uint8Array[]): Uint8Array {
   return assertPresent(peaks.pop(), 'an odd size has a peak to merge with')
 }
 
-/** Root of the tree by RFC 6962; the hash of the empty text for an empty tree. */
+/** Returns the RFC 6962 root. For an empty tree this is the hash of the empty text. */
 export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
   return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
 }
 
-/** The root over hashes that are all in memory, leaves or roots of equal subtrees. */
+/** Returns the root over hashes in memory. They must be leaf hashes, or roots of equally large subtrees. */
 export function rootOfHashes(hashes: readonly Uint8Array[]): Uint8Array {
   return rootOf(hashes.reduce(addLeaf, emptyFrontier))
 }
 
-/** Leaves `from` (included) to `to` (excluded). */
+/** Range of leaves, from `from` (included) to `to` (excluded). */
 export interface LeafRange {
   readonly from: number
   readonly to: number
 }
 
-/** The subtrees whose roots are the inclusion proof of a leaf, the leaf's sibling first (RFC 6962, 2.1.1). */
+/**
+ * Returns the subtrees whose roots are the inclusion proof of a leaf, starting with the sibling of the leaf (RFC 6962,
+ * 2.1.1).
+ */
 export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
   assert(isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size, 'the leaf is in the tree')
   return pathRanges(index, { from: 0, to: size })
@@ -82,15 +85,18 @@ function pathRanges(index: number, { from, to }: LeafRange): readonly LeafRange[
   return [...pathRanges(index, own), other]
 }
 
-/** The subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962, 2.1.2). */
+/**
+ * Returns the subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962,
+ * 2.1.2).
+ */
 export function consistencyRanges(from: number, to: number): readonly LeafRange[] {
   assert(isSize(from) && isSize(to) && from <= to, 'a tree grows from an earlier size to a later one')
   return subproofRanges(from, { from: 0, to }, true)
 }
 
 /**
- * `known` counts the leaves of the range that the earlier tree has. `whole` is true while these are all of its leaves,
- * so that its root is known.
+ * Returns the proof for one range. `known` is the number of its leaves that the earlier tree has. `whole` is true if
+ * these are all leaves of the earlier tree, whose root the verifier already has.
  */
 function subproofRanges(known: number, range: LeafRange, whole: boolean): readonly LeafRange[] {
   const { from, to } = range
@@ -105,7 +111,10 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
     : [...subproofRanges(known - split, right, false), left]
 }
 
-/** The largest power of two below a number of leaves. Counted up, because a logarithm of doubles is wrong near 2^48. */
+/**
+ * Returns the largest power of two below a number of leaves. Uses a loop, because a logarithm of doubles is wrong near
+ * 2^48.
+ */
 function splitPoint(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2
@@ -116,7 +125,7 @@ function isSize(size: number): boolean {
   return Number.isSafeInteger(size) && size > 0
 }
 
-/** `index` counts from 0, and `path` goes from the leaf to the root. */
+/** Claim that a leaf is in a tree. `index` counts from 0, and `path` goes from the leaf to the root. */
 export interface InclusionClaim {
   readonly index: number
   readonly size: number
@@ -124,7 +133,7 @@ export interface InclusionClaim {
   readonly path: readonly Uint8Array[]
 }
 
-/** The root that a path leads to; undefined when no tree of that size has such a path (RFC 9162, 2.1.3.2). */
+/** Returns the root to which a path leads. Undefined if no tree of that size has such a path (RFC 9162, 2.1.3.2). */
 export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): Uint8Array | undefined {
   const fits = isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size
   if (!fits || ![leaf, ...path].every(isHash)) return undefined
@@ -138,7 +147,10 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/** On the right edge, a node without a sibling is its own parent. Moves up to a node that is a right child. */
+/**
+ * Returns the parent of a right child, or of a node on the right edge. A node without a sibling moves up unchanged,
+ * until it is a right child.
+ */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
@@ -158,19 +170,20 @@ export interface TreeHead {
   readonly root: Uint8Array
 }
 
-/** `path` as in RFC 9162 section 2.1.4. */
+/** Claim that a later tree continues an earlier tree. `path` is the proof of RFC 9162, section 2.1.4. */
 export interface ConsistencyClaim {
   readonly earlier: TreeHead
   readonly later: TreeHead
   readonly path: readonly Uint8Array[]
 }
 
-/** True if the later tree is the earlier one with leaves added (RFC 9162, 2.1.4.2). */
+/** True if the later tree is the earlier tree with added leaves (RFC 9162, 2.1.4.2). */
 export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
   const hashes = [earlier.root, later.root, ...path]
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false
   if (earlier.size === later.size) return path.length === 0 && equalBytes(earlier.root, later.root)
-  // An earlier tree whose size is a power of two is a subtree of the later one, so the proof omits its root.
+  // Start with the earlier root if its size is a power of two. That tree is then a subtree of the later tree, and the
+  // proof omits its root.
   const [seed, ...rest] = isPowerOfTwo(earlier.size) ? [earlier.root, ...path] : path
   if (seed === undefined) return false
   let [node, last] = [earlier.size - 1, later.size - 1]

@@ -1,14 +1,17 @@
 import { assert } from './assert.ts'
 
 /*
- * Money is a bigint of base units, the smallest unit of the token: 10^-decimals of one token. Names of base units end
- * in `BaseUnits`. JavaScript numbers appear only in answers that the interface defines as numbers, and are never used
- * to compute.
+ * Money is a bigint of base units, the smallest unit of a token: 10^-decimals of one token. Names of such amounts end
+ * in `BaseUnits`. JavaScript numbers are used only where the interface defines numbers in answers, and never for
+ * computing.
  */
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
 
-/** Reads `12.5` as an integer of 10^-scale. Undefined if it is not a plain decimal or has more digits than the scale. */
+/**
+ * Reads a decimal such as `12.5` as a multiple of 10^-scale. Undefined if it is not a plain decimal, or has more
+ * decimal places than `scale`.
+ */
 export function parseDecimal(text: string, scale: number): bigint | undefined {
   const match = plainDecimal.exec(text)
   if (match === null) return undefined
@@ -20,8 +23,8 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
 const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * Reads a number as machines write it, such as `8.1178e-05`, as an integer of 10^-scale, and cuts off finer digits. Use
- * it for figures of others only: an amount of ours with too many digits is a mistake.
+ * Reads a number as machines write it, such as `8.1178e-05`, as a multiple of 10^-scale. Drops finer digits. Use it for
+ * external figures only: an amount of this program with too many digits is a bug.
  */
 export function parseRoundingDown(text: string, scale: number): bigint | undefined {
   const match = machineDecimal.exec(text)
@@ -32,7 +35,7 @@ export function parseRoundingDown(text: string, scale: number): bigint | undefin
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divideRoundingDown(digits, 10n ** BigInt(-shift))
 }
 
-/** The inverse of `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
+/** Formats a multiple of 10^-scale without trailing zeros: `(12500n, 3)` is `12.5`. The inverse of `parseDecimal`. */
 export function formatDecimal(amount: bigint, scale: number): string {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(scale + 1, '0')
@@ -41,30 +44,30 @@ export function formatDecimal(amount: bigint, scale: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** Makes the JSON numbers that the specification defines for answers. Use them for display only. */
+/** Converts an amount to a JSON number where the specification defines a number. Use it for display only. */
 export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
-/** Rounds towards positive infinity, for amounts that are promised or charged. */
+/** Divides and rounds up, for amounts that are promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
   return (total + parts - 1n) / parts
 }
 
-/** Rounds towards zero, for parts that are paid out of a sum. */
+/** Divides and rounds down, for parts that are paid out of a sum. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
   return total / parts
 }
 
-/** Cuts off the fraction, for figures of reports that may be negative. */
+/** Divides and drops the fraction, for figures of reports that may be negative. */
 export function divideTowardsZero(total: bigint, parts: bigint): bigint {
   assert(parts > 0n, 'a division has a positive divisor')
   return total / parts
 }
 
-/** Base units travel as decimal strings, because JSON numbers lose digits above 2^53. */
+/** Parses base units from a decimal string. They are sent as strings, because JSON numbers lose digits above 2^53. */
 export function parseBaseUnits(text: string): bigint {
   assert(/^(0|[1-9]\d{0,19})$/.test(text), 'base units are a plain decimal string of at most 20 digits')
   return BigInt(text)

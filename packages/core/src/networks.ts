@@ -1,7 +1,10 @@
-/** Name of the chain in CAIP-2, and in references and evidence of payments. */
+/** Name of the chain in CAIP-2, and in references to payments and their evidence. */
 export const chainName = 'solana'
 
-/** Networks in CAIP-2, the chain and 32 characters of the genesis hash, by the names that explorers and MPP use. */
+/**
+ * CAIP-2 names of the public networks: the chain and 32 characters of the genesis hash. The keys are the names in
+ * explorers and MPP.
+ */
 export const networks = {
   'mainnet-beta': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
@@ -10,12 +13,12 @@ export const networks = {
 
 export const mainnet = networks['mainnet-beta']
 
-/** Undefined for a private chain. */
+/** Returns the CAIP-2 name of a cluster. Undefined for a private chain. */
 export function networkOf(cluster: string): string | undefined {
   return Object.entries(networks).find(([name]) => name === cluster)?.[1]
 }
 
-/** Undefined for a private chain. */
+/** Returns the cluster name of a CAIP-2 network. Undefined for a private chain. */
 export function clusterOf(network: string): string | undefined {
   return Object.entries(networks).find(([, name]) => name === network)?.[0]
 }

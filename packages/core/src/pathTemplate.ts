@@ -5,19 +5,19 @@ export function segmentNames(path: string): readonly string[] {
   return [...path.matchAll(segment)].map(([, name = '']) => name)
 }
 
-/** Writes values into the segments of a path, each in percent-encoding. A segment without a value stays as it is. */
+/** Writes percent-encoded values into the segments of a path. A segment without a value stays unchanged. */
 export function fillTemplate(path: string, values: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(segment, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined) return whole
-    // The apostrophe is encoded too, so that samples can quote a path.
+    // Encode the apostrophe too, so that examples can quote the path.
     return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", '%27')
   })
 }
 
 /**
- * Returns the base path of a requested path that ends with a path of the template, such as `/gateway`. Undefined if it
- * does not. A segment without a value is none.
+ * Returns the base path in front of the template, such as `/gateway`. Undefined if the requested path does not end with
+ * the template, or has an empty value for a segment.
  */
 export function basePathOf(requested: string, template: string): string | undefined {
   const [asked, wanted] = [requested.split('/'), template.split('/')]

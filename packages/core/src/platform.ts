@@ -1,11 +1,11 @@
 /**
- * Functions that core takes from its platform. `#platform` in package.json selects native code on Node and pure
- * JavaScript elsewhere; both return the same bytes (test/core/platform.property.test.ts).
+ * Functions that core needs from its platform. `#platform` in package.json selects native code on Node and pure
+ * JavaScript elsewhere. Both return the same bytes (test/core/platform.property.test.ts).
  */
 export interface Platform {
   sha256(data: Uint8Array | string): Uint8Array
   sha256Text(data: Uint8Array | string, encoding: 'hex' | 'base64url'): string
-  /** Fills the array from the system's secure source. */
+  /** Fills the array from the secure random source of the system. */
   fillRandom(bytes: Uint8Array): void
   /** Returns a function that signs with the 32-byte seed (RFC 8032). */
   ed25519Signer(seed: Uint8Array, publicKey: Uint8Array): (message: Uint8Array) => Uint8Array

@@ -1,9 +1,9 @@
-/** Solana programs of payments. Their addresses are the same on every network. */
+/** Programs on Solana that payments use. The addresses are the same on every network. */
 export const splTokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenPrograms: ReadonlySet<string> = new Set([splTokenProgram, token2022Program])
 
-/** Version 3, which wallets use today, and version 1, which still runs. */
+/** Memo program version 3, which wallets use today. `memoPrograms` also has version 1, which still runs. */
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 export const memoPrograms: ReadonlySet<string> = new Set([memoProgram, 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'])
 

@@ -1,8 +1,7 @@
 /*
- * `bigint-buffer`, a dependency of web3.js, announces at load that its native part is missing. It is missing on
- * purpose:
- * its install script is refused, because that part has a buffer overflow without a patch (CVE-2025-3194). Each entry
- * point of a process imports this file first, so that no user tries to fix a missing part that is not needed.
+ * Suppresses a warning of `bigint-buffer`, a dependency of web3.js, that its native part is missing. That part is
+ * missing on purpose: its install script is disabled, because it has an unpatched buffer overflow (CVE-2025-3194). Each
+ * entry point of a process imports this file first, so that no user tries to fix the warning.
  */
 const announcement = 'bigint: Failed to load bindings'
 const { warn } = console

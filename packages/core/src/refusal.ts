@@ -1,38 +1,38 @@
 /**
- * A refusal is an expected rejection. It is returned, never thrown, and its code is one of this closed list. The maps
- * over the list do not compile without a status and a text for each code.
+ * A refusal is an expected rejection. It is returned, never thrown, and has one of these codes. Each code needs a
+ * status and a text: otherwise the maps of all codes do not compile.
  */
 export type RefusalCode =
-  /** This address or wallet sent too many requests: wait for `retryAfterSeconds`. */
+  /** The address or wallet sent too many requests. Wait for `retryAfterSeconds`. */
   | 'RATE_LIMITED'
-  /** Neither a wallet nor a proof was sent. */
+  /** The request has neither a wallet nor a proof. */
   | 'NO_WALLET'
-  /** A parameter is wrong; `details` names the fields. */
+  /** A parameter is wrong. `details` lists the fields. */
   | 'INVALID_REQUEST'
   /** The product cannot be sold or delivered now. Nothing was charged. */
   | 'ENDPOINT_UNAVAILABLE'
-  /** The proof buys nothing; `reason` says why. */
+  /** The proof buys nothing. `reason` states the cause. */
   | 'INVALID_PAYMENT'
-  /** The wallet holds fewer tokens than the price, so a payment fails. */
+  /** The wallet has fewer tokens than the price, so a payment would fail. */
   | 'INSUFFICIENT_BALANCE'
-  /** Another request with this proof is being served. */
+  /** Another request with this proof is in progress. */
   | 'PAYMENT_IN_PROGRESS'
-  /** The outcome of the payment is unknown. Repeat with the same proof, and do not pay again. */
+  /** The outcome of the payment is unknown. Repeat the request with the same proof. Do not pay again. */
   | 'PAYMENT_PENDING'
-  /** The key belongs to another request or payment of this wallet. */
+  /** The idempotency key belongs to another request or payment of this wallet. */
   | 'IDEMPOTENCY_KEY_REUSED'
   /** The number of the debit belongs to another request of the tab. */
   | 'TAB_NUMBER_USED'
   /** No provider has the item. The proof stays valid. */
   | 'NO_DATA'
-  /** The providers gave no usable answer. The proof stays valid. */
+  /** No provider returned a usable answer. The proof stays valid. */
   | 'UPSTREAM_FAILED'
   /** The providers did not answer in time. The proof stays valid. */
   | 'UPSTREAM_TIMEOUT'
   /** The target is in a private network, or its port or scheme is not allowed. The proof stays valid. */
   | 'TARGET_FORBIDDEN'
 
-/** Reasons why a proof buys nothing. The texts say what to do, because they often end in a program's log. */
+/** Reasons why a proof buys nothing. Each text states what to do, because it is often read only in a program's log. */
 export const invalidPaymentReasons = {
   malformed_proof:
     'x-payment-proof is not the canonical padded base64 of a signature, a signed transaction, or {signature|transaction, secret}',
@@ -91,7 +91,7 @@ export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: RefusalCode
-  /** Text for the caller, with the field or cause and the remedy. */
+  /** Text for the caller: the field or cause, and what to do. */
   readonly message: string
   readonly reason?: InvalidPaymentReason
   readonly details?: readonly FieldProblem[]
@@ -103,24 +103,24 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** Pass `retryAfterSeconds`, which becomes the Retry-After header, only where waiting helps. */
+/** Creates a refusal. Pass `retryAfterSeconds`, which becomes the Retry-After header, only if waiting helps. */
 export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
 }
 
-/** A 409. The caller has to choose another number, and to sign again. */
+/** Creates the refusal of a debit number that was already used. The caller must sign again with another number. */
 export function refuseNumberUsed(): Refusal {
   return refuse('TAB_NUMBER_USED', 'this number of the tab belongs to another request; use a new number')
 }
 
-/** A 400 that names the field, for one wrong value. */
+/** Creates a refusal for one wrong value. Its message starts with the field. */
 export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }
 
 /**
- * A refusal of a proof. `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts). Only
- * `not_found` may resolve without the caller, so only it has a time to retry.
+ * Creates the refusal of a proof. `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts).
+ * Only `not_found` may be resolved without the caller, so only it has a time to retry.
  */
 export function refuseProof(reason: Exclude<InvalidPaymentReason, 'blockhash_expired'>, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`

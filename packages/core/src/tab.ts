@@ -7,41 +7,42 @@ import { sha256 } from './digest.ts'
 import type { Price } from './quote.ts'
 
 /*
- * Tabs: a deposit that pays for many requests. A request carries one signed debit, in fixed bytes that bind the tab,
- * the number, the maximum, the time and the request. No JSON is signed, and the bytes never parse as a transaction.
+ * A tab is a deposit that pays for many requests. Each request carries one signed debit, in fixed bytes that bind the
+ * tab, the number, the maximum, the time and the request. The signed bytes are not JSON, and can never be parsed as a
+ * transaction.
  */
 
-/** The header with which a caller bounds the price of a request in US dollars. */
+/** Header by which a caller limits the price of a request, in US dollars. */
 export const maxUsdHeader = 'tab-max-usd'
 
-/** Name of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */
+/** ID of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */
 export type TabId = string
 
 export const tabIdBytes = 16
 
-/** Conditions of a tab, which the purchase of its deposit binds. Amounts are base units of the deposit's mint. */
+/** Conditions of a tab. The purchase of its deposit binds them. Amounts are base units of the deposit's mint. */
 export interface TabTerms {
-  /** Key that signs debits. Undefined: only a bearer key debits. */
+  /** Key that signs debits. Undefined: only a bearer key can debit. */
   readonly sessionKey: Address | undefined
-  /** SHA-256 in hex of the secret of the bearer key. Undefined: no bearer key. */
+  /** SHA-256 in hex of the bearer key's secret. Undefined: the tab has no bearer key. */
   readonly bearerHash: string | undefined
   readonly maxPerRequestBaseUnits: bigint
   readonly maxPerDayBaseUnits: bigint | undefined
-  /** The tab closes by itself after this moment. */
+  /** Time after which the tab is closed automatically. */
   readonly endsAtMs: number
 }
 
-/** The tab of a deposit. With terms, the deposit opens it; otherwise it tops up an open tab of the same wallet. */
+/** Deposit of a tab. With terms, the deposit opens the tab. Without terms, it tops up an open tab of the same wallet. */
 export interface TabDeposit {
   readonly tab: TabId
   readonly terms: TabTerms | undefined
 }
 
-/** The most that a tab, and all tabs together, may hold after a deposit. Base units of its mint. */
+/** Maximum balances after a deposit, of the tab and of all tabs together, in base units of the mint. */
 export interface DepositLimits {
   readonly tabBaseUnits: bigint
   readonly allBaseUnits: bigint
-  /** Price of the same deposit in every mint of tabs, by which `allBaseUnits` counts the tabs in other mints. */
+  /** Price of the same deposit in every mint of tabs. `allBaseUnits` counts tabs in other mints by these prices. */
   readonly prices: readonly Pick<Price, 'mint' | 'requiredBaseUnits'>[]
 }
 
@@ -49,40 +50,43 @@ export function tabIdOf(signature: Uint8Array): TabId {
   return encodeBase58(signature.slice(0, tabIdBytes))
 }
 
-/** Returns the bytes of an id. Base58 of a fixed length has one spelling per value, so every other text is undefined. */
+/** Returns the bytes of a tab ID. Undefined for any other text. Base58 of a fixed length has one spelling per value. */
 export function readTabId(text: string): Uint8Array | undefined {
   return decodeBase58(text, tabIdBytes)
 }
 
 export interface TabDebit {
   readonly tab: TabId
-  /** Chosen by the payer, and used once. 1 to 2^63 - 1. */
+  /** Number from 1 to 2^63 - 1 that the payer chooses and uses for one request only. */
   readonly number: bigint
-  /** The most that this request may cost. */
+  /** Maximum price of the request, in base units. */
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
 }
 
-/** Facts that the payer and the service must share for a signature to be valid. */
+/** Facts on which the payer and the service must agree, or the signature is invalid. */
 export interface TabBinding {
   readonly origin: string
   readonly mint: Address
   readonly sessionKey: Address
 }
 
-/** SHA-256 over the ledger, the mint and the key, so that a signature is useless at any other service. */
+/** Returns the SHA-256 over the ledger, the mint and the key, so that the signature is invalid at any other service. */
 export function tabTermsHash({ origin, mint, sessionKey }: TabBinding): Uint8Array {
   return sha256(canonicalJson({ mint, origin, sessionKey }))
 }
 
-/** Digest of the request as sent. `target` is the path with its query, and `bodyDigest` the SHA-256 of the body. */
+/**
+ * Returns the digest of a request as sent. `target` is the path with its query, and `bodyDigest` the SHA-256 of the
+ * body.
+ */
 export function requestDigestOf(method: string, target: string, bodyDigest: Uint8Array | undefined): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${method} ${target}\n`), bodyDigest ?? new Uint8Array()]))
 }
 
 const purpose = utf8Bytes('tollbook.tab.debit.1')
 
-/** The 116 bytes that the session key signs. Integers are big-endian. */
+/** Returns the 116 bytes that the session key signs. Integers are big-endian. */
 export function debitMessage(debit: TabDebit, termsHash: Uint8Array, requestDigest: Uint8Array): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(24))
   numbers.setBigUint64(0, debit.number)
@@ -96,7 +100,7 @@ export interface SignedDebit extends TabDebit {
   readonly signature: Uint8Array
 }
 
-/** Its base64 is the `x-payment-proof` of the request. */
+/** Writes a debit as text. The base64 of this text is the header `x-payment-proof` of the request. */
 export function writeDebit({ tab, number, maxBaseUnits, validUntilMs, signature }: SignedDebit): string {
   return ['tab1', tab, number, maxBaseUnits, validUntilMs, toBase64Url(signature)].join('.')
 }
@@ -105,7 +109,7 @@ const form =
   /^tab1\.([1-9A-HJ-NP-Za-km-z]{16,22})\.([1-9]\d{0,18})\.([1-9]\d{0,18})\.([1-9]\d{12})\.([A-Za-z0-9_-]{86})$/
 const signedMax = 2n ** 63n - 1n
 
-/** Undefined for any other text or spelling. */
+/** Parses a debit. Undefined for any other text or spelling. */
 export function readDebit(text: string): SignedDebit | undefined {
   const [, tab = '', number = '', max = '', until = '', signed = ''] = form.exec(text) ?? []
   const signature = fromBase64Url(signed)

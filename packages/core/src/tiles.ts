@@ -3,8 +3,8 @@ import { assert, assertPresent } from './assert.ts'
 import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootOf, rootOfHashes } from './merkle.ts'
 
 /*
- * The tree in tiles of 256 neighbouring hashes (C2SP tlog-tiles). Level 0 holds leaves; a hash at level L + 1 is the
- * root of a full tile at level L. Only full tiles are combined, so a full tile never changes.
+ * Stores the tree as tiles of 256 neighbouring hashes (C2SP tlog-tiles). Level 0 has the leaves. A hash at level L + 1
+ * is the root of a full tile at level L. Only full tiles have a hash above them, so no stored hash ever changes.
  */
 
 export const tileWidth = 256
@@ -16,12 +16,12 @@ export interface TileId {
 }
 
 export interface FullTile extends TileId {
-  /** 256 hashes, one after the other. */
+  /** The 256 hashes of the tile, concatenated. */
   readonly hashes: Uint8Array
   readonly root: Uint8Array
 }
 
-/** The last tile of each level, full or partial, the leaves first. A tree grows from these alone. */
+/** Last tile of each level, full or partial, starting with the leaves. It is sufficient to add leaves. */
 export interface TreeEdge {
   readonly size: number
   readonly levels: readonly (readonly Uint8Array[])[]
@@ -29,7 +29,7 @@ export interface TreeEdge {
 
 export const emptyEdge: TreeEdge = { size: 0, levels: [] }
 
-/** Positions of the hashes that form the edge of a tree of this size, by level. */
+/** Returns the positions of the hashes in the edge of a tree of this size, by level. */
 export function edgeSlices(size: number): readonly LeafRange[] {
   const slices: LeafRange[] = []
   for (let count = size; count > 0; count = Math.floor(count / tileWidth))
@@ -37,14 +37,14 @@ export function edgeSlices(size: number): readonly LeafRange[] {
   return slices
 }
 
-/** The tree after new leaves, and the tiles to store. */
+/** Result of adding leaves: the new edge, and the tiles to store. */
 export interface Growth {
   readonly edge: TreeEdge
-  /** Tiles that became full, each after the tiles below it. */
+  /** Tiles that became full, in an order in which each tile follows the tiles below it. */
   readonly tiles: readonly FullTile[]
 }
 
-/** Appends leaf hashes. Returns a copy and leaves the edge unchanged. */
+/** Adds leaf hashes. Returns a new edge and does not change `edge`. */
 export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   const levels = edge.levels.map((hashes) => [...hashes])
   const tiles: FullTile[] = []
@@ -64,7 +64,7 @@ export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   return { edge: { size, levels }, tiles }
 }
 
-/** Combines the largest subtrees first: level by level from the top. */
+/** Returns the root of the tree. The largest subtrees are at the top, so the levels are combined from the top. */
 export function rootOfEdge({ levels }: TreeEdge): Uint8Array {
   return rootOf({ peaks: levels.toReversed().flatMap((hashes) => frontierOf(hashes).peaks) })
 }
@@ -73,19 +73,19 @@ function frontierOf(hashes: readonly Uint8Array[]): Frontier {
   return hashes.reduce(addLeaf, emptyFrontier)
 }
 
-/** Number of hashes of a tile in a tree of that size; 0 if the tree does not reach it. */
+/** Returns the number of hashes in a tile of a tree of that size. 0 if the tree does not reach the tile. */
 export function widthAt({ level, index }: TileId, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
   return Math.max(0, Math.min(tileWidth, hashes))
 }
 
-/** A complete subtree: 2^height leaves, the index-th of its kind. */
+/** A complete subtree with 2^height leaves. It starts at leaf index × 2^height. */
 interface TreeNode {
   readonly height: number
   readonly index: number
 }
 
-/** Complete subtrees, the largest first. */
+/** Divides a range into complete subtrees, the largest possible from the left. */
 function nodesOf({ from, to }: LeafRange): readonly TreeNode[] {
   const nodes: TreeNode[] = []
   for (let start = from; start < to;) {
@@ -102,7 +102,7 @@ interface TileSlice extends TileId {
   readonly to: number
 }
 
-/** Location of the hashes that make the root of a subtree: at most 128 neighbours in one tile. */
+/** Returns the place of the hashes below the root of a subtree: at most 128 neighbours in one tile. */
 function sliceOf({ height, index }: TreeNode): TileSlice {
   const width = 2 ** (height % tileHeight)
   const tile = Math.floor((index * width) / tileWidth)
@@ -110,7 +110,7 @@ function sliceOf({ height, index }: TreeNode): TileSlice {
   return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
 }
 
-/** Each tile once. */
+/** Returns the tiles with the hashes of these ranges, each tile once. */
 export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
   const slices = ranges.flatMap(nodesOf).map(sliceOf)
   return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]
@@ -120,10 +120,10 @@ export function tileKey({ level, index }: TileId): string {
   return `${level}/${index}`
 }
 
-/** Hashes of the tiles, full or partial, by `tileKey`. */
+/** Hashes of tiles, full or partial. The keys are made by `tileKey`. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
-/** Hash of a range of leaves. Asserts that its tiles are present. */
+/** Returns the hash of a range of leaves. Throws `Bug` if one of its tiles is missing. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }
@@ -135,7 +135,7 @@ function hashOfNode(node: TreeNode, tiles: TileReader): Uint8Array {
   return rootOfHashes(splitHashes(hashes.subarray(from * hashBytes, to * hashBytes)))
 }
 
-/** Views of 32 bytes each, not copies. */
+/** Returns a view of each 32-byte hash. Does not copy. */
 export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   assert(hashes.length % hashBytes === 0, 'hashes have 32 bytes each')
   return Array.from({ length: hashes.length / hashBytes }, (_, k) =>
@@ -143,17 +143,20 @@ export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   )
 }
 
-/** Address of a tile: its level, or the entries themselves; and its width. */
+/** Address of a tile: its level, or `entries` for the entries of the leaves; its index; and its number of hashes. */
 export interface TilePath {
   readonly level: number | 'entries'
   readonly index: number
   readonly width: number
 }
 
-// Bounds: 63 levels, 255 hashes of a partial tile, and five groups of three digits. No ledger reaches a larger index.
+// Limits: 63 levels, 255 hashes in a partial tile, and five groups of three digits. No ledger reaches a larger index.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** Reads `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, in which 1234067 is x001/x234/067. Every tile has one spelling. */
+/**
+ * Reads `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, in which 1234067 is x001/x234/067. Undefined for any other spelling of a
+ * tile.
+ */
 export function readTilePath(text: string): TilePath | undefined {
   const [, levelText, indexText = '', widthText] = tilePath.exec(text) ?? []
   const width = widthText === undefined ? tileWidth : Number(widthText)
@@ -163,7 +166,7 @@ export function readTilePath(text: string): TilePath | undefined {
   return indexPath(index) === indexText ? { level, index, width } : undefined
 }
 
-/** The path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
+/** Returns the path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
 export function tilePathOf({ level, index, width }: TilePath): string {
   return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
 }

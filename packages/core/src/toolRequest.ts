@@ -1,8 +1,8 @@
 import type { Json } from './canonicalJson.ts'
 
 /*
- * Converts between an MCP tool call and the equal HTTP request. Both have one digest, so that a signed debit is charged
- * once over both: parameters in a query are sorted by name, and those in a body are canonical JSON.
+ * Converts an MCP tool call to the equivalent HTTP request. Both have the same digest, so that a signed debit is
+ * charged only once. In a query the parameters are sorted by name, and in a body they are canonical JSON.
  */
 
 const toolNameMax = 64
@@ -20,12 +20,12 @@ export function toolNameOf(path: string): string {
     .slice(-toolNameMax)
 }
 
-/** For a path that has several methods. */
+/** Returns the name of the tool for one method of a path that has several methods. */
 export function methodToolName(path: string, method: string): string {
   return toolNameOf(`${path}/${method.toLowerCase()}`)
 }
 
-/** Values that are not texts are JSON. */
+/** Returns the path with the values as its query, sorted by name. A value that is not text is written as JSON. */
 export function sortedTarget(path: string, values: Readonly<Record<string, Json>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))

@@ -1,7 +1,7 @@
 import { assert } from './assert.ts'
 import { divideRoundingUp } from './money.ts'
 
-/** The fee that Token-2022 withholds from each transfer, which reduces the amount that arrives. */
+/** Fee that Token-2022 withholds from each transfer. It reduces the amount that arrives. */
 export interface TransferFee {
   readonly basisPoints: number
   readonly maximumBaseUnits: bigint
@@ -9,21 +9,21 @@ export interface TransferFee {
 
 const allBasisPoints = 10_000n
 
-/** The fee of a transfer of this amount: rounded up, at most the maximum. */
+/** Returns the fee of a transfer: the share of the amount, rounded up, and at most the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const share = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
   return share < fee.maximumBaseUnits ? share : fee.maximumBaseUnits
 }
 
-/** The smallest amount to send so that at least this much arrives. */
+/** Returns the smallest amount to send so that at least `arrivingBaseUnits` arrive. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
-  // A price of one base unit is burned whole: nothing has to arrive, even where the fee takes everything.
+  // A price of one base unit is burned completely, so nothing has to arrive and nothing is sent.
   if (arrivingBaseUnits === 0n) return 0n
   const capped = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
   if (left <= 0n) return capped
-  // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts it exactly.
+  // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts this exactly.
   const uncapped = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
   return uncapped < capped ? uncapped : capped
 }
