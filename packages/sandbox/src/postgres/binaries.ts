@@ -25,13 +25,13 @@ export function findPackage(platform = `${process.platform}-${process.arch}`): s
   }
 }
 
-/** Pairs of paths below the package: the existing file, such as `native/lib/libpq.so.5.18`, and the link to it. */
+/** Pairs of paths in the package: an existing file, such as `native/lib/libpq.so.5.18`, and the link to the file. */
 const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /**
  * Returns the directory with `bin`, `lib` and `share`. npm packages cannot contain symbolic links, so the package has a
- * list of them and an install script. We do not run install scripts, which are the usual entry for an attacker. This
- * function creates the links at start instead.
+ * list of links and an install script. Install scripts are disabled, because attackers often use them, so this function
+ * creates the links at start.
  */
 export async function linkBinaries(packageDirectory: string): Promise<string> {
   const listed = links.parse(JSON.parse(await readFile(join(packageDirectory, 'native/pg-symlinks.json'), 'utf8')))

@@ -5,13 +5,13 @@ import { randomToken } from '@tollbook/core/id'
 import { type SystemUser, runAs } from './systemUser.ts'
 
 /*
- * Files next to the data directory, each prefixed with its name: `.password` (of the superuser, mode 0600), `.lock`
- * (held by its user), `.initialising-…` (while initdb runs).
+ * Three paths next to the data directory start with its name: `.password` (of the superuser, mode 0600), `.lock` (held
+ * by the running process), and `.initialising-…` (while initdb runs).
  */
 
 /**
- * Returns the real path, so that a directory has one name even if a symbolic link leads to it. Creates the parent
- * directory.
+ * Returns the real path of the data directory, so that a symbolic link does not give it a second name. Creates the
+ * parent directory.
  */
 export async function resolveDataDirectory(wanted: string): Promise<string> {
   const path = resolve(wanted)
@@ -26,7 +26,10 @@ export interface PrepareOptions {
   readonly binaries: string
 }
 
-/** Creates a cluster if there is none, and throws for a directory that is not ours. Returns the superuser's password. */
+/**
+ * Creates a cluster if the directory is missing or empty. Throws if it has other content or belongs to another user.
+ * Returns the superuser's password.
+ */
 export async function prepareDataDirectory(options: PrepareOptions): Promise<string> {
   const { dataDirectory, account } = options
   const names = await readdir(dataDirectory).catch(() => undefined)
@@ -46,12 +49,15 @@ export async function prepareDataDirectory(options: PrepareOptions): Promise<str
   return readPassword(dataDirectory)
 }
 
-/** Runs initdb in a directory of another name. If it is killed, there is no incomplete cluster under the final name. */
+/**
+ * Runs initdb in a temporary directory and renames it afterwards. If the process is killed, the final path has no
+ * incomplete cluster.
+ */
 async function initialise({ dataDirectory, account, binaries }: PrepareOptions): Promise<void> {
   const unfinished = `${dataDirectory}.initialising-`
   for (const name of await readdir(dirname(dataDirectory)))
     if (name.startsWith(basename(unfinished))) await rm(join(dirname(dataDirectory), name), { recursive: true })
-  // Use a new name each time: the initdb of a killed start may still run, and removes its directory when it fails.
+  // Use a new name each time: initdb of a killed start may still run, and removes its directory if it fails.
   const directory = `${unfinished}${randomToken()}`
   await mkdir(directory, { mode: 0o700 })
   await chown(directory, account.uid, account.gid)

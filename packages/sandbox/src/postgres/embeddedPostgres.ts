@@ -9,14 +9,14 @@ import { endEarlierPostmaster, launchPostmaster } from './postmaster.ts'
 import { type Supervisor, supervisePostmaster } from './supervisor.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** Created if absent. Some of our files are next to the directory, prefixed with its name. */
+  /** Data directory. Created if absent. The password and lock files are next to it, prefixed with its name. */
   readonly dataDirectory: string
-  /** 0 or absent: any free port. */
+  /** Port of the server. 0 or absent: any free port. */
   readonly port?: number
   readonly log: Log
-  /** Further settings as in postgresql.conf. They override ours. */
+  /** Additional settings as in postgresql.conf. They override the default settings. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Called when Postgres died and the supervisor has given up restarting it. */
+  /** Called if Postgres has ended and the supervisor has given up restarting it. */
   readonly onLost?: (error: Error) => void
   /** Directory of the npm package with the binaries. Default: the package for this machine. */
   readonly packageDirectory?: string
@@ -26,12 +26,12 @@ export interface EmbeddedPostgres {
   /** URL of the superuser with its password: loopback TCP, database `postgres`. */
   readonly adminUrl: string
   readonly port: number
-  /** Current process id of the postmaster. A restart changes it. */
+  /** Returns the process ID of the current postmaster. A restart changes it. */
   readonly pid: () => number
   urlFor(options: DatabaseLogin): string
-  /** Fast shutdown. Resolves when Postgres is down. Call it last, because it ends all open sessions. */
+  /** Runs a fast shutdown. Resolves when Postgres has ended. Call it last, because it ends all open sessions. */
   stop(): Promise<void>
-  /** Sends SIGKILL without a restart, as if the machine were lost. The data directory stays. */
+  /** Kills Postgres by SIGKILL without a restart, like a crash of the machine. The data directory remains. */
   kill(): Promise<void>
 }
 
@@ -41,12 +41,12 @@ interface DatabaseLogin {
   readonly database: string
 }
 
-/** Settings on the command line, so that a file in the data directory cannot change them. */
+/** Default settings. They are on the command line, so that a file in the data directory cannot change them. */
 const ourSettings = {
   listen_addresses: '127.0.0.1',
-  // No socket files, so that loopback TCP with a password is the only access.
+  // Create no socket files, so that loopback TCP with a password is the only access.
   unix_socket_directories: '',
-  // Set explicitly, because the ledger asserts durability (design, 3).
+  // Set durability explicitly, because the ledger requires it (design, 3).
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
@@ -54,16 +54,15 @@ const ourSettings = {
   log_timezone: 'UTC',
   lc_messages: 'C',
   default_text_search_config: 'pg_catalog.simple',
-  // `log` ranks above ERROR. Refused claims are frequent, and an ERROR in the log would include the text of the
-  // statement.
+  // Do not log errors: `log` ranks above ERROR. Refused claims are frequent, and the log of an ERROR would include the
+  // text of the statement.
   log_min_messages: 'log',
   log_line_prefix: '',
 }
 
 /**
- * Starts a real Postgres from npm under our supervision, one per data directory. It restarts when it dies, and shuts
- * down when this process ends. A pool must have an `error` handler, because a stop or restart cuts its idle
- * connections.
+ * Starts a Postgres server from npm, one for each data directory. It is restarted if it ends, and shut down when this
+ * process ends. A pool needs an `error` handler, because a stop or restart closes its idle connections.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await using opened = new AsyncDisposableStack()

@@ -9,7 +9,7 @@ import type { Log } from '@tollbook/localnet/log'
 import { type SystemUser, spawnAs } from './systemUser.ts'
 import { findCommandLine } from './processTable.ts'
 
-/** One running server process. */
+/** A running Postgres server process. */
 export interface Postmaster {
   readonly pid: number
   /** Resolves with the reason when the process has ended. Never rejects. */
@@ -25,10 +25,16 @@ export interface LaunchOptions {
   readonly log: Log
 }
 
-/** Mark on the command line of each of our postmasters. It identifies an orphan, also in the output of `ps`. */
+/**
+ * Mark on the command line of each postmaster of Tollbook. It identifies an orphaned postmaster, also in the output of
+ * `ps`.
+ */
 const clusterMark = 'cluster_name=tollbook'
 
-/** Resolves when the server accepts connections. Throws a retryable fault if the obstacle may disappear by itself. */
+/**
+ * Starts a server, and resolves when it accepts connections. Throws a retryable fault if the obstacle may disappear
+ * without intervention.
+ */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   const { dataDirectory, account, binaries, log } = options
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -51,21 +57,24 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   throw new Fault(`Postgres ${await ended} before it was ready: ${said}`, { retryable: transientObstacle.test(said) })
 }
 
-/** Includes recovery after a crash, which replays at most one checkpoint interval. */
+/** Maximum time of a start. It includes recovery after a crash, which replays at most one checkpoint interval. */
 const startTimeoutMs = 120_000
 const lastWordsTimeoutMs = 500
 
 /**
- * Obstacles that pass: the backends of a killed postmaster end within milliseconds, and a port in TIME_WAIT takes
- * longer.
+ * Obstacles that disappear: the backends of a killed postmaster end within milliseconds, and a port in TIME_WAIT is
+ * free later.
  */
 const transientObstacle = /pre-existing shared memory block|could not bind|Address already in use/
 
-/** Forwards the log of Postgres to ours. One line of it reports that connections are accepted. */
+/**
+ * Forwards the log of Postgres to the program's log. `ready` resolves at the line that reports that connections are
+ * accepted.
+ */
 function forwardLog(child: ChildProcess, log: Log) {
   const lastLines: string[] = []
   const { promise: ready, resolve } = Promise.withResolvers<'ready'>()
-  // The log ends with the last process of Postgres.
+  // The log is closed when the last process of Postgres has ended.
   const closed = new Promise<'closed'>((close) => child.once('close', () => close('closed')))
   const input = assertPresent(child.stderr, 'stderr is a pipe')
   createInterface({ input }).on('line', (line) => {
@@ -82,8 +91,8 @@ const lastLinesMax = 12
 
 /**
  * Ends the server when this process ends, also by `kill -9`, which runs no handler. The kernel then closes the pipe
- * that this shell reads, and the shell sends SIGINT, Postgres's fast shutdown. (PR_SET_PDEATHSIG would need no shell,
- * but works only on Linux and follows the thread, not the process.)
+ * from which the shell reads, and the shell sends SIGINT, the fast shutdown of Postgres. PR_SET_PDEATHSIG would need no
+ * shell, but works only on Linux, and acts at the end of the thread, not of the process.
  */
 function startWatchdog(account: SystemUser, pid: number): ChildProcess {
   const command = ['/bin/sh', '-c', 'read -r line; kill -INT "$1"', 'sh', String(pid)]
@@ -91,8 +100,8 @@ function startWatchdog(account: SystemUser, pid: number): ChildProcess {
 }
 
 /**
- * Ends an orphaned postmaster in the directory. The caller holds the claim on the directory, so a postmaster of ours
- * there has lost its owner. Its watchdog has not ended it yet, or was killed too.
+ * Ends an orphaned postmaster of Tollbook in the directory. The caller has the claim on the directory, so such a
+ * postmaster has lost its owner. Its watchdog has not ended it yet, or was killed too.
  */
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid')
@@ -100,8 +109,8 @@ export async function endEarlierPostmaster(dataDirectory: string, log: Log): Pro
   const pid = Math.abs(Number(pidText))
   const commandLine = await findCommandLine(pid)
   if (commandLine?.includes(` ${dataDirectory} `) !== true) {
-    // Remove the file, because Postgres would not start if the pid now belongs to a zombie or a new process. Another
-    // guard remains: surviving backends hold a shared memory segment whose key is the directory's inode.
+    // Remove the file, because Postgres would not start if a zombie or a new process has this process ID. There is
+    // another protection: running backends hold a shared memory segment whose key is the directory's inode.
     await rm(file, { force: true })
     return
   }
@@ -114,7 +123,7 @@ export async function endEarlierPostmaster(dataDirectory: string, log: Log): Pro
   await shutDown({ pid, ended: endOf(pid, commandLine), log })
 }
 
-/** Resolves when the process, which is not our child, has ended. */
+/** Resolves when the process has ended. It is not a child of this process, so its end must be polled. */
 async function endOf(pid: number, commandLine: string): Promise<string> {
   for (let poll = 1; poll <= pollsMax && (await findCommandLine(pid)) === commandLine; poll++) {
     await systemClock.sleep(pollEveryMs)
@@ -123,7 +132,7 @@ async function endOf(pid: number, commandLine: string): Promise<string> {
 }
 
 const pollEveryMs = 5
-/** One minute, longer than all steps of a shutdown. */
+/** Polls for one minute, which is longer than all steps of a shutdown. */
 const pollsMax = 12_000
 
 interface ShutDownOptions {
@@ -132,7 +141,7 @@ interface ShutDownOptions {
   readonly log: Log
 }
 
-/** Ends a postmaster with increasingly strong signals. All three preserve committed data. */
+/** Ends a postmaster with increasingly strong signals. With each of them, committed data is preserved. */
 async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   if ((await firstWithin(0, [ended])) !== undefined) return
   for (const { signal, waitMs } of shutDownSteps) {
@@ -143,7 +152,7 @@ async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   throw new Fault(`Postgres (process ${pid}) does not end, not even by SIGKILL`, { retryable: false })
 }
 
-/** The first outcome. Undefined if there is none within the time. */
+/** Returns the first outcome. Undefined if no promise settles within the time. */
 async function firstWithin<T>(timeoutMs: number, outcomes: readonly Promise<T>[]): Promise<T | undefined> {
   const settled = new AbortController()
   const late = systemClock.sleep(timeoutMs, settled.signal).then(() => undefined)
@@ -164,10 +173,11 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 const shutDownSteps = [
-  // Fast shutdown: ends sessions and writes a checkpoint. Usually takes 13 to 37 ms, longer with many dirty pages.
+  // Fast shutdown: ends the sessions and writes a checkpoint. Usually takes 13 to 37 ms, or longer with many dirty
+  // pages.
   { signal: 'SIGINT', waitMs: 20_000 },
-  // Immediate shutdown: no checkpoint, so the next start runs recovery. After 5 s the postmaster kills remaining
-  // children itself.
+  // Immediate shutdown without a checkpoint, so the next start runs recovery. After 5 s the postmaster kills its
+  // remaining children.
   { signal: 'SIGQUIT', waitMs: 8_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const

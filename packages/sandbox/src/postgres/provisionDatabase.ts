@@ -14,8 +14,8 @@ export const burnRole = 'tollbook_burn'
 export const signerRole = 'tollbook_fee_payer'
 
 /**
- * Creates the roles and the database as an operator would by hand (docs/operations.md). There is an owner for
- * migrations. The API, which also drops old quotes, the burn job, and the signer of network fees each have a login.
+ * Creates roles and database as an operator would by hand (docs/operations.md). The owner runs the migrations. The API,
+ * the burn job and the signer of network fees each have a login. The API also deletes old quotes.
  */
 export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
@@ -28,7 +28,7 @@ export async function createServiceDatabase(adminUrl: string, logins: DatabaseLo
   })
 }
 
-/** Called after the migrations, which create the group roles. */
+/** Grants the group roles to the logins. Call it after the migrations, which create the group roles. */
 export async function admitLogins(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)
@@ -46,7 +46,8 @@ interface Role {
 async function createRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
   const verb = rowCount === 0 ? 'create' : 'alter'
-  // DDL takes no parameters. The password is a base64url token of ours, and is still quoted.
+  // Put the password into the text, because DDL takes no parameters. It is a generated base64url token, and is quoted
+  // anyway.
   await client.query(`${verb} role ${role} ${options} password ${client.escapeLiteral(password)}`)
 }
 

@@ -5,7 +5,7 @@ import type { Postmaster } from './postmaster.ts'
 
 export interface SupervisorDeps {
   readonly launch: () => Promise<Postmaster>
-  /** Called when Postgres died and could not be restarted. */
+  /** Called if Postgres has ended and could not be restarted. */
   readonly onLost: (error: Error) => void
   readonly log: Log
   readonly clock: Clock
@@ -14,11 +14,11 @@ export interface SupervisorDeps {
 export interface Supervisor {
   readonly pid: () => number
   readonly stop: () => Promise<void>
-  /** Sends SIGKILL without a restart, as if the machine were lost. */
+  /** Kills Postgres by SIGKILL without a restart, like a crash of the machine. */
   readonly kill: () => Promise<void>
 }
 
-/** Keeps one postmaster running: restarts it whenever it ends without our request. */
+/** Keeps one postmaster running: restarts it whenever it ends without a call of `stop` or `kill`. */
 export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervisor> {
   const { log, clock } = deps
   const stopping = new AbortController()
@@ -64,9 +64,9 @@ export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervi
 }
 
 interface Patience {
-  /** True to retry after a probably permanent failure, as for a restart. False for a first start. */
+  /** True to retry even after a failure that is probably permanent. False for the first start, true for a restart. */
   readonly insist: boolean
-  /** Number of preceding launches that did not last. They count as attempts. */
+  /** Number of preceding launches that ended within a second. Each counts as a failed attempt. */
   readonly failures: number
   readonly signal: AbortSignal
 }
@@ -87,12 +87,12 @@ async function launchPatiently(deps: SupervisorDeps, { insist, failures, signal 
 }
 
 /**
- * Twelve attempts with pauses from 20 ms, doubling to 4 s, last 20 s. Within that time a backend in a long query
- * detects the postmaster's death.
+ * Maximum attempts. Twelve attempts with pauses from 20 ms, doubled up to 4 s, last 20 s. In that time a backend in a
+ * long query detects that the postmaster has ended.
  */
 const attemptsMax = 12
 const pauseMinMs = 20
 const pauseMaxMs = 4_000
 
-/** A postmaster that dies within this time counts as a failed launch. */
+/** Lifetime in milliseconds below which a launch counts as failed. */
 const shortLifetimeMs = 1_000

@@ -4,19 +4,19 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault, describeError } from '@tollbook/core/fault'
 
-/** The account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
+/** Account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
 export interface SystemUser {
   readonly name: string
   readonly uid: number
   readonly gid: number
-  /** Command words that switch to the account. Without them the process starts with `uid` and `gid`. */
+  /** Command words in front of a program that switch to the account. Empty: the process is started with `uid` and `gid`. */
   readonly prefix: readonly string[]
 }
 
 /**
- * An ordinary user runs Postgres directly. Root switches to the existing user `nobody`. The last account is `nobody`
- * with the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes last because it could
- * open every file of the machine or container.
+ * Returns the accounts to try, in order. An ordinary user runs Postgres itself. Root switches to the existing user
+ * `nobody`, and if that fails to `nobody` with the capability to enter closed directories (a 0700 /root, or one of
+ * `mktemp -d`). That account comes last because it could open every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly SystemUser[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
@@ -30,15 +30,15 @@ export async function accountsToTry(): Promise<readonly SystemUser[]> {
   ]
 }
 
-/** Every passwd file has `nobody`, nearly always with the number 65534 (macOS: -2). */
+/** Reads the IDs of `nobody`. Every passwd file has this user, usually with the number 65534 (macOS: -2). */
 async function readNobody(): Promise<{ readonly uid: number; readonly gid: number }> {
   const match = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))
   return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
 }
 
 /**
- * Finds the account that can run the programs on the data, by running one of them in 5 ms. The trial detects obstacles
- * that mode bits do not show: access lists, noexec mounts, a missing glibc.
+ * Finds an account that can run the programs and reach the data directory. It runs one program, which takes 5 ms. This
+ * trial detects obstacles that mode bits do not show: access lists, noexec mounts, a missing glibc.
  */
 export async function findAccount(binaries: string, dataDirectory: string): Promise<SystemUser> {
   const obstacles: string[] = []
@@ -63,29 +63,35 @@ interface Command {
   readonly timeoutMs: number
 }
 
-/** Runs a short program to its end. Returns undefined on success, otherwise the reason, with the program's errors. */
+/**
+ * Runs a short program until it ends. Returns undefined on success, otherwise the reason with the program's error
+ * output.
+ */
 export async function runAs(account: SystemUser, { program, words, timeoutMs }: Command): Promise<string | undefined> {
   const [file = '', ...args] = [...account.prefix, program, ...words]
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
-  // Node also throws if root in a container has lost the right to change its uid (EPERM).
+  // Node also throws if root in a container cannot change its user ID (EPERM).
   return run(file, args, { ...startOptions(account), ...limits }).then(() => undefined, describeError)
 }
 
 const run = promisify(execFile)
 
-/** Starts in `/`, because the account may be unable to enter our working directory. */
+/** Returns the options of a start. Starts in `/`, because the account may be unable to enter the working directory. */
 function startOptions({ uid, gid, prefix }: SystemUser): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   return { ...(prefix.length === 0 ? { uid, gid } : {}), cwd: '/', env: environment }
 }
 
 /**
- * Starts a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres would shut down
- * immediately, before our own requests have drained.
+ * Starts a process in a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres
+ * would shut down at once, before the open requests of this process have ended.
  */
 export function spawnAs(account: SystemUser, command: readonly string[], options: SpawnOptions): ChildProcess {
   const [program = '', ...words] = [...account.prefix, ...command]
   return spawn(program, words, { ...startOptions(account), detached: true, ...options })
 }
 
-/** Do not pass on our environment: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */
+/**
+ * Environment of the programs. It does not contain this process's variables: they include API keys, and an unrelated
+ * LD_LIBRARY_PATH would give Postgres the wrong OpenSSL.
+ */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

@@ -1,4 +1,4 @@
-/** A sample article with its time of publication. Its address at example.com does not exist. */
+/** A sample article with its time of publication. Its URL at example.com does not exist. */
 export interface Article {
   readonly category: string
   readonly title: string
@@ -6,7 +6,7 @@ export interface Article {
   readonly publishedMs: number
 }
 
-/** Titles by the categories that Tollbook sells. They contain words for which callers are likely to search. */
+/** Titles for each category that Tollbook sells. They contain words for which callers are likely to search. */
 const titles: Readonly<Record<string, readonly string[]>> = {
   business: [
     'Central bank leaves interest rates where they are, and the euro gains',
@@ -56,11 +56,11 @@ const titles: Readonly<Record<string, readonly string[]>> = {
 }
 
 const minuteMs = 60 * 1000
-// Every title appears again after this time under a new address, so that there is always news of today.
+// Interval after which each title appears again with a new URL, so that there are always news items of today.
 const repeatsMs = 6 * 60 * minuteMs
 const spacingMs = 13 * minuteMs
 
-/** Returns all articles, newest first. */
+/** Returns all articles as of this time, newest first. */
 export function articlesAt(nowMs: number): readonly Article[] {
   const all = Object.entries(titles).flatMap(([category, list]) => list.map((title) => ({ category, title })))
   return all

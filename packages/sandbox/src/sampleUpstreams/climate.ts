@@ -1,6 +1,6 @@
 import { drift, rounded } from './drift.ts'
 
-/** One state of the sky, in the codes of both providers. */
+/** State of the sky in the codes of both weather providers. */
 interface Sky {
   readonly cloudPercent: number
   readonly rainMm: number
@@ -23,10 +23,10 @@ export interface Place {
 
 const hourMs = 60 * 60 * 1000
 const yearMs = 365.25 * 24 * hourMs
-// Time from the start of the year to the coldest day in the north.
+// Time from the start of the year to the coldest day of the northern hemisphere.
 const coldestMs = 15 * 24 * hourMs
 
-/** Invented sample weather for any place on earth: warm at the equator, warmer at noon, cold in winter. */
+/** Returns invented weather for any place on earth: warm at the equator, warmer at noon, cold in winter. */
 export function weatherAt({ latitude, longitude }: Place, atMs: number) {
   const seed = `${latitude.toFixed(1)} ${longitude.toFixed(1)}`
   const inland = 18 * Math.min(1, Math.abs(latitude) / 60)

@@ -4,7 +4,10 @@ import { currencies } from './currencies.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider } from './sampleProvider.ts'
 
-/** `/coins/markets`, `/coins/list`, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with status 200. */
+/**
+ * Answers `/coins/markets`, `/coins/list`, `/coins/{id}/ohlc` and `/exchange_rates`. Like CoinGecko, omits unknown
+ * coins and answers 200.
+ */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
   const [, historyId] = /^\/api\/v3\/coins\/([^/]+)\/ohlc$/.exec(path) ?? []
   if (historyId !== undefined) return historyOf(historyId, Number(query.get('days')), nowMs)
@@ -22,7 +25,7 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
 
 const hourMs = 60 * 60 * 1000
 
-/** Returns bars, each with the time of its end. Omits bars that have not ended. */
+/** Returns bars, each with the time of its end. Omits a bar that has not ended. */
 function historyOf(id: string, days: number, nowMs: number) {
   const coin = coins.find((one) => one.id === id)
   if (coin === undefined) return json({ error: 'coin not found' }, 404)
@@ -31,7 +34,7 @@ function historyOf(id: string, days: number, nowMs: number) {
   return json(bars.map(({ startMs, open, high, low, close }) => [startMs + intervalMs, open, high, low, close]))
 }
 
-/** The price of a bitcoin in each currency. */
+/** Returns the price of one bitcoin in each currency. */
 function ratesOf(nowMs: number) {
   const [bitcoin] = coins
   const dollars = bitcoin === undefined ? 0 : figuresOf(bitcoin, nowMs).price
@@ -42,7 +45,7 @@ function ratesOf(nowMs: number) {
   ])
 }
 
-/** Selects coins by ids or by symbols. Several coins may share a symbol. */
+/** Returns the coins with these IDs or symbols. Several coins may have the same symbol. */
 function chosen(query: URLSearchParams): readonly Coin[] {
   const [ids, symbols] = [listOf(query, 'ids'), listOf(query, 'symbols')]
   return coins.filter(({ id, symbol }) => ids.includes(id) || symbols.includes(symbol.toLowerCase()))

@@ -1,19 +1,19 @@
 import { drift, rounded } from './drift.ts'
 
-/** A sample coin with its names at the three providers. The figures are invented. */
+/** A sample coin with its names at three providers. The figures are invented. */
 export interface Coin {
   readonly id: string
   readonly paprikaId: string
   readonly symbol: string
   readonly name: string
-  /** Null for an unranked coin. */
+  /** Rank by market value. Null for an unranked coin. */
   readonly rank: number | null
   readonly priceUsd: number
   readonly supply: number
   readonly volumeUsd: number
-  /** Maximum deviation of the price from its centre. */
+  /** Maximum deviation of the price from `priceUsd`, as a fraction. */
   readonly swing: number
-  /** Kraken's pair with the dollar, and its name in Kraken's answer. */
+  /** Kraken's name of the pair with the dollar. `key` is the name of the pair in Kraken's answer. */
   readonly pair: string
   readonly key: string
 }
@@ -30,7 +30,7 @@ const rows: readonly (readonly [...Names, ...Figures])[] = [
   ['dogecoin', 'doge-dogecoin', 'DOGE', 'Dogecoin', 'XDGUSD', 'XDGUSD', 9, 0.16, 152e9, 1.4e9, 0.06],
   ['litecoin', 'ltc-litecoin', 'LTC', 'Litecoin', 'LTCUSD', 'XLTCZUSD', 24, 95, 76.6e6, 4e8, 0.04],
   ['uniswap', 'uni-uniswap', 'UNI', 'Uniswap', 'UNIUSD', 'UNIUSD', 38, 7.5, 630e6, 2e8, 0.05],
-  // An invented coin, so that the answer for two coins of one symbol can be seen.
+  // An invented coin, so that an answer about two coins with the same symbol can be tested.
   ['sample-unicorn', 'uni-sample-unicorn', 'UNI', 'Sample Unicorn', '', '', null, 0.000_012, 1e9, 900, 0.2],
 ]
 
@@ -40,7 +40,7 @@ export const coins = rows.map(
   },
 )
 
-/** Open, high, low and close of `count` bars, oldest first. The last bar ends at `endMs`. */
+/** Returns open, high, low and close of `count` bars, oldest first. The last bar ends at `endMs`. */
 export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {
   return Array.from({ length: count }, (_, at) => {
     const barEndMs = endMs - (count - 1 - at) * intervalMs
@@ -63,7 +63,7 @@ export function figuresOf(coin: Coin, nowMs: number) {
   }
 }
 
-/** The price with six significant digits, which suits prices of any size. */
+/** Returns the price at a time with six significant digits, which suits large and small prices. */
 function priceOf({ symbol, id, priceUsd, swing }: Coin, atMs: number): number {
   return Number((priceUsd * (1 + swing * drift(`${symbol} ${id}`, atMs))).toPrecision(6))
 }

@@ -1,11 +1,11 @@
 import { sha256 } from '@tollbook/core/digest'
 
 const hourMs = 60 * 60 * 1000
-// Neither period divides the other, so that no day repeats the previous one.
+// Periods of the two waves. Neither divides the other, so no day repeats the previous day.
 const longPeriodMs = 31 * hourMs
 const shortPeriodMs = 5 * hourMs
 
-/** A slowly varying number from -1 to 1. It is the same on every machine for one seed and moment. */
+/** Returns a slowly varying number from -1 to 1. It depends only on seed and time, so it is the same on every machine. */
 export function drift(seed: string, atMs: number): number {
   const [first = 0, second = 0] = sha256(seed)
   const wave = (periodMs: number, phase: number) => Math.sin(2 * Math.PI * (atMs / periodMs + phase / 256))

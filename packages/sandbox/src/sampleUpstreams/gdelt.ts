@@ -2,12 +2,12 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Article, articlesAt } from './articles.ts'
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
 
-/** The article list of `/api/v2/doc/doc`. An empty result is an empty object. */
+/** Answers `/api/v2/doc/doc` with a list of articles. Like GDELT, answers an empty object if no article matches. */
 export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/api/v2/doc/doc') return plain('404 Not Found', 404)
   const asked = query.get('query') ?? ''
   const words = wordsOf(asked.replaceAll(/\bOR\b|\bsourcelang:\S+/g, ' '))
-  // All words must match, unless OR joins them. The words of a phrase count separately.
+  // Number of words that must match: one if OR joins the words, otherwise all. The words of a phrase count separately.
   const enough = /\bOR\b/.test(asked) ? 1 : words.length
   const articles = articlesAt(nowMs).filter(({ title, category }) => {
     const own = wordsOf(`${title} ${category}`)
@@ -23,7 +23,7 @@ function wordsOf(text: string): readonly string[] {
 function entryOf({ title, url, publishedMs }: Article) {
   return {
     url,
-    // GDELT puts a space before the punctuation marks of titles.
+    // Put a space before punctuation marks, as GDELT does in titles.
     title: title.replaceAll(/([:,])/g, ' $1'),
     seendate: isoTime(publishedMs)
       .replaceAll(/[-:]/g, '')

@@ -3,8 +3,8 @@ import { type Currency, currencies } from './currencies.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
 /**
- * `/0/public/Ticker` and `/0/public/OHLC`. Kraken reports errors with status 200, and its answer has another name than
- * the requested pair.
+ * Answers `/0/public/Ticker` and `/0/public/OHLC`. Like Kraken, reports errors with status 200, and uses another name
+ * in the answer than the requested pair.
  */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   const pairs = (query.get('pair') ?? '').split(',')
@@ -23,7 +23,7 @@ const unknownPair = { error: ['EQuery:Unknown asset pair'] }
 const dayMs = 24 * 60 * 60 * 1000
 const decimals = 8
 
-/** Returns bars from `since` on. The last bar has not ended. */
+/** Returns bars from `since` on. The last bar has not ended yet. */
 function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   const coin = coins.find((one) => one.pair === pair)
   if (coin === undefined) return json(unknownPair)
@@ -43,13 +43,13 @@ function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   return json({ error: [], result: { [coin.key]: rows, last: (lastMs - intervalMs) / 1_000 } })
 }
 
-/** Bid and ask of a pair, which has the dollar on either side. */
+/** Returns ask and bid of a currency pair. The dollar is the first or the second currency of the pair. */
 function rateOf({ code, perUsd, pair }: Currency) {
   const price = (pair.startsWith(code) ? 1 / perUsd : perUsd).toFixed(5)
   return { a: [price, '1000', '1000.000'], b: [price, '1000', '1000.000'] }
 }
 
-/** The last trade. */
+/** Returns the last trade of a coin: price and volume. */
 function tickerOf(coin: Coin, nowMs: number) {
   return { c: [figuresOf(coin, nowMs).price.toFixed(decimals), '0.01000000'] }
 }

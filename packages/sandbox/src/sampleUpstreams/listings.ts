@@ -1,11 +1,11 @@
 import { drift, rounded } from './drift.ts'
 
-/** A sample listing. The figures are invented. */
+/** A sample listing of a stock. The figures are invented. */
 export interface Listing {
   readonly symbol: string
   readonly name: string
   readonly exchange: Exchange
-  /** Price in the exchange's unit, for example pence in London. */
+  /** Price in the unit of the exchange, for example pence in London. */
   readonly price: number
   readonly volume: number
 }
@@ -36,17 +36,18 @@ export const listings: readonly Listing[] = [
 
 const swing = 0.015
 
-/** Sample exchanges trade around the clock, so that there is always a price of today. */
+/** Returns the price at a time. Sample exchanges trade around the clock, so that there is always a price of today. */
 export function priceAt({ symbol, price }: Listing, atMs: number): number {
   return rounded(price * (1 + swing * drift(symbol, atMs)), 2)
 }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** One bar for each of the last `count` weekdays in UTC, oldest first. The last one may not have ended. */
+/** Returns one bar for each of the last `count` weekdays in UTC, oldest first. The last bar may not have ended. */
 export function barsOf(listing: Listing, nowMs: number, count: number) {
   const todayMs = nowMs - (nowMs % dayMs)
-  // Twice as many days contain enough weekdays, with two more for a count of one at a weekend.
+  // Start with twice as many days, which contain enough weekdays. Two more days are needed for a count of one at a
+  // weekend.
   return Array.from({ length: count * 2 + 2 }, (_, back) => todayMs - back * dayMs)
     .filter((startMs) => ![0, 6].includes(new Date(startMs).getUTCDay()))
     .slice(0, count)

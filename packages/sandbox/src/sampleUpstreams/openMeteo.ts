@@ -7,7 +7,7 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
   const place = { latitude: Number(query.get('latitude')), longitude: Number(query.get('longitude')) }
   const [current, hourly] = [listOf(query, 'current'), listOf(query, 'hourly')]
   return json({
-    // Coordinates of the grid cell, which differ from the requested ones.
+    // Coordinates of the grid cell, which differ from the requested coordinates, as at Open-Meteo.
     latitude: Math.round(place.latitude * 8) / 8,
     longitude: Math.round(place.longitude * 8) / 8,
     generationtime_ms: 0.07,
@@ -51,7 +51,7 @@ function pick<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Re
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
 }
 
-/** Hours of whole days, starting at the last midnight in UTC, with one list a column. */
+/** Returns the hours of whole days as one list per column, starting at the last midnight in UTC. */
 function hoursOf(place: Place, names: readonly string[], { nowMs, days }: { nowMs: number; days: number }) {
   const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)
   const rows = times.map((atMs) => figuresOf(place, atMs))

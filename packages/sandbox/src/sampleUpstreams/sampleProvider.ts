@@ -1,6 +1,6 @@
 /**
- * One provider with the paths, members and statuses that its adapter reads. Only the figures are ours, and answers made
- * of them are labelled as samples. The function is pure, so that a test can choose the time of day.
+ * A stand-in for one provider, with the paths, members and statuses that the provider's adapter reads. The figures are
+ * invented, and answers with them are labelled as samples. The function is pure, so that a test can choose the time.
  */
 export type SampleProvider = (request: SampleRequest) => SampleReply
 
@@ -25,7 +25,7 @@ export function plain(body: string, status = 200, contentType = 'text/plain; cha
   return { status, contentType, body }
 }
 
-/** The items of a comma-separated list in lower case. Empty if the parameter is absent. */
+/** Returns the items of a comma-separated list in lower case. Empty if the parameter is absent. */
 export function listOf(query: URLSearchParams, name: string): readonly string[] {
   return query.get(name)?.toLowerCase().split(',') ?? []
 }

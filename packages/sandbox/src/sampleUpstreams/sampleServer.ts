@@ -4,16 +4,16 @@ import { listen } from '@tollbook/localnet/httpServer'
 import type { SampleProvider } from './sampleProvider.ts'
 
 export interface SampleServer {
-  /** `http://127.0.0.1:port`, without a trailing slash. */
+  /** Origin of the server, `http://127.0.0.1:port`, without a trailing slash. */
   readonly origin: string
   close(): Promise<void>
 }
 
-// The largest body is a chat of 16,000 characters with its JSON.
+// Maximum bytes of a body. The largest body is a chat of 16,000 characters in JSON.
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
-/** Serves one provider on a separate port, so that all its paths equal those of the real provider. */
+/** Serves one provider on a separate port, so that all paths are the same as at the real provider. */
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request)
@@ -22,7 +22,8 @@ export async function openSampleServer(provider: SampleProvider, clock: Clock): 
     response.writeHead(reply.status, { 'content-type': reply.contentType }).end(reply.body)
   }
   const server = createServer((request, response) => {
-    // The connection is gone, or the body is too long: only our own client sends requests here.
+    // Close the connection after an error. Only Tollbook sends requests here, so the connection was lost or the body is
+    // too long.
     void respond(request, response).catch(() => response.destroy())
   })
   const port = await listen(server, { host, port: 0 })

@@ -13,13 +13,13 @@ import type { SampleProvider } from './sampleProvider.ts'
 import { openSampleServer } from './sampleServer.ts'
 import { yahoo } from './yahoo.ts'
 
-/** Stand-ins on loopback for the providers that Tollbook queries without a key, for a machine without internet. */
+/** Stand-ins on loopback for the providers that Tollbook queries without a key. They are for a machine without internet. */
 export interface SampleUpstreams {
-  /** Addresses of the stand-ins, `http://127.0.0.1:port`, by the names of the settings `<NAME>_URL`. */
+  /** URLs of the stand-ins, `http://127.0.0.1:port`. The keys are the first part of the settings `<NAME>_URL`. */
   readonly upstreams: Readonly<Partial<Record<SampledProvider, { readonly url: string }>>>
   readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
   readonly chatServer: { readonly baseUrl: string; readonly models: typeof sampleModels }
-  /** Address of a page for screenshots. */
+  /** URL of a page for screenshots. */
   readonly pageUrl: string
   close(): Promise<void>
 }

@@ -1,7 +1,10 @@
 import { barsOf, type Listing, listings, priceAt } from './listings.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
-/** `/v8/finance/chart/{symbol}?range=`: the price of a listing, and daily bars of the range, with one list a column. */
+/**
+ * Answers `/v8/finance/chart/{symbol}?range=` with the price of a listing and daily bars of the range, one list per
+ * column.
+ */
 export const yahoo: SampleProvider = ({ path, query, nowMs }) => {
   const [, symbol] = /^\/v8\/finance\/chart\/([^/]+)$/.exec(path) ?? []
   const listing = listings.find((one) => one.symbol === symbol)
