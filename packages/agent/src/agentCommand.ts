@@ -21,7 +21,7 @@ export const agentExitCodes = { done: 0, failed: 1, usage: 2 } as const
 export interface AgentDeps {
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
-  /** Aborted by Ctrl-C and by SIGTERM. */
+  /** Signal that Ctrl-C and SIGTERM abort. */
   readonly stopped: AbortSignal
   /** Reads the address of a service in local mode on this machine, for `mcp init`. Undefined: there is no local mode. */
   readonly readLocal?: () => Promise<LocalService | undefined>

@@ -10,7 +10,7 @@ const bodyCharactersMax = 2 * 1024 * 1024
 
 const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/)
 
-/** An offer that a person has agreed to. Another mint or recipient, or a higher amount or price, needs new consent. */
+/** An offer that a person has agreed to. A different mint or recipient, or a higher amount or price, needs new consent. */
 export const agreement = z.strictObject({
   mint: z.string(),
   payTo: z.string(),
@@ -54,8 +54,8 @@ export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUs
 export const received = z.strictObject({ signature: z.string().max(128) })
 
 /**
- * Header of every answer of the wallet. It states whether the body is an answer of the service, a quote or a refusal of
- * the wallet.
+ * Header of every answer of the wallet. Its value is the kind of the body: an answer of the service, a quote, or a
+ * refusal of the wallet.
  */
 export const kindHeader = 'tollbook-wallet'
 export const kinds = ['answer', 'quote', 'refusal'] as const

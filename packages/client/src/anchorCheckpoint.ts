@@ -14,7 +14,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Pays the fee and signs the memo. Use a separate key: it needs a little SOL and no tokens. */
+  /** Key that pays the fee and signs the memo. Use a separate key: it needs only a little SOL and no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -27,12 +27,12 @@ export interface Anchor {
   readonly memo: string
 }
 
-// The memo program accepts 566 bytes, and an origin has at most 200 characters.
+// Maximum bytes that the memo program accepts. An origin has at most 200 characters.
 const memoBytesMax = 566
 
 /**
- * Returns the content of the memo: enough to find the checkpoint again, and to detect that others were shown a
- * different checkpoint.
+ * Returns the content of the memo. It is enough to find the checkpoint again, and to detect whether other readers were
+ * shown a different checkpoint.
  */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`

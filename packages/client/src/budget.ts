@@ -13,7 +13,7 @@ import {
 export interface Spending extends Cost {
   readonly host: string
   readonly atMs: number
-  /** A deposit pays for many requests: the limit per request applies to each of its debits instead. */
+  /** True for a deposit. The limit per request does not apply to a deposit, but to each debit that it pays for. */
   readonly isDeposit?: boolean
 }
 

@@ -19,7 +19,7 @@ import { buildTransaction, feePayerSignature, type signatureOf } from './solana/
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array
-  /** The transaction cannot land after this block height. */
+  /** Block height after which the transaction can no longer land. */
   readonly lastValidBlockHeight: number
 }
 
@@ -54,8 +54,8 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
 }
 
 /**
- * Returns the memo of the transaction. The quote's memo binds the payment to the quote's secret. The plain forms must
- * not carry that memo, so they get a random one.
+ * Returns the memo of the transaction. In bound form this is the quote's memo, which binds the payment to the quote's
+ * secret. The plain forms must not carry the quote's memo, so they get a random memo.
  */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()

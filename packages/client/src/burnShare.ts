@@ -1,7 +1,7 @@
 import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
 
 export const wholePerMille = 1_000n
-/** Burn of each payment by section 5.2 of the specification. */
+/** Burn of each payment in percent, by section 5.2 of the specification. */
 export const specifiedBurnPercent = 30
 
 /** Returns the burned part of an amount, rounded up: the payer is promised at least this share. */

@@ -41,8 +41,8 @@ export interface PayableQuote {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
   /**
-   * Amount to send if the mint withholds a fee, so that `transferBaseUnits` arrive. Undefined: the service announced
-   * none.
+   * Amount to send if the mint withholds a fee, so that `transferBaseUnits` arrive. Undefined: the offer has no such
+   * amount.
    */
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** Time from the arrival of the offer to its expiry. */

@@ -95,7 +95,10 @@ function readSize({ witness }: WitnessDeps, text: string): number {
   return Number(digits)
 }
 
-/** Reads the signature lines of the answer. Throws a fault if they do not sign this checkpoint. */
+/**
+ * Reads the signature lines of the answer. Throws a fault if the lines do not contain the witness's signature of this
+ * checkpoint.
+ */
 function readCosigned({ witness }: WitnessDeps, note: string, lines: string): Cosigned {
   const cosigned = `${note}${lines}`
   const cosignature = openCosignature(cosigned, witness)

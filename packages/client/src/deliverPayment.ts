@@ -85,7 +85,10 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/** Sends the transaction and waits until it has landed. Used in signature form, which presents the payment afterwards. */
+/**
+ * Sends the transaction and waits until it has landed. Only signature form needs this, because it presents a landed
+ * transaction.
+ */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment

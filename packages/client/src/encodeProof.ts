@@ -4,9 +4,9 @@ import { utf8Bytes } from '@tollbook/core/bytes'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * Form in which a payment is presented. `bound` sends the unsent transaction with the secret of the quote, so that no
- * observer of the chain can use it. `transaction` sends it without the secret. `signature` names a transaction that the
- * payer has sent.
+ * Form in which a payment is presented. `bound`: the signed transaction, not yet sent, with the secret of the quote, so
+ * that no observer of the chain can use it. `transaction`: the transaction without the secret. `signature`: the
+ * signature of a transaction that the payer has already sent.
  */
 export const proofForms = ['bound', 'transaction', 'signature'] as const
 export type ProofForm = (typeof proofForms)[number]

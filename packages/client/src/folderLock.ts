@@ -23,7 +23,8 @@ interface LockQuestion {
 export const waitSuffix = '.wait'
 
 const pollMs = 50
-// An answer may take three minutes, so 15 minutes are enough for five processes in front of this one.
+// Maximum wait for a lock, in milliseconds. An answer may take three minutes, and several processes may wait in front
+// of this one.
 const waitMaxMs = 900_000
 const beatMs = 2_000
 // Five heartbeat intervals, because a busy machine may miss one or two.
@@ -90,8 +91,8 @@ async function tryTake({ path, own }: LockFile): Promise<boolean> {
 }
 
 /**
- * Moves the lock aside; only one of several processes succeeds. If the moved file is a newer lock of another process,
- * puts it back.
+ * Moves the lock aside. Only one of several processes succeeds. If another process has taken the lock in the meantime,
+ * puts the moved file back.
  */
 async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
   const moved = await unlessCode(
@@ -115,7 +116,10 @@ export function isGone(holder: string): boolean {
   }
 }
 
-/** Updates the time of the lock file. Ignores a missing file, because another process has then broken the lock. */
+/**
+ * Updates the time of the lock file. Ignores errors, because another process may have broken the lock and removed the
+ * file.
+ */
 async function touch(path: string, clock: Clock): Promise<void> {
   const seconds = clock.nowMs() / 1000
   await utimes(path, seconds, seconds).catch(() => undefined)

@@ -69,7 +69,7 @@ function tokensText({ mint, decimals, requiredBaseUnits, tokenSymbol, tokenSourc
 }
 
 const solDecimals = 9
-// Round up to 0.00001 SOL: 5,000 lamports are shown as 0.00001 SOL.
+// Step to which small amounts are rounded up, in lamports: 5,000 lamports are shown as 0.00001 SOL.
 const shownLamports = 10_000n
 const shownRentLamports = 100_000n
 

@@ -13,7 +13,7 @@ export interface WholeAnswer {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Consequence of an answer for the payment whose proof was presented. */
+/** Meaning of an answer for the payment whose proof was presented. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
   /** The same proof may be presented again. `unspent` is true if the service said that the proof stays valid. */
@@ -58,8 +58,8 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
       // A lagging node may already show the balance after a payment, but not yet the payment.
       return proof.confirmed ? again : { kind: 'refused', reason: 'INSUFFICIENT_BALANCE' }
     case 'IDEMPOTENCY_KEY_REUSED':
-      // The service checks the key before it takes a payment. So a payment that landed earlier can still buy the same
-      // answer under another key.
+      // The service checks the key before it takes a payment. So a payment that landed earlier is unspent, and can buy
+      // the answer under another key.
       return proof.confirmed ? { kind: 'unspent' } : { kind: 'refused', reason: code }
     case 'UPSTREAM_FAILED':
     case 'UPSTREAM_TIMEOUT':
@@ -80,8 +80,8 @@ export function mayHeal(status: number): boolean {
 }
 
 /**
- * True if the headers of a streamed answer belong to this payment: they contain the path of its receipt. For other
- * payment protocols, true if the headers state that the payment was settled.
+ * True if the headers of a streamed answer contain the path of this payment's receipt. For another payment protocol,
+ * true if the headers state that the payment was settled.
  */
 export function isStreamFor({ signature, protocol, debit }: StreamProof, { status, headers }: Response): boolean {
   if (status !== 200) return false

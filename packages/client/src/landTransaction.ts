@@ -49,7 +49,7 @@ export async function landTransaction(deps: LandDeps, order: LandOrder): Promise
     if (status === 'not_found') {
       const isExpired = poll % expiryEvery === 0 && (await fateOf(deps.chain, order)) === 'never'
       if (isExpired) return { outcome: 'expired' }
-      // Ignore the result of sending again: the status decides.
+      // Ignore the result of sending again, because the status decides whether the transaction has landed.
       if (poll % resendEvery === 0) await unlessFault(deps.chain.send(order.transaction, { preflight: false }))
     }
     await deps.clock.sleep(pollMs, deps.signal)

@@ -4,7 +4,7 @@ import { hasCode } from './fileError.ts'
 
 /**
  * Makes a folder and its parents. Node's `recursive` option retries without end if the system refuses a folder whose
- * parent exists, as below /proc or in an automounter's directory.
+ * parent exists, for example below /proc or in the directory of an automounter.
  */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   const failure = await tryMake(path, mode)

@@ -37,7 +37,7 @@ export function createOpenPayments(store: PaymentStore | undefined) {
   }
   return {
     /**
-     * Waits for the turn of this order, then returns the open payment that an earlier call made for the same request,
+     * Waits for the turn of this order. Then returns the open payment that an earlier call made for the same request,
      * so that the request is not paid twice. Call `leave` when the call or the payment has ended.
      */
     async enter(request: PayableRequest, wallet: string) {
@@ -67,8 +67,8 @@ export function createOpenPayments(store: PaymentStore | undefined) {
       await leave(payment)
     },
     /**
-     * Ends the use of a payment: it has its answer, or its call ended without one. A later call may take an open
-     * payment.
+     * Stops the use of a payment, because it has its answer or its call ended without an answer. A later call may take
+     * an open payment.
      */
     leave,
   }

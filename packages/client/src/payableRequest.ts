@@ -52,8 +52,8 @@ const proofHeader = 'x-payment-proof'
 const keyHeader = 'idempotency-key'
 
 /**
- * True if the body has no content type and `fetch` would send it as text/plain. It is then sent as JSON, because every
- * body of a Tollbook request is JSON.
+ * True for a body without a content type, if it is text, bytes or absent. Such a request is sent as JSON, like every
+ * Tollbook request. `fetch` would send text as text/plain.
  */
 function isUnnamedJson(init: RequestInit | undefined): boolean {
   const hasType = new Headers(init?.headers).has('content-type')

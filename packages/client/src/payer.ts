@@ -147,8 +147,8 @@ export function createPayer(options: PayingFetchOptions): Payer {
 }
 
 /**
- * Requires a limit that bounds deposits, because the limit per request does not. If the limit per request has base
- * units, one of the other limits must have them too.
+ * Requires a limit that bounds deposits, because the limit per request does not. If the limit per request is in base
+ * units, one of the other limits must be in base units too.
  */
 function requireTabLimits({ tab, expectedPaymentWallet, spendingLimit }: PayingFetchOptions): void {
   if (tab === undefined || tab.depositUsd === 0) return

@@ -139,7 +139,10 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/** Pays an offer of another payment protocol. Limits, store and the rule of one payment for each answer are the same. */
+/**
+ * Pays an offer of another payment protocol. Limits and store are the same as for a quote, and one payment buys one
+ * answer.
+ */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored } = order
   const offeredAtMs = payer.clock.monotonicMs()

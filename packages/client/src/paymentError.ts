@@ -24,7 +24,7 @@ export interface LastAnswer {
 
 /**
  * A signed payment was sent and has no answer. The error carries the payment with its proof on purpose. A proof in a
- * log can be stolen until it is used, but without a copy the payment would be lost.
+ * log could be stolen before it is used, but without a copy of the proof the payment is lost.
  */
 export abstract class PaymentError extends Error {
   abstract readonly code: 'PAYMENT_REFUSED' | 'PAYMENT_UNRESOLVED' | 'PAYMENT_UNSPENT'

@@ -22,8 +22,8 @@ export interface PaymentFolder extends PaymentStore {
 
 /**
  * Opens a payment store in a folder, which several processes may share. If they make equal requests, one process pays
- * and the others wait. Spending limits hold together, because each line is appended whole and all processes read the
- * same order.
+ * and the others wait. Spending limits cover all processes, because each line is appended whole and all processes read
+ * the same order.
  *
  * @example
  *   ;```ts
@@ -92,7 +92,7 @@ export function openPaymentFolder(
   }
 }
 
-// Only the user may read the folder, because a proof is worth its price until it is used.
+// Only the user may read the folder, because anyone who reads a proof could use it.
 const privateFolder = 0o700
 const privateFile = 0o600
 

@@ -9,8 +9,8 @@ import { readPendingPayment } from './pendingPayment.ts'
 
 /*
  * Turns of the processes that share a payment folder, for one order at a time. If a payment is answered while other
- * processes wait, its file is left for them, so that they present it too. If the file is lost, a waiting process pays
- * once more, and still gets its answer.
+ * processes wait, its file is left for the waiting processes, which present the same payment. If the file is lost, a
+ * waiting process pays again.
  */
 
 const privateFolder = 0o700

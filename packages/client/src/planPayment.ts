@@ -27,7 +27,7 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
     return quoteProblem('token_program_wrong', `the mint belongs to ${mint.tokenProgram}, not ${quote.tokenProgram}`)
   if (mint.decimals !== quote.decimals)
     return quoteProblem('decimals_wrong', `the mint has ${mint.decimals} decimals, not ${quote.decimals}`)
-  // Check the owner, because an account can be transferred: tokens sent to another owner would not count as paid.
+  // Check the owner, because the owner of an account can change: tokens sent to another owner would not count as paid.
   if (paymentTokenAccount.state === 'present' && paymentTokenAccount.owner !== quote.paymentWallet)
     return quoteProblem('token_account_wrong', `its token account belongs to ${paymentTokenAccount.owner}`)
   const sentBaseUnits = sentAmount(quote, mint)

@@ -132,8 +132,8 @@ function retryAfterMsOf({ verdict }: Attempt): number | undefined {
 const servedPauseMinMs = 1_000
 
 /**
- * True while another request with this proof is in progress. Such an attempt is not counted, because only time helps:
- * the lease of a dead process lasts a minute.
+ * True while another request with this proof is in progress. Such an attempt is not counted, because only waiting
+ * helps: the lease of a dead process lasts a minute.
  */
 function isBeingServed(attempt: Attempt): boolean {
   const pauseMs = retryAfterMsOf(attempt)

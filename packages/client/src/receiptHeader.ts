@@ -2,8 +2,8 @@ import { fromBase64Url } from '@tollbook/core/bytes'
 import { parseJson } from './readBody.ts'
 
 /**
- * Reads the receipt of an answer without an envelope, such as a picture, from its header. Undefined if there is none.
- * The receipt is not verified here.
+ * Reads the receipt of an answer without an envelope, such as a picture, from its header. Undefined if there is no
+ * receipt. Does not verify the receipt.
  *
  * @example
  *   ;```ts

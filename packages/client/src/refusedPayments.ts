@@ -19,9 +19,9 @@ interface RefusedDeps {
 const checkedMax = 20
 
 /**
- * Tracks payments that a service refused after they were signed, by this process and by others of the store. A service
- * could refuse a transaction and send it later. So its amount counts against the limits until the chain proves, after
- * 90 seconds at most, that it cannot land.
+ * Tracks payments that a service refused after they were signed, including payments of other processes in the store. A
+ * service could refuse a transaction and send it later. So its amount counts against the limits until the chain proves
+ * that it cannot land, which takes at most 90 seconds.
  */
 export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const held = new Map<string, Reservation>()
@@ -30,8 +30,8 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const giveBack = async (): Promise<boolean> => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
-    // Skip payments of other protocols. Their signature on chain is the fee payer's, which the payer does not have, so
-    // it cannot prove that they never landed.
+    // Skip payments of other protocols. Only the service has the fee payer's signature, by which the transaction could
+    // be found on chain.
     const open = [...refused.values()].filter(
       ({ signature, protocol }) => protocol === undefined && !landed.has(signature),
     )
@@ -49,7 +49,7 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
     return held.delete(signature) || store !== undefined
   }
   return {
-    /** Keeps the reserved amount of a signed payment. */
+    /** Stores the reservation of a signed payment. It is released if the payment is refused and can no longer land. */
     hold: (signature: string, reservation: Reservation) => void held.set(signature, reservation),
     async add(payment: PendingPayment) {
       await open.close(payment, 'refused')

@@ -57,7 +57,8 @@ async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array 
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
     return payload
   } catch {
-    // jose throws a different error for each defect. Treat all of them as an invalid signature.
+    // Ignore the error: jose throws a different error for each defect, and all of them mean that the signature is
+    // invalid.
     return undefined
   }
 }

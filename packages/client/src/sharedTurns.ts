@@ -14,8 +14,8 @@ export interface SharedTurn {
 const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
 
 /**
- * Shares turns between the calls of one payer. A call with its own idempotency key does not share: it waits for the
- * turn like another process.
+ * Shares turns between the calls of one payer. A call with an idempotency key does not share a turn, but waits like
+ * another process.
  */
 export function createSharedTurns(store: PaymentStore | undefined) {
   const shared = new Map<string, SharedTurn>()
@@ -63,7 +63,7 @@ export function createSharedTurns(store: PaymentStore | undefined) {
         over.abort()
       }
     },
-    /** Extends the turn for an open payment, until `leave`. */
+    /** Extends the current turn of an order for an open payment, until `leave`. Undefined if the order has no turn. */
     hold(order: string): SharedTurn | undefined {
       const turn = current.get(order)
       if (turn !== undefined) turn.users++

@@ -3,8 +3,8 @@ import type { PaymentStore } from './paymentStore.ts'
 export type StoredSpendings = ReturnType<typeof readStoredSpendings>
 
 /**
- * Reads the spending of all payers of a store, in any process. Each payment reads it again. Payments in another mint
- * than the expected one have no base units, because limits in base units cover one mint.
+ * Reads the spending of all payers of a store, in any process. Each payment reads the spending again. Payments in
+ * another mint than the expected mint count no base units, because limits in base units cover one mint.
  */
 export function readStoredSpendings(store: PaymentStore | undefined, expectedMint: string | undefined) {
   const own = new Set<string>()

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { PayerFault } from './errorCode.ts'
 
-/** Deadline and signal of one step. The first of them ends it. */
+/** Deadline and signal of one step. The step ends at the deadline or when the signal is aborted. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number

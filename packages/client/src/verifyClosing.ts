@@ -30,7 +30,7 @@ export type ClosingProblem =
   | 'keys_malformed'
   /** The signature does not cover the given figures. */
   | 'signature_invalid'
-  /** The key was not valid when the statement was issued. */
+  /** The signing key was not valid when the statement was issued. */
   | 'key_out_of_period'
   /** None of the given keys signed the checkpoint. */
   | 'checkpoint_unsigned'

@@ -8,9 +8,9 @@ export function memoOfSecret(secret: string): string {
 }
 
 /**
- * Compares the memos of a transaction with the presented secret. `memo` is undefined for a plain payment. Memo and
- * secret must both be present: a landed transaction is public, so its memo alone proves nothing. Other memos are
- * ignored, because callers use them to distinguish equal payments.
+ * Compares the memos of a transaction with the presented secret. `memo` is undefined for a plain payment. A landed
+ * transaction is public, so its memo proves nothing without the secret. Memos without the prefix are ignored, because
+ * callers use them to distinguish equal payments.
  */
 export function bindSecret(
   memos: readonly string[],

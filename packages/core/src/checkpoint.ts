@@ -30,8 +30,8 @@ function isKeyName(text: string): boolean {
 }
 
 /**
- * True if the name is allowed for a log of this program: such names must also be readable, because people write them
- * down. Logs of others need only fulfil C2SP.
+ * True if the name is allowed for a log of Tollbook. Such names must be readable, because people write them down. Logs
+ * of other programs need only fulfil C2SP.
  */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)

@@ -128,8 +128,8 @@ function findCutProblem({ position, treeSize }: ClosingStatement): string | unde
 }
 
 /**
- * Returns an account whose restated balance differs from the sum of the listed entries. Skips this check if there are
- * too many entries to list.
+ * Returns the first difference between the restated balances and the listed entries. Does not compare the balances if
+ * there are too many entries to list.
  */
 function findRestatementProblem({ accounts, restated, restatedCount, position }: ClosingStatement): string | undefined {
   if (restated.length !== Math.min(restatedCount, lateEntriesMax)) return 'restatedCount is not the number of entries'
@@ -171,7 +171,7 @@ export function findCarryProblem(statement: ClosingStatement, previous: ClosingS
   return fresh === undefined ? undefined : `${fresh.account} opens at ${fresh.openingBaseUnits} and was not closed`
 }
 
-/** Returns the month after a month, both as `YYYY-MM`. */
+/** Returns the following month. Both months are written as `YYYY-MM`. */
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
   return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`

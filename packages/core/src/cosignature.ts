@@ -4,7 +4,7 @@ import { verifyEd25519 } from './ed25519.ts'
 
 /*
  * Verifies C2SP tlog-cosignature, `cosignature/v1`. A witness states that this is the largest tree of the log that it
- * has seen at a time, and that this tree continues all earlier trees.
+ * has seen so far. It also states that the tree continues all earlier trees.
  */
 
 const cosignatureType = 0x04

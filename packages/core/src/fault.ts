@@ -20,7 +20,7 @@ export class Fault extends Error {
 
 const causesMax = 5
 
-/** Returns the error and its causes, five in total at most. */
+/** Returns the error and its causes, at most five values in total. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
   for (let each = error; chain.length < causesMax && each !== undefined && each !== null;) {

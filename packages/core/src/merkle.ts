@@ -23,7 +23,10 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
 // Buffer that is used for every node, because allocating an array takes as long as the hash.
 const nodeInput = Uint8Array.of(1, ...new Uint8Array(2 * hashBytes))
 
-/** Roots of the complete subtrees, the largest first; at most log2(size) + 1 hashes. They are sufficient to add leaves. */
+/**
+ * Roots of the complete subtrees, the largest first. There are at most log2(size) + 1 of them. Leaves can be added to a
+ * tree with its frontier alone.
+ */
 export interface Frontier {
   readonly size: number
   readonly peaks: readonly Uint8Array[]
@@ -49,7 +52,7 @@ export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
   return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
 }
 
-/** Returns the root over hashes in memory. They must be leaf hashes, or roots of equally large subtrees. */
+/** Returns the root over hashes in memory. The hashes must be leaf hashes, or roots of subtrees of equal size. */
 export function rootOfHashes(hashes: readonly Uint8Array[]): Uint8Array {
   return rootOf(hashes.reduce(addLeaf, emptyFrontier))
 }

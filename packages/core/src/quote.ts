@@ -50,7 +50,7 @@ export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
 }
 
-/** Returns only the fields of a price, without those of a list or a quote, for a settlement. */
+/** Returns the price without the fields of a price list or a quote, for a settlement. */
 export function plainPrice(price: Price): Price {
   const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
   const { requiredBaseUnits, burnBaseUnits, shares, tokenBurn } = price

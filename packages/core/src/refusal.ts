@@ -21,7 +21,7 @@ export type RefusalCode =
   | 'PAYMENT_PENDING'
   /** The idempotency key belongs to another request or payment of this wallet. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The number of the debit belongs to another request of the tab. */
+  /** The debit number belongs to another request of the tab. */
   | 'TAB_NUMBER_USED'
   /** No provider has the item. The proof stays valid. */
   | 'NO_DATA'

@@ -21,7 +21,10 @@ export interface FullTile extends TileId {
   readonly root: Uint8Array
 }
 
-/** Last tile of each level, full or partial, starting with the leaves. It is sufficient to add leaves. */
+/**
+ * Last tile of each level, full or partial, starting with the leaves. Leaves can be added to a tree with its edge
+ * alone.
+ */
 export interface TreeEdge {
   readonly size: number
   readonly levels: readonly (readonly Uint8Array[])[]
@@ -150,7 +153,8 @@ export interface TilePath {
   readonly width: number
 }
 
-// Limits: 63 levels, 255 hashes in a partial tile, and five groups of three digits. No ledger reaches a larger index.
+// Limits: levels up to 63, 255 hashes in a partial tile, and five groups of three digits. No ledger reaches a larger
+// index.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 /**

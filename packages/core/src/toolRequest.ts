@@ -8,8 +8,8 @@ import type { Json } from './canonicalJson.ts'
 const toolNameMax = 64
 
 /**
- * Returns the name of the tool for a path: `/api/data/crypto` is `data_crypto`. Hosts allow 64 letters, digits, `_` and
- * `-`.
+ * Returns the name of the tool for a path: `/api/data/crypto` is `data_crypto`. MCP hosts allow 64 characters: letters,
+ * digits, `_` and `-`.
  */
 export function toolNameOf(path: string): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'api')

@@ -80,7 +80,10 @@ export const receiptBody = z.object({
   burned: baseUnitsText,
   /** Amount that the service burns later. Present if the payer sent the whole price and burned nothing. */
   burnOwed: baseUnitsText.exactOptional(),
-  /** Present for a payment in dollars. All other amounts are base units of this mint, and none of them is burned. */
+  /**
+   * Present for a payment in dollars. All other amounts are base units of this mint, and no part of these amounts is
+   * burned.
+   */
   currency: z
     .object({
       mint: z.string(),

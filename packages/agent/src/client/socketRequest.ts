@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { accessProblem } from '../policy/policyFile.ts'
 
-// Limit of the response headers: those of a service and those that the wallet adds.
+// Maximum bytes of response headers. The wallet adds headers to the headers of the service.
 const headerBytesMax = 64 * 1024
 const statusTimeoutMs = 5_000
 

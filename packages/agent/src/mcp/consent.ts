@@ -50,7 +50,7 @@ export function createConsent(): Consent {
   }
 }
 
-/** True if this call contains an answer of the person. With no agreement, the person refused. */
+/** True if this call contains an answer of the person. If there is no agreement, the person refused. */
 export function wasAsked({ mcpReq }: ServerContext): boolean {
   return mcpReq.inputResponses !== undefined
 }

@@ -115,8 +115,8 @@ function checkHost(host: string, context: z.RefinementCtx): void {
 }
 
 /**
- * Returns the origin of a listed host. Only this machine is reached without TLS, because a proof is worth its price
- * until it is used.
+ * Returns the origin of a listed host. Only this machine is reached without TLS, because anyone who reads a proof could
+ * use it.
  */
 export function hostOrigin(host: string): string {
   return `${/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? 'http' : 'https'}://${host}`

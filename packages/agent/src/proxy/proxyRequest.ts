@@ -56,8 +56,8 @@ function isKey(given: string, key: string): boolean {
   return timingSafeEqual(digest(given), digest(key))
 }
 
-// Headers that are forwarded. An open payment is found by the whole request, and clients change other headers when they
-// retry, so forwarding them could pay twice.
+// Headers that are forwarded. An open payment is found by the whole request. Clients change other headers when they
+// retry, so a forwarded change would lead to a second payment.
 const forwardedNames = [
   'accept',
   'accept-language',

@@ -15,7 +15,7 @@ export interface PayCommandDeps {
   readonly paymentFolder: string
   /** Reads the defaults of a local mode on this machine. Resolves to undefined if no local mode runs. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>
-  /** Aborted by Ctrl-C. */
+  /** Signal that Ctrl-C aborts. */
   readonly interrupted: AbortSignal
   readonly clock?: Clock
 }

@@ -40,7 +40,7 @@ async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayme
     tabFolder,
     ...(clock === undefined ? {} : { clock }),
     async onEvent(event) {
-      // Store the payment before it leaves, so that a crash of this process cannot lose it.
+      // Store the payment before it is sent, so that a crash of this process cannot lose it.
       if (event.kind === 'signed' || event.kind === 'resumed') await stored.keep(event.payment)
       reportProgress(deps, event)
     },

@@ -123,7 +123,8 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   }
   const inToken = createPayingFetch({ ...common, ...(mint === undefined ? {} : { expectedMint: mint }) })
-  // The chain of local mode is announced as devnet, because standard x402 clients accept no other test network.
+  // Expect the network name of devnet: local mode uses it for its chain, because standard x402 clients accept only the
+  // names of public networks.
   const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: networks.devnet }
   const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
   const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)

@@ -2,8 +2,9 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import type { TransferFee } from '@tollbook/core/transferFee'
 
 /*
- * Accounts of the two token programs. A Token-2022 account has the classic layout, padding to 165 bytes for a mint, one
- * byte for the kind of account, and a list of extensions: type, length and data, each number as a little-endian u16.
+ * Reads accounts of the two token programs. A Token-2022 account has the classic layout, then for a mint padding to 165
+ * bytes. One byte for the kind of account follows, and a list of extensions: type, length and data. Type and length are
+ * little-endian u16.
  */
 
 export interface MintState {

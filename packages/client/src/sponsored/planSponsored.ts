@@ -78,8 +78,8 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
   return { network: facts.network, token: { mint, tokenProgram, decimals }, destination }
 }
 
-// Compute limits of the standard clients of both protocols. The instructions also have the order of these clients,
-// because a service may compare them.
+// Compute limits of the standard clients of both protocols. The order of the instructions is also the order of these
+// clients, because a service may compare it.
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 

@@ -16,7 +16,7 @@ export interface SponsoredOffer {
   readonly payTo: Address
   readonly feePayer: Address
   readonly amountBaseUnits: bigint
-  /** Undefined if the transaction must have no memo. */
+  /** Memo that the transaction must have. Undefined: no memo. */
   readonly memo: string | undefined
   readonly lifetimeMs: number
   /** Present if the payment is sent in `_meta` of a tool call. Absent: it is sent in a header. */

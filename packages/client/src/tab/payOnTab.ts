@@ -106,7 +106,8 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   const question = { service, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
   if (record === undefined) return undefined
-  // The tab may be in another mint than expected, if its deposit was refused in the first mint.
+  // Use the actual mint of the tab. It differs from the expected mint if the deposit could not be paid in the first
+  // mint.
   const actual = mint === record.opened.mint ? terms : await termsIn(payer, quote, record.opened.mint)
   if (actual === undefined) return undefined
 
@@ -159,9 +160,9 @@ interface DebitOrder {
 }
 
 /**
- * Presents a debit. Returns the answer, the reason why the tab was not debited, or the error about the request. The
- * last two charged nothing. Throws a refusal that follows a lost answer: the lost request may still arrive, and another
- * payment could then pay the order twice.
+ * Presents a debit. Returns the answer, the reason why the tab was not debited, or the error about the request. Nothing
+ * was charged in the last two cases. Throws a refusal that follows a lost answer: the lost request may still arrive,
+ * and another payment could then pay the order twice.
  */
 async function presentDebit(
   payer: Payer,

@@ -62,8 +62,8 @@ export interface DebitQuestion {
 const validMs = 60_000
 
 /**
- * Signs one debit with a random number. Its cost is 0, because the limits already counted the deposit. It is stored and
- * presented like a payment. The number prevents a second charge after a lost answer.
+ * Signs one debit with a random number. The debit costs 0, because the limits already counted the deposit. The debit is
+ * stored and presented like a payment. The number prevents a second charge after a lost answer.
  */
 export function signDebit({ record, request, signed, ...terms }: DebitQuestion): PendingPayment {
   const { idempotencyKey, maxBaseUnits, nowMs } = terms

@@ -30,8 +30,8 @@ const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /**
  * Returns the directory with `bin`, `lib` and `share`. npm packages cannot contain symbolic links, so the package has a
- * list of links and an install script. Install scripts are disabled, because attackers often use them, so this function
- * creates the links at start.
+ * list of links and an install script. Install scripts are disabled, because attackers often use them. This function
+ * therefore creates the links at start.
  */
 export async function linkBinaries(packageDirectory: string): Promise<string> {
   const listed = links.parse(JSON.parse(await readFile(join(packageDirectory, 'native/pg-symlinks.json'), 'utf8')))

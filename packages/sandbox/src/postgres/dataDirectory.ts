@@ -5,8 +5,8 @@ import { randomToken } from '@tollbook/core/id'
 import { type SystemUser, runAs } from './systemUser.ts'
 
 /*
- * Three paths next to the data directory start with its name: `.password` (of the superuser, mode 0600), `.lock` (held
- * by the running process), and `.initialising-…` (while initdb runs).
+ * Files next to the data directory, whose names start with its name. `.password`: password of the superuser, mode 0600.
+ * `.lock`: held by the running process. `.initialising-…`: directory in which initdb runs.
  */
 
 /**

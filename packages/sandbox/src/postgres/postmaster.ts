@@ -141,7 +141,7 @@ interface ShutDownOptions {
   readonly log: Log
 }
 
-/** Ends a postmaster with increasingly strong signals. With each of them, committed data is preserved. */
+/** Ends a postmaster with increasingly strong signals. Each of the three signals preserves committed data. */
 async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   if ((await firstWithin(0, [ended])) !== undefined) return
   for (const { signal, waitMs } of shutDownSteps) {

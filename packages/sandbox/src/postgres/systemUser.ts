@@ -14,9 +14,9 @@ export interface SystemUser {
 }
 
 /**
- * Returns the accounts to try, in order. An ordinary user runs Postgres itself. Root switches to the existing user
- * `nobody`, and if that fails to `nobody` with the capability to enter closed directories (a 0700 /root, or one of
- * `mktemp -d`). That account comes last because it could open every file of the machine or container.
+ * Returns the accounts to try, in order. An ordinary user runs Postgres without a switch. Root switches to the existing
+ * user `nobody`. The last account is `nobody` with the capability to enter closed directories (a 0700 /root, or one of
+ * `mktemp -d`). It comes last because it could open every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly SystemUser[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]

@@ -3,8 +3,8 @@ import { type Currency, currencies } from './currencies.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
 /**
- * Answers `/0/public/Ticker` and `/0/public/OHLC`. Like Kraken, reports errors with status 200, and uses another name
- * in the answer than the requested pair.
+ * Answers `/0/public/Ticker` and `/0/public/OHLC`. Like Kraken, reports errors with status 200, and the key of a pair
+ * in the answer differs from the requested pair.
  */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   const pairs = (query.get('pair') ?? '').split(',')
