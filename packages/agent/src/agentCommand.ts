@@ -139,7 +139,10 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Resolves when the host closes standard input, which is how it ends a server, or when the process is stopped. */
+/**
+ * Resolves when the host closes standard input, or when the process is stopped. A host ends its server by closing
+ * standard input.
+ */
 async function untilInputEnds(stopped: AbortSignal): Promise<void> {
   const ended = new Promise<void>((done) => {
     process.stdin.once('end', () => done())

@@ -49,7 +49,7 @@ export function createBudget(limit: SpendingLimit) {
     findExcess: findExcessAfter,
     /**
      * Counts the payment as spent, or throws `SpendingLimitExceeded`. Check and count are one step, so that two
-     * concurrent requests cannot share the last of a limit. `byOthers` is added for this check only.
+     * concurrent requests cannot both use the remainder of a limit. `byOthers` is added for this check only.
      */
     reserve(asked: Spending, byOthers: readonly Spending[] = []): Reservation {
       const excess = findExcessAfter(asked, [...spent, ...byOthers])

@@ -78,7 +78,7 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
 }
 
 /**
- * Resumes an earlier payment. If it was a debit that the service refused, nothing was charged, so buys the answer
+ * Resumes an earlier payment. If the service refuses an earlier debit, nothing was charged, and the request is bought
  * again.
  */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {

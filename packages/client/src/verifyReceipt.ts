@@ -164,7 +164,7 @@ function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, strin
 
 /**
  * Checks the split in force: each share is rounded down, and the operator's first account gets the remainder. Canonical
- * JSON does not preserve the order, so accepts the remainder in any one account.
+ * JSON does not preserve the order, so any one account may have the remainder.
  */
 function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,

@@ -41,8 +41,8 @@ export function errorText(error: Error): string {
 }
 
 /**
- * Returns the message of a cause. Node's error for several failed addresses has no message, so joins the messages of
- * its attempts.
+ * Returns the message of a cause. Node's error for several failed addresses has no message, so its text is the messages
+ * of all attempts.
  */
 function causeText(cause: Error): string {
   if (cause.message !== '' || !(cause instanceof AggregateError)) return cause.message

@@ -151,8 +151,8 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
 }
 
 /**
- * Returns the parent of a right child, or of a node on the right edge. A node without a sibling moves up unchanged,
- * until it is a right child.
+ * Returns the parent of a right child, or of a node on the right edge. On the right edge, a node without a sibling is
+ * also its parent's hash, so the loop moves up to the next right child.
  */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]

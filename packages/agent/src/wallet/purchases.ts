@@ -175,7 +175,10 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, 
   })
 }
 
-/** True if deposits are bounded in base units, or need not be: the owner has not limited requests in base units. */
+/**
+ * True if the limits of the mint bound deposits. If requests have a limit in base units, another limit in base units is
+ * needed, because the limit per request does not apply to deposits.
+ */
 function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits, totalBaseUnits }: MintRule): boolean {
   const sums = [perDayBaseUnits, perHostBaseUnits, totalBaseUnits]
   return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
