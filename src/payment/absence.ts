@@ -16,7 +16,7 @@ export interface LandingBound {
   readonly basis: 'blockhash_accepted' | 'first_presentation'
 }
 
-/** A blockhash is valid for this many blocks after its own block. */
+/** Number of blocks after its own block during which a blockhash is valid. */
 export const blockhashValidBlocks = 150
 
 /**
@@ -33,18 +33,24 @@ export interface HeightReading {
 
 export interface AbsenceReading extends HeightReading {
   readonly finalizedSlot: number
-  /** State in which the whole history of the node was searched. */
+  /** Slot of the state in which the node searched its whole history. */
   readonly searchedSlot: number
   readonly isFound: boolean
 }
 
-/** Readings of every node in rotation. Together they may prove that no block can take a transaction any more. */
+/**
+ * Readings of every node in rotation. They prove that no block can include the transaction any more, if each finalized
+ * height is above the bound.
+ */
 export interface ExpiryClaim {
   readonly bound: LandingBound
   readonly readings: readonly HeightReading[]
 }
 
-/** Readings that may also prove that the transaction has not landed before. */
+/**
+ * Like `ExpiryClaim`, with the result of each node's search. These readings may also prove that the transaction has
+ * never landed.
+ */
 export interface AbsenceClaim extends ExpiryClaim {
   readonly signature: Signature
   readonly readings: readonly AbsenceReading[]

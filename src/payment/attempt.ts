@@ -24,7 +24,7 @@ import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 export interface ClaimCommand {
   readonly order: Order
-  /** The verified payment, from the chain at the first claim and from the ledger afterwards. */
+  /** The verified payment. Read from the chain at the first claim, and from the ledger at later claims. */
   readonly settlement: Settlement
   readonly attemptId: string
   readonly leaseMs: number
@@ -100,7 +100,10 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
   }
 }
 
-/** Returns the amount that the service loses if the chain drops the payment after an answer. A claim does not change it. */
+/**
+ * Returns the amount that the service loses if the chain drops the payment after an answer. The amount is 0 for a final
+ * payment.
+ */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
   assert(requiredBaseUnits > 0n, 'an answer has a price')
@@ -113,7 +116,7 @@ export function failureEvent(state: LiveAttempt, reason: FailureReason): Request
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Undefined if another attempt has taken over. */
+/** Returns the running attempt with this id. Undefined if the attempt has ended, or if another attempt has taken over. */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
@@ -128,14 +131,14 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   return { step: isDebit(live.settlement) ? 'tab_request.start' : 'payment.start', events: [started] }
 }
 
-/** Records a delivery. Digests are SHA-256 in hex: of the order, and of the answer as sent. */
+/** A delivery to record. Both digests are SHA-256 in hex: of the order, and of the answer as sent. */
 export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
   readonly answerDigest: string
-  /** Present if the answer is a tab: the deposit opens it, or tops it up. */
+  /** Present if the answer is a tab, which the deposit opens or tops up. */
   readonly deposit?: TabDeposit
-  /** The part of a debit's hold that was used. Default: all of it. No other payment is charged less than its price. */
+  /** Amount charged for a debit, at most its hold. Absent: the whole hold, or the price of a payment on the chain. */
   readonly charged?: Charge
   readonly usage?: Usage
 }
@@ -163,7 +166,10 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
-/** Burn of a price that was sent whole, or in the token for a price in dollars. */
+/**
+ * Returns the burn that the service owes after the delivery: for a price that was sent whole, or in the token for a
+ * price in dollars.
+ */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
   if (settlement.price.tokenBurn !== undefined) return promisedBurnOf(settlement.price)
@@ -217,7 +223,8 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
 
 /** Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
-  // The whole hold is on the tab again, so nothing is owed back however often the attempts fail.
+  // The tab gets the whole hold back after each failure, so nothing is owed to the wallet, whatever the number of
+  // failed attempts.
   if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live)] }
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const

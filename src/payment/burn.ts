@@ -12,8 +12,8 @@ import type { Address } from '@tollbook/core/address'
 
 /*
  * The lifecycle of a burn that the service makes for callers who sent the whole price: submitted, then confirmed or
- * failed. The stream has the signature of the burn transaction as its name. The round is a key of the ledger, so that
- * each round is burned once.
+ * failed. The name of the stream is the signature of the burn transaction. The ledger accepts each round number once,
+ * so that each round is burned once.
  */
 
 /** State of one round, folded from its stream. After a failed round, a new one burns the same debts. */
@@ -23,10 +23,13 @@ export type BurnState =
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-/** A signed round, recorded before it is sent. Above `lastValidHeight` the transaction can no longer land. */
+/**
+ * A signed burn round. It is recorded before it is sent. The transaction can no longer land above block height
+ * `lastValidHeight`.
+ */
 export type SubmitBurn = Omit<BurnSubmitted, 'kind' | 'burnBaseUnits'>
 
-/** Burns that one transaction carries out, for all endpoints of one mint. */
+/** A burn round: one transaction burns these parts, for all endpoints of one mint. */
 export type BurnRound = Pick<SubmitBurn, 'round' | 'mint' | 'throughPosition' | 'parts'>
 
 export interface BurnDecision {
@@ -34,10 +37,13 @@ export interface BurnDecision {
   readonly events: readonly [BurnEvent]
 }
 
-/** Up to `throughPosition` every payment with a `BurnOwed` is final or reversed. */
+/**
+ * Burn debts up to a ledger position. Every payment with a `BurnOwed` event up to `throughPosition` is final or
+ * reversed.
+ */
 export type BurnDebts = Pick<BurnRound, 'throughPosition' | 'parts'>
 
-/** The next round, for all burn debts of final payments. Undefined if there are none. */
+/** Plans the next round, which burns all debts of final payments. Undefined if there are none. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
   assert(lastRound >= 0, 'rounds are counted from 1')
   assert(
@@ -48,7 +54,7 @@ export function planRound(mint: Address, lastRound: number, debts: BurnDebts): B
   return { round: lastRound + 1, mint, ...debts }
 }
 
-/** Undefined if the transaction is already on record. */
+/** Records a signed round. Undefined if the transaction is already on record. */
 export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecision | undefined {
   assert(burn.parts.length > 0 && sumOf(burn.parts) > 0n, 'a round burns something')
   if (state.phase !== 'unknown') return undefined
@@ -56,7 +62,7 @@ export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecisi
   return { step: 'burn.submit', events: [submitted] }
 }
 
-/** The finalized chain has the burn. Undefined if the burn is not waiting for that. */
+/** Records that the finalized chain contains the burn. Undefined if the burn is not in the state `submitted`. */
 export function decideBurnConfirm(
   state: BurnState,
   found: { readonly burnedBaseUnits: bigint; readonly slot: number },
@@ -68,7 +74,10 @@ export function decideBurnConfirm(
   return { step: 'burn.confirm', events: [confirmed] }
 }
 
-/** The finalized chain cannot have the burn. Undefined if the burn is not waiting for that. */
+/**
+ * Records that the burn failed, or can no longer land on the finalized chain. Undefined if the burn is not in the state
+ * `submitted`.
+ */
 export function decideBurnFail(
   state: BurnState,
   verdict: { readonly reason: BurnFailureReason; readonly finalizedSlot: number },

@@ -9,7 +9,7 @@ import type { BurnEvent } from './events.ts'
  */
 export interface BurnLedger {
   readRounds(mint: Address): Promise<BurnRounds>
-  /** Debts of final payments only. */
+  /** Reads the burn debts after this position. The result contains debts of final payments only. */
   readDebts(mint: Address, afterPosition: number): Promise<BurnDebts>
   record(burn: RecordedBurn): Promise<RecordOutcome>
 }

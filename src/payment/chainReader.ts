@@ -10,32 +10,41 @@ import type { TransactionRecord } from './transactionRecord.ts'
  * queries nodes. It throws a retryable `Fault` if no node can answer, because a missing answer is not a result.
  */
 export interface ChainReader {
-  /** Looks a transaction up. Equal lookups at the same moment share one query, and an answer is cached for a moment. */
+  /** Looks a transaction up. Concurrent equal lookups share one query, and each answer is cached briefly. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
-  /** Proves that no block can take a transaction with this bound any more. Undefined while that is not proven. */
+  /**
+   * Proves that no block can include a transaction with this bound any more. Undefined if the nodes do not prove it
+   * yet.
+   */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes the transaction and checks every signature, without the network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
   /**
-   * Returns effects that the bytes show without a rehearsal or the network, if the transaction succeeds. Undefined if
-   * the bytes do not show all effects.
+   * Returns the effects that the transaction has if it succeeds, from its bytes alone, without a simulation. Undefined
+   * if the bytes do not show all effects.
    */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
   /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
-  /** A bound for any transaction whose bytes exist now. */
+  /** Returns a landing bound that is valid for any transaction whose bytes exist now. */
   landingBound(): LandingBound
-  /** Time of the chain: the time of its newest known block plus the time since. It does not use a wall clock. */
+  /**
+   * Returns the time of the chain: the time of its newest known block plus the time elapsed since. It does not use the
+   * wall clock.
+   */
   timeMs(): number
 }
 
 export interface SimulateOptions {
   /** Present if a signer has not signed yet. */
   readonly withoutSignatures?: true
-  /** Tests effects. Rejected effects count only after as many nodes as end a payment have shown rejected effects. */
+  /**
+   * Tests the simulated effects. A rejection counts only if as many nodes as end a payment have returned rejected
+   * effects.
+   */
   readonly accepts?: (effects: SimulatedEffects) => boolean | Promise<boolean>
 }
 
@@ -45,24 +54,24 @@ export interface BroadcastOptions {
 }
 
 export interface FindOptions {
-  /** 0 by default. */
+  /** Time to wait for the transaction, in milliseconds. Absent: 0. */
   readonly waitMs?: number
   /** True if this service sent the transaction, so that any slot may contain it. */
   readonly isSent?: boolean
-  /** `finalized` if a younger answer is not enough. By default the configured commitment. */
+  /** `finalized`: return the transaction only if it is finalized. Absent: the configured commitment. */
   readonly commitment?: 'finalized'
-  /** An absence counts only in a state of this slot or a later one. */
+  /** An absence counts only if the node searched a state of this slot or a later one. */
   readonly minSlot?: number
   /**
    * Skips the cache and reads from as many nodes as end a payment, which is two if two are configured. Throws a
    * retryable fault if the nodes disagree.
    */
   readonly isAgreed?: true
-  /** Without a bound, absence cannot be proven. */
+  /** Last block height at which the transaction can land. Undefined: its absence cannot be proven. */
   readonly bound?: LandingBound | undefined
 }
 
-/** The three answers about a transaction. Only `Found` and `ProvenAbsent` are verdicts. */
+/** Result of a lookup. `Found` and `ProvenAbsent` are verdicts. `Unknown` is not. */
 export type Finding = Found | ProvenAbsent | Unknown
 
 /** A transaction that landed. `record` may show that it failed. */
@@ -70,9 +79,9 @@ export interface Found {
   readonly kind: 'found'
   readonly record: TransactionRecord
   readonly slot: number
-  /** Number of nodes that have just returned this record. 0 if it is cached. */
+  /** Number of nodes that have just returned this record. 0 if the record is cached. */
   readonly nodes: number
-  /** True if these are as many nodes as end a payment, which is two if two are configured. */
+  /** True if as many nodes as end a payment returned the record, which is two if two are configured. */
   readonly isAgreed: boolean
 }
 
@@ -80,11 +89,11 @@ export interface Found {
 export interface Unknown {
   readonly kind: 'unknown'
   readonly why: string
-  /** True if a node has the transaction, but below the commitment, or if too few nodes have it. */
+  /** True if a node has the transaction below the required commitment, or if too few nodes have it. */
   readonly isSeen: boolean
   /** True if as many nodes as end a payment have answered. */
   readonly isAgreed: boolean
-  /** The oldest of the states in which the transaction was searched. */
+  /** Slot of the oldest state in which the transaction was searched. */
   readonly slot: number
 }
 
@@ -94,11 +103,14 @@ export interface BalanceQuestion {
   readonly mint?: Address
   /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
-  /** Asks the chain even if an answer is younger than a second. For a balance that is compared with the ledger. */
+  /**
+   * Queries the chain even if the cached answer is less than a second old. Used for a balance that is compared with the
+   * ledger.
+   */
   readonly isFresh?: boolean
-  /** `finalized` for a balance without the effect of payments of the last seconds. By default `confirmed`. */
+  /** `finalized`: the balance excludes payments of the last seconds that are not final. Absent: `confirmed`. */
   readonly commitment?: 'finalized'
-  /** A smaller balance counts only after every node was queried. */
+  /** A balance below this amount counts only after every node was queried. */
   readonly enoughBaseUnits?: bigint
 }
 

@@ -4,19 +4,22 @@ import { mainnet } from '@tollbook/core/networks'
 import type { SplitPart } from './events/settingEvents.ts'
 import type { PaymentTerms } from './settlement.ts'
 
-/** A dollar that the operator accepts in addition to the service token. */
+/** A dollar token that the operator accepts in addition to the service token. */
 export interface DollarSetting {
   readonly symbol: string
-  /** Undefined: the mint of a known symbol on the network of the chain. */
+  /** Mint from the configuration. Undefined: the mint of a known symbol on the network of the chain. */
   readonly mint: Address | undefined
-  /** Wallet that receives payments in it. Absent: PAYMENT_WALLET. */
+  /** Wallet that receives payments in this dollar token. Absent: PAYMENT_WALLET. */
   readonly wallet?: Address
-  /** Smallest price that is sold in it, in millionths of a US dollar. */
+  /** Smallest price that is sold in this dollar token, in millionths of a US dollar. */
   readonly minimumMicroUsd: bigint
-  /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
+  /** `token`: each sale owes the burn in the service token. `none`: sales in this dollar token burn nothing. */
   readonly burn: 'token' | 'none'
   readonly rails: readonly string[]
-  /** Shares of each payment in it. Absent: those of SPLIT, and treasury gets the share of the burn. */
+  /**
+   * Shares of each payment in this dollar token. Absent: the shares of SPLIT apply, and the treasury also gets the
+   * share of the burn.
+   */
   readonly split?: readonly SplitPart[]
 }
 
@@ -24,7 +27,7 @@ export interface Dollar extends Omit<DollarSetting, 'mint' | 'wallet'> {
   readonly terms: PaymentTerms
 }
 
-/** Mints by symbol, of mainnet and of all other networks: Circle's and Tether's own lists, November 2026. */
+/** Mints by symbol: on mainnet, and on all other networks. Source: the lists of Circle and Tether, November 2026. */
 const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly others: string | undefined }> = new Map([
   [
     'USDC',
@@ -38,7 +41,7 @@ const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly other
 
 const mainnetMints: ReadonlySet<string> = new Set([...knownMints.values()].map(({ mainnet }) => mainnet))
 
-/** Returns the mint of a dollar on a network, or the problem of the setting there. */
+/** Returns the mint of a dollar token on a network, or a message if the setting does not fit this network. */
 export function mintOn(network: string, { symbol, mint }: DollarSetting): { readonly mint: Address } | string {
   const isMainnet = network === mainnet
   if (mint !== undefined && !isMainnet && mainnetMints.has(mint))
@@ -48,7 +51,10 @@ export function mintOn(network: string, { symbol, mint }: DollarSetting): { read
   return found === undefined ? `CURRENCIES names ${symbol}, which has no known mint on ${network}` : { mint: found }
 }
 
-/** Mints of a dollar on every network, for the signer, which does not know its network. */
+/**
+ * Returns the mints of a dollar token on every network. The signer uses this, because its configuration does not have
+ * the network.
+ */
 export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | 'mint'>): readonly Address[] {
   const known = knownMints.get(symbol)
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
@@ -60,7 +66,10 @@ export function haveOneMint(one: DollarSetting, other: DollarSetting): boolean {
   return possibleMints(other).some((mint) => mints.has(mint))
 }
 
-/** Dollar of this mint in the configuration, which may not know the network. */
+/**
+ * Returns the configured dollar token with this mint. It compares the mints of every network, because the caller may
+ * not have the network.
+ */
 export function dollarOfMint(mint: string, currencies: readonly DollarSetting[]): DollarSetting | undefined {
   const found = currencies.filter((each) => possibleMints(each).some((possible) => possible === mint))
   assert(found.length <= 1, 'a mint is that of one dollar')

@@ -6,14 +6,14 @@ import { isoTime } from '@tollbook/core/clock'
 import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
 
 /*
- * Events as bytes. The ledger relies on the body: RFC 8785 JSON in UTF-8, written once, hashed, and never changed. Base
- * units are decimal strings.
+ * Encoding of events. The body of an event is RFC 8785 JSON in UTF-8. It is written once, hashed, and never changed.
+ * Base units are decimal strings.
  */
 
 export interface EventHeader {
   /** Name of the stream, for example `tab:<tab>:<number>` or `prices#17`. */
   readonly stream: string
-  /** 1, 2, 3… within the stream. */
+  /** Number of the event within its stream: 1, 2, 3… */
   readonly version: number
   /** Time at which the event happened. It may be earlier than the time of its record. */
   readonly effectiveAtMs: number
@@ -28,9 +28,15 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
-  /** Parses a body from the ledger. A body that does not parse is a bug or a tampered row, never a caller's mistake. */
+  /**
+   * Parses a body from the ledger. A body that does not parse is a bug or a tampered row, and never a mistake of the
+   * caller.
+   */
   decode(body: string): DecodedEvent<Event>
-  /** The event in double entry. Only this method decides where the money goes. */
+  /**
+   * Returns the postings of the event in double-entry accounting. Only this method decides which accounts an event
+   * debits and credits.
+   */
   postingsOf(event: Event): readonly Posting[]
 }
 

@@ -10,8 +10,8 @@ import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
- * Steps of a payment after its answer, decided on its state like those of `attempt.ts`. Undefined means that the
- * step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
+ * Steps of a payment after its answer. Each function decides on the payment's state, as in `attempt.ts`. Undefined
+ * means that the step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
  */
 
 export type FinalVerdict =
@@ -20,7 +20,7 @@ export type FinalVerdict =
       readonly kind: 'reversed'
       readonly reason: ReversalReason
       readonly finalizedSlot: number
-      /** Present for a deposit: what its tab still has. The append refuses more than that. */
+      /** Present for a deposit: the balance of its tab. The append refuses to take back more than the balance. */
       readonly prepaidBaseUnits?: bigint
     }
 
@@ -46,7 +46,7 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** The exposure of a released payment ended with its attempt. */
+/** Returns the exposure that remains. The exposure of a released payment is 0, because it ended with the attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -63,7 +63,7 @@ function reversal(
   const overpaidBaseUnits = receivedBaseUnits - heldBaseUnits
   assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
   assert(prepaidBaseUnits >= 0n, 'a tab is never overdrawn')
-  // The delivery has moved the burn and the shares out of the held amount.
+  // A delivery has already moved the burn and the shares out of the held amount.
   const isDelivered = phase === 'fulfilled'
   const burnOwedBaseUnits = isDelivered && isPaidWhole(settlement) ? price.burnBaseUnits : 0n
   assert(burnOwedBaseUnits <= heldBaseUnits, 'the burn is owed out of what is held')
@@ -103,7 +103,7 @@ export interface ExpiryCommand {
 }
 
 /**
- * Ends a claim whose process died and that no caller took over. `nowMs` may come from a wrong clock. It only avoids
+ * Ends a claim whose process died, if no caller has taken it over. `nowMs` may come from a wrong clock. It only avoids
  * needless appends, because the ledger decides the end of the lease by its own time.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
@@ -114,23 +114,26 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   return { step: isDebit(state.settlement) ? 'tab_request.expire' : 'payment.expire', events }
 }
 
-/** Only a payment that the chain can no longer drop is owed back. */
+/** Decides that a released payment is owed back. Undefined if the chain could still drop the payment. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
-  // The hold of a debit is on its tab again.
+  // A debit needs no refund, because its tab already has the hold back.
   if (state.phase !== 'released' || !state.isFinal || isDebit(state.settlement)) return undefined
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
-/** Tokens that arrived without a request. The wallet is undefined if no single sender is known. */
+/** Tokens that arrived without a request. The wallet is undefined if the sender is unknown. */
 export type ReceivedTransfer = Omit<TransferReceived, 'kind'>
 
-/** Wallet and token of deliveries: what the treasury sends is for the burns of sales in dollars. */
+/**
+ * Wallet of the treasury and mint of the service token. Transfers from this wallet are deliveries for the burns of
+ * sales in dollars.
+ */
 export interface DeliverySource {
   readonly wallet: Address
   readonly mint: Address
 }
 
-/** Records a delivery of the treasury. Undefined for a transfer of another wallet or token. */
+/** Records a delivery of the treasury. Undefined for a transfer from another wallet or of another token. */
 export function decideDelivery(
   state: PaymentState,
   { wallet, ...transfer }: ReceivedTransfer,
@@ -143,8 +146,8 @@ export function decideDelivery(
 }
 
 /**
- * Records tokens that no settlement of the ledger covers. Tokens of a reversed payment count as if they had never
- * arrived.
+ * Records tokens that no settlement of the ledger covers. A reversed payment covers none, because its reversal has
+ * taken its tokens out of the accounts again.
  */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
@@ -153,7 +156,7 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }
 
-/** Records tokens of a second mint of a transaction, in a stream of the signature and the mint. */
+/** Records tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */
 export function decideArrival(
   state: PaymentState,
   transfer: ReceivedTransfer,
@@ -164,7 +167,7 @@ export function decideArrival(
   return decision === undefined ? undefined : { ...decision, step: 'arrival.record' }
 }
 
-/** The mint that the stream of a transaction is about. Undefined for a payout or a burn, and before a verification. */
+/** Returns the mint of the tokens in this stream. Undefined for a payout or a burn, and before a verification. */
 export function mintOf(state: PaymentState): Address | undefined {
   if ('settlement' in state) return state.settlement.price.mint
   return state.phase === 'unmatched' ? state.mint : undefined

@@ -8,31 +8,40 @@ import type { TransactionRecord } from './transactionRecord.ts'
  * is not a result.
  */
 export interface FinalityReader {
-  /** Returns at most `statusesMax` statuses. Undefined for a signature that no node in rotation has. */
+  /**
+   * Returns one status for each signature, at most `statusesMax`. A status is undefined if no node in rotation has the
+   * signature.
+   */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
   finalizedSlot(): Promise<number>
-  /** Undefined unless the nodes agree that the finalized chain does not have the payment and that it cannot land. */
+  /**
+   * Finds a reversal. Undefined unless the nodes agree that the payment is not on the finalized chain, or that it does
+   * not pay.
+   */
   findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
 }
 
-/** The most that a node returns at once. */
+/** Maximum of statuses that a node returns for one request. */
 export const statusesMax = 256
 export const listedMax = 1_000
 
-/** A served payment that the chain may have dropped, or whose transaction may have failed or paid something else. */
+/**
+ * A payment that was served, to check whether the chain dropped its transaction, or whether the transaction failed or
+ * paid something else.
+ */
 export interface ReversalQuestion {
   readonly signature: Signature
   readonly slot: number
   readonly transaction: SignedTransaction | undefined
-  /** True if the transaction, as it landed on the finalized chain, pays the recorded amount. */
+  /** True if the transaction pays the recorded amount in the form in which it landed on the finalized chain. */
   readonly isPaidBy: (record: TransactionRecord) => boolean
 }
 
-/** A finding of two nodes, or of one if only one is configured. */
+/** A reversal on which two nodes agree, or one node if only one is configured. */
 export interface Reversal {
-  /** `failed`: the transaction is on the finalized chain and does not pay. */
+  /** `absent`: the transaction is not on the finalized chain. `failed`: it is on the finalized chain and does not pay. */
   readonly reason: 'absent' | 'failed'
   readonly finalizedSlot: number
   readonly nodes: number
@@ -44,7 +53,7 @@ export interface StatusQuestion {
   readonly searchHistory: boolean
 }
 
-/** In the order of the signatures. */
+/** Statuses in the order of the signatures. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }

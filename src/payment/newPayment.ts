@@ -1,7 +1,7 @@
 import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import type { PaymentState } from './payment.ts'
 
-/** True for a refusal that no repetition of the same proof changes. */
+/** True if sending the same proof again cannot change this refusal. */
 export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
   return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
 }

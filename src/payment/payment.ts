@@ -29,7 +29,7 @@ import { chargedBy, owingBurn, settlementOfDebit } from './tabSettlement.ts'
 
 /** State of a payment, folded from its events. `version` is the number of events and guards the next append. */
 export type PaymentState =
-  /** Final for a debit of a tab whose deposits are final. */
+  /** True for a debit of a tab whose deposits are all final. Absent: false. */
   | { readonly phase: 'unknown'; readonly version: 0; readonly isFinal?: boolean }
   | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })
@@ -39,11 +39,11 @@ export type PaymentState =
       readonly phase: 'unmatched'
       readonly version: number
       readonly wallet: Address | undefined
-      /** Undefined for a payout or a burn. */
+      /** Mint of the tokens that arrived. Undefined for a payout or a burn. */
       readonly mint?: Address
     }
 
-/** The transaction is sent again until it is on chain. */
+/** A payment whose transaction the service sends again until it is on the chain. */
 export interface Submitted extends Pick<PaymentSubmitted, 'wallet' | 'endpoint' | 'transactionBase64' | 'offer'> {
   readonly phase: 'submitted'
   readonly version: number
@@ -69,7 +69,7 @@ export type LiveAttempt = Verified & {
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
-/** Returns the name of the state as the ledger stores it. Empty for a payment that is not in the ledger. */
+/** Returns the name of the state as the ledger stores it. The name is empty for a payment that is not in the ledger. */
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   if ('settlement' in state && state.settlement.debit !== undefined) return tabStates[state.phase] ?? state.phase
@@ -78,18 +78,18 @@ export function stateName(state: PaymentState): string {
   return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
-// A debit has no finality, so its states have other names.
+// Names of the states of a debit. They differ from the states of a payment, because a debit has no finality.
 const tabStates: Readonly<Partial<Record<PaymentState['phase'], string>>> = {
   claimed: 'debited',
   fulfilled: 'captured',
 }
 
-/** True if the chain can no longer drop the payment, so that serving it has no risk. */
+/** True if the chain can no longer drop the payment, so that an answer for it has no risk of loss. */
 export function isFinal(state: PaymentState): boolean {
   return 'isFinal' in state && (state.isFinal ?? false)
 }
 
-/** A step of migrations/kinds/payment.sql with exactly the events that it accepts. */
+/** A step of migrations/kinds/payment.sql, with exactly the events that this step accepts. */
 export interface PaymentDecision {
   readonly step: PaymentStep
   readonly events: readonly PaymentEvent[]
@@ -119,13 +119,13 @@ export interface Order {
   readonly endpoint: string
   /** SHA-256 in hex of method, endpoint and canonical parameters. */
   readonly digest: string
-  /** Units of input by which a price by use counts. Present if the answer can end where a smaller hold ends. */
+  /** Units of input, for a price by use. Present if the service can end the answer where a smaller hold is used up. */
   readonly inputUnits?: number
 }
 
 /**
- * Folds one recorded event into the state. `recordedAtMs` is the time of the ledger's clock, the only clock that counts
- * for leases.
+ * Folds one recorded event into the state. `recordedAtMs` is the time of the ledger's clock, which alone decides when a
+ * lease ends.
  */
 export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: number): PaymentState {
   const version = state.version + 1
@@ -158,7 +158,7 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
       const { attempt, attemptId, leaseMs, price } = event
       const lease = { attemptId, leaseMs, leaseUntilMs: recordedAtMs + leaseMs }
       const settlement = settlementOfDebit(event)
-      // The tab has the tokens, so the chain drops its deposit and not the debit.
+      // A debit is final at once: the tokens are already on the tab, so the chain can only drop the deposit.
       return { phase: 'claimed', version, settlement, attempt, endpoint: price.endpoint, isFinal: true, ...lease }
     }
     case 'ProofClaimed': {

@@ -5,7 +5,7 @@ export interface PaymentContent {
   readonly terms: PaymentTerms
   readonly payer: Address
   readonly memo: string
-  /** An account that only identifies the payment. Nodes list the transactions that name it. */
+  /** Account whose only purpose is to identify the payment. A node can list the transactions that contain this account. */
   readonly reference: Address
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

@@ -7,35 +7,47 @@ import type { DepositLimits } from '@tollbook/core/tab'
 import type { Refusal } from '@tollbook/core/refusal'
 
 /**
- * The ledger's interface for the paywall. Only the ledger decides who is first, never the memory of a process. Every
- * method throws a retryable `Fault` if the outcome is unknown. The caller then gets that answer, and never that the
- * payment is invalid (I8).
+ * The ledger's interface for the paywall. Only the ledger decides which of two claims is first, never the memory of a
+ * process. Every method throws a retryable `Fault` if the outcome is unknown. The caller then receives a retryable
+ * error, and never a statement that the payment is invalid (I8).
  */
 export interface PaymentLedger {
   lookUp(question: PaymentLookup): Promise<KnownPayment>
-  /** Lists sponsored payments of the last day for an order whose answer is not known to have been sent, oldest first. */
+  /**
+   * Lists sponsored payments of this wallet for this order, of the last day and oldest first. It omits payments whose
+   * answer is known to have been sent.
+   */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
   /**
-   * Appends all the events or none, if the payment is still in the state on which they were decided. Resolves once
-   * durable.
+   * Appends all the events or none. The append succeeds only if the payment is still in the state on which the events
+   * were decided. Resolves once the events are durable.
    */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
-   * Records that the operating system has taken the answer of this payment. The record is written later and in batches.
-   * An answer whose mark is lost may be sent to its payer once more.
+   * Marks the answer of this payment as sent: the operating system has accepted all its bytes. Marks are written later
+   * and in batches. If a mark is lost, the payer can get the answer once more.
    */
   markSent(answer: SentAnswer): void
-  /** Undefined if this attempt has not delivered. */
+  /** Finds the delivery of this attempt. Undefined if the attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
-  /** Records a quote. Resolves once durable, because a quote that is not stored could not be honored. */
+  /**
+   * Records a quote. Resolves once the quote is durable, because the service could not honor a quote that is not
+   * stored.
+   */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
-  /** The cheapest quote of the wallet and endpoint that was open at that moment. */
+  /** Finds the cheapest quote of the wallet and endpoint that was open when the payment landed. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
-  /** Finds an open quote that this process has stored, from memory. The ledger may have a cheaper one. */
+  /** Finds an open quote in the memory of this process. The ledger may have a cheaper quote. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /** Finds the cheapest quote with the memo that was open at that moment. If none was open, another quote with the memo. */
+  /**
+   * Finds the cheapest quote with the memo that was open when the payment landed. If none was open, it returns another
+   * quote with the memo.
+   */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
-  /** Finds the price in the list in force at that moment, in the service token or in the dollar with this mint. */
+  /**
+   * Finds the price in the list that was in force at `atMs`: in the service token, or in the dollar token with this
+   * mint.
+   */
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
 }
 
@@ -43,7 +55,7 @@ export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
-  /** Digest of the order. Without it, no answer is searched. */
+  /** Digest of the order. Undefined: `lookUp` does not search for an answer. */
   readonly orderDigest?: string
 }
 
@@ -54,7 +66,7 @@ export interface SponsoredOrder {
 
 export interface SponsoredPurchase {
   readonly message: MessageReference
-  /** Time since it was recorded, by the clock of the database. */
+  /** Time since the payment was recorded, in milliseconds by the clock of the database. */
   readonly ageMs: number
 }
 
@@ -64,20 +76,23 @@ export interface DeliveryQuestion {
 }
 
 /**
- * Record of a payment and an idempotency key. The payment is read first, so that a fulfilled payment always comes with
- * its stored answer.
+ * The records of a payment and of an idempotency key. The payment is read first, so that a fulfilled payment always
+ * includes its stored answer.
  */
 export interface KnownPayment {
   readonly payment: PaymentState
-  /** Undefined if the lookup used a message that belongs to no recorded payment. */
+  /** Reference of the payment. Undefined if the lookup used a message that belongs to no recorded payment. */
   readonly reference: PaymentReference | undefined
   /** Present if this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
-  /** The answer that this order bought with this payment. Available until it was sent and for a short time afterwards. */
+  /**
+   * The answer that this order bought with this payment. It is available until it was sent, and for a short time
+   * afterwards.
+   */
   readonly stored: RepeatableAnswer | undefined
 }
 
-/** `isSent`: the operating system has taken all of it before. */
+/** A stored answer that may be sent again. `isSent`: the operating system has already accepted all its bytes. */
 export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
@@ -91,7 +106,7 @@ export interface SentAnswer {
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
-  /** Absent while the attempt runs, and if it failed. */
+  /** The stored answer. Absent while the attempt runs, and if the attempt failed. */
   readonly answer: StoredAnswer | undefined
 }
 
@@ -108,7 +123,7 @@ export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
   readonly landedAtMs: number
-  /** Slot at which the payment landed. It cannot be before the slot in its quote, so this check needs no clock. */
+  /** Slot at which the payment landed. A payment cannot land before the slot in its quote, so this check needs no clock. */
   readonly landedSlot: number
   readonly graceMs: number
 }
@@ -118,7 +133,10 @@ export interface BoundQuoteQuestion extends OpenQuoteQuestion {
 }
 
 export interface RecordOptions {
-  /** The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not kept in memory. */
+  /**
+   * True if the payer chose the memo, so that quotes of this and other instances may have the same memo. Such a quote
+   * is not cached in memory.
+   */
   readonly sharesMemo?: true
 }
 
@@ -133,27 +151,27 @@ export interface PaymentChange extends PaymentDecision {
     readonly key: string
     readonly orderDigest: string
   }
-  /** Present with the submission of a sponsored payment. Its message and its order then both find the payment. */
+  /** Present with the submission of a sponsored payment. Later lookups find the payment by its message and by its order. */
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
-  /** Stored with a fulfilment until it was sent, or for a day under an idempotency key. */
+  /** Stored with a fulfilment until the answer was sent, or for a day if the request has an idempotency key. */
   readonly answerJson?: string
   readonly limits?: DepositLimits
 }
 
-/** Expected outcomes. An unknown outcome, such as a lost connection, is thrown. */
+/** Outcomes of an append. If the outcome is unknown, for example after a lost connection, the append throws instead. */
 export type AppendOutcome =
   | {
       readonly outcome: 'appended'
       readonly after: PaymentState
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
-      /** Balance of the tab. Present after a charge, and at the start of a streamed answer. */
+      /** Balance of the tab in base units. Present after a charge, and at the start of a streamed answer. */
       readonly tabBalanceBaseUnits?: bigint
     }
-  /** Another writer was first. Look the payment up again and repeat the decision. */
+  /** Another writer changed the payment first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
-  /** The tab cannot pay: it is closed, has other keys, or holds too little. Or it would hold too much after a deposit. */
+  /** The tab is closed, has other keys, or holds less than the debit. For a deposit: the tab would exceed its limit. */
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 export interface Leaf {

@@ -8,26 +8,29 @@ import { chainName } from '@tollbook/core/networks'
 declare const referenceBrand: unique symbol
 
 /**
- * Single-use key of a payment: the space of a rail and the bytes that are unique in it. Text and bytes correspond one
- * to one: `<chain>:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab,
- * `arrival:<signature>:<mint>` for a second mint of a transaction. Callers cannot present the last one.
+ * Single-use key of a payment: the prefix of its rail and the unique bytes. Each text has exactly one binary form:
+ * `<chain>:<base58 of 64 bytes>` for a transaction, `tab:<tab>:<number>` for a debit of a tab,
+ * `arrival:<signature>:<mint>` for a second mint of a transaction. Callers cannot present an `arrival:` reference.
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
 
 declare const messageBrand: unique symbol
 
 /**
- * The message of a payment that the service must also sign: `message:<SHA-256 in hex>`. The ledger finds the payment by
- * it. It is not the id of a transaction, so the chain cannot be searched for it.
+ * Message of a payment that the service must also sign: `message:<SHA-256 in hex>`. The ledger can find the payment by
+ * its message. The message is not the id of a transaction, so the chain cannot be searched for it.
  */
 export type MessageReference = string & { readonly [messageBrand]: true }
 
-/** The payment of a proof: its own reference, or its message while its first signature is unknown. */
+/**
+ * Reference under which a proof is presented: of the payment itself, or of its message while the first signature is
+ * unknown.
+ */
 export type PresentedReference = PaymentReference | MessageReference
 
-// First byte of a stream's id in the ledger (migrations/kinds).
+// First byte of the id of each payment stream in the ledger (migrations/kinds).
 export const transactionSpace = 1
-// A value that no space of a stream uses.
+// First byte for messages. No stream in the ledger uses this value.
 const messageSpace = 255
 const transactionPrefix = `${chainName}:`
 const messagePrefix = 'message:'
@@ -50,24 +53,24 @@ export function tabRequestReference(tab: TabId, number: bigint): PaymentReferenc
   return brand(`${tabPrefix}${tab}:${number}`)
 }
 
-/** The reference of an arrival in another mint than the one of the transaction's own stream. */
+/** Returns the reference of tokens that arrived in a second mint of the same transaction. */
 export function arrivalReference(signature: Signature, mint: Address): PaymentReference {
   return brand(`${arrivalPrefix}${signature}:${mint}`)
 }
 
-/** The tab of a reference and its number there. Undefined for a payment on the chain. */
+/** Returns the tab and the number of a debit. Undefined for a payment on the chain. */
 export function tabRequestOf(reference: string): { readonly tab: TabId; readonly number: bigint } | undefined {
   const [, tab = '', number = ''] = tabForm.exec(reference) ?? []
   return tab === '' ? undefined : { tab, number: BigInt(number) }
 }
 
-/** `digest` is the SHA-256 of the message, in hex. */
+/** Returns the reference of a message. `digest` is the SHA-256 of the message, in hex. */
 export function messageReference(digest: string): MessageReference {
   assert(digest.length === 2 * digestBytes, 'a digest has 32 bytes')
   return brandMessage(messagePrefix + digest)
 }
 
-/** Undefined for a payment whose own reference is known. */
+/** Returns the digest of a message, in hex. Undefined for a payment whose own reference is known. */
 export function messageDigestOf(reference: PresentedReference): string | undefined {
   return isMessage(reference) ? reference.slice(messagePrefix.length) : undefined
 }
@@ -76,7 +79,7 @@ export function isMessage(reference: PresentedReference): reference is MessageRe
   return reference.startsWith(messagePrefix)
 }
 
-/** Undefined for text that is not in the canonical spelling. */
+/** Parses a payment reference. Undefined for text that is not in the canonical spelling. */
 export function readReference(text: string): PaymentReference | undefined {
   const request = tabRequestOf(text)
   if (request !== undefined)
@@ -87,23 +90,24 @@ export function readReference(text: string): PaymentReference | undefined {
   return reference === text ? reference : undefined
 }
 
-/** Undefined for a reference of another space. */
+/** Returns the signature of a transaction. Undefined for a debit of a tab or an arrival. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
   return reference.startsWith(transactionPrefix) ? readSignature(reference.slice(transactionPrefix.length)) : undefined
 }
 
-/** Returns the signature of a payment that is known to be on the chain. */
+/** Returns the signature of a payment on the chain. A bug if the reference has no signature. */
 export function requireSignature(reference: PaymentReference): Signature {
   return assertPresent(signatureOf(reference), 'a payment is made by a transaction of the chain')
 }
 
-/** Space byte and key. */
+/** Returns the id of the payment's stream in the ledger: one space byte, then the key. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
   if (reference.startsWith(arrivalPrefix)) return arrivalId(reference)
   assert(reference.startsWith(transactionPrefix), 'a payment reference is a signature or a debit of a tab')
-  // The text was validated when it was read. A second check took a seventh of a claim's processor time.
+  // Do not validate the text a second time: `readReference` did. A second check took a seventh of a claim's processor
+  // time.
   const key = assertPresent(
     decodeBase58(reference.slice(transactionPrefix.length), signatureBytes),
     'a signature has 64 bytes',
@@ -114,9 +118,12 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   return id
 }
 
-/** Space 7, the bytes of the tab and the number, so that the debits of one tab are a range of ids. */
+/**
+ * Returns the stream id of a debit: space 7, then the bytes of the tab and the number. The debits of one tab are
+ * therefore a range of ids.
+ */
 function tabRequestId(tab: TabId, number: bigint): Uint8Array {
-  // A larger number would wrap, and become the id of another debit.
+  // A number above 64 bits would wrap, and become the id of another debit.
   assert(number < numberMax, 'the number of a debit has 64 bits')
   const id = new Uint8Array(1 + tabIdBytes + 8)
   id[0] = tabRequestSpace
@@ -125,14 +132,14 @@ function tabRequestId(tab: TabId, number: bigint): Uint8Array {
   return id
 }
 
-/** Space 8, the bytes of the signature and of the mint. */
+/** Returns the stream id of an arrival: space 8, then the bytes of the signature and of the mint. */
 function arrivalId(reference: string): Uint8Array {
   const [, signature = '', mint = ''] = reference.split(':')
   const bytes = [decodeBase58(signature, signatureBytes), decodeBase58(mint, mintBytes)]
   return Uint8Array.of(arrivalSpace, ...bytes.flatMap((part) => [...assertPresent(part, 'an arrival has two keys')]))
 }
 
-/** For tables outside the ledger. */
+/** Returns the binary id of a presented reference. Tables outside the ledger use this id. */
 export function presentedIdOf(reference: PresentedReference): Uint8Array {
   if (!isMessage(reference)) return streamIdOf(reference)
   const digest = Buffer.from(reference.slice(messagePrefix.length), 'hex')
@@ -140,7 +147,7 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
   return Uint8Array.of(messageSpace, ...digest)
 }
 
-/** Undefined if the stream is not one of a payment. */
+/** Returns the reference of a stream in the ledger. Undefined if the stream does not belong to a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] === tabRequestSpace) {

@@ -6,8 +6,8 @@ import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
 /*
- * The use of a recorded payment: by its own order while no other attempt has claimed it, and by a further order of its
- * wallet.
+ * Decides which order may use a recorded payment: the same order while no other attempt has claimed it, or a further
+ * order of the same wallet.
  */
 
 /**
@@ -41,7 +41,10 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
   }
 }
 
-/** A number of a tab belongs to the order of its first debit, and is tried again only until the debit expires. */
+/**
+ * Checks that a debit number is used for the order of its first debit only. The caller may retry that order until the
+ * signed debit expires.
+ */
 function checkDebit({ phase, settlement }: Verified & Pick<PaymentState, 'phase'>, order: Order, nowMs: number) {
   if (!isDebit(settlement) || settlement.wallet !== order.wallet) return undefined
   const { orderDigest, signed } = settlement.debit
@@ -67,12 +70,13 @@ export interface AttemptLease {
   readonly leaseUntilMs: number
 }
 
-// Paid routes close if the clocks of server and database differ by more (jobs/clockHealth.ts).
+// Maximum difference between the clocks of server and database. Paid routes close above this difference
+// (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000
 
 /**
- * True if another attempt may take over. A lease that began in the future was taken before the clock of the database
- * went back. The ledger then decides by its own time, which always advances.
+ * True if another attempt may take over. If a lease begins in the future, the clock of the database has gone back
+ * since. Taking over is then safe, because the ledger decides by its own time, which always advances.
  */
 export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
   assert(leaseMs > 0, 'a lease has a length')
@@ -84,7 +88,7 @@ function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
-/** A 409. The proof stays valid. */
+/** Returns a refusal with HTTP status 409. The proof stays valid. */
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
   assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(
@@ -94,23 +98,24 @@ export function refuseInProgress(retryAfterSeconds: number): Refusal {
   )
 }
 
-// Most answers take well under a second, so a caller can retry long before a lease of a minute ends.
+// Maximum of `Retry-After`, in seconds. Most answers take less than a second, so a caller can retry long before a lease
+// of a minute ends.
 export const inProgressRetryMaxSeconds = 5
 
 /**
- * Use of a payment by another request of its wallet for the same order. `resumed`: the payment's own request has ended
- * without an answer, so this request gets the answer. `in_progress`: its own request may still be running. `over`: the
- * payment has bought its answer, or no longer buys.
+ * Use of a payment by a later request of the same wallet for the same order. `resumed`: the first request has ended
+ * without an answer, so the later request gets the answer. `in_progress`: the first request may still be running.
+ * `over`: the payment has bought its answer, or can no longer buy one.
  */
 export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 
-// A request waits 10 s until its sent payment lands. After that the request has ended, or the payment has another
-// state.
+// Time after which a sent payment can be resumed. A request waits at most 10 s for the landing, so it has ended by
+// then, or the payment has another state.
 const sentForMs = 12_000
 
 /**
- * Judges whether an earlier payment serves this request. Standard clients never repeat a request, so the next call for
- * an order brings a new payment although the wallet has paid.
+ * Judges whether an earlier payment serves this request. Standard clients never repeat a request. Their next call for
+ * the same order brings a new payment, although the wallet has already paid.
  */
 export function judgeEarlierUse(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
@@ -127,7 +132,7 @@ export function judgeEarlierUse(
     case 'released':
       return 'resumed'
     case 'fulfilled':
-      // The answer was sent, by all that this service can see. The wallet may want a new answer to the same order.
+      // Do not resume after the whole answer was sent: the wallet may want a new answer to the same order.
       return stored === undefined || stored.isSent ? 'over' : 'resumed'
     case 'unknown':
     case 'exhausted':

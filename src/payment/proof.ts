@@ -8,23 +8,29 @@ export interface SignedTransaction {
   readonly signature: Signature
   readonly bytes: Uint8Array
   readonly signers: readonly Address[]
-  /** Every account that the transaction can touch. Undefined if an address lookup table names some of them. */
+  /** Every account that the transaction can touch. Undefined if the transaction uses an address lookup table. */
   readonly accounts: readonly Address[] | undefined
   readonly blockhash: string
   readonly usesDurableNonce: boolean
 }
 
-/** Result of a rehearsal. Only a success and a failure are statements about the transaction. */
+/** Result of a simulation. Only `would_succeed` and `would_fail` are statements about the transaction. */
 export type Simulation =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects; readonly bound: LandingBound }
   | {
       readonly outcome: 'would_fail'
       readonly text: string
       readonly insufficientFunds: boolean
-      /** State in which the transaction would fail. As many nodes as end a payment have reported the failure. */
+      /**
+       * Slot of the state in which the transaction would fail. As many nodes as end a payment have reported the
+       * failure.
+       */
       readonly slot: number
     }
-  /** Its blockhash is too old or too new for the nodes, or too few nodes could rehearse it in the newest state. */
+  /**
+   * The blockhash is too old or too new for the nodes, or too few nodes could simulate the transaction in the newest
+   * state.
+   */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 

@@ -9,21 +9,24 @@ import { isPaidWhole, type Settlement } from './settlement.ts'
 import { isDepositPrice } from './tabSettlement.ts'
 
 /**
- * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone. The receipt of a
- * replayed answer is therefore byte for byte the same as the first one, until the receipt key changes. Amounts are base
- * units as decimal strings. Only `requiredTokens` is a number, as in the interface. If a tab paid, `signature`, `slot`
- * and `blockTime` are those of the deposit that opened it.
+ * A signed statement that an answer was delivered for a payment. The receipt depends on the ledger alone. A repeated
+ * answer therefore has exactly the same receipt as the first one, until the receipt key changes. Amounts are base units
+ * as decimal strings. Only `requiredTokens` is a number, as in the interface. If a tab paid, `signature`, `slot` and
+ * `blockTime` are those of the deposit that opened the tab.
  */
 export type Receipt = Omit<SignedReceipt, 'jws'>
 
-/** `jws` is a compact EdDSA JWS over the rest. */
+/** A receipt with its signature. `jws` is a compact EdDSA JWS over all other fields. */
 export type SignedReceipt = Readonly<z.infer<typeof receiptBody>> & { readonly tab?: ReceiptTab }
 
-/** The debit of a receipt. The part of the hold that was not charged is on the tab again. */
+/** The debit of a receipt. `heldBaseUnits` minus the charge was returned to the tab. */
 export type ReceiptTab = {
   readonly id: string
   readonly number: string
-  /** `signed`: the session key signed this request. `bearer`: the caller had the bearer key, which proves nothing later. */
+  /**
+   * `signed`: the session key signed this request. `bearer`: the caller presented the bearer key, which leaves no
+   * evidence.
+   */
   readonly authorization: 'signed' | 'bearer'
   readonly heldBaseUnits: string
   /** Present if the answer was paid by use, at the prices of `priceList`. */
@@ -37,18 +40,21 @@ export interface Fulfilment {
   readonly position: number
   readonly leafHash: string
   readonly recordedAtMs: number
-  /** Base units of the tab after the charge. Known to the first answer only, and not a part of its receipt. */
+  /**
+   * Balance of the tab after the charge, in base units. Present for the first answer only. The receipt does not contain
+   * it.
+   */
   readonly tabBalanceBaseUnits?: bigint
 }
 
 export interface ReceiptTerms {
   readonly split?: Split
-  /** Present if the split of the dollar differs from the one of the token. */
+  /** Present if the split of the dollar token differs from the split of the service token. */
   readonly dollarSplit?: Split
   readonly reissuedAtMs?: number
 }
 
-/** Creates the receipt of a delivery. Its id follows from the leaf, so a repeated request returns the same id. */
+/** Creates the receipt of a delivery. Its id is derived from the leaf hash, so a repeated request returns the same id. */
 export function receiptOf(fulfilment: Fulfilment, terms: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement
@@ -91,7 +97,7 @@ type Split = Readonly<Record<string, string>>
 
 const depositSplit: Split = { burn: '0%', prepaid: '100%' }
 
-/** Nothing of a deposit is burned or shared until it is spent. */
+/** Returns the split for the receipt. A deposit is wholly prepaid: nothing is burned or shared until it is spent. */
 function splitOf(price: Settlement['price'], split: Split): Split {
   return isDepositPrice(price) ? depositSplit : split
 }

@@ -10,7 +10,7 @@ import type { Address } from '@tollbook/core/address'
  * Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. The functions are pure.
  */
 
-/** `''` before the first decision. */
+/** State of the decisions about one refund. `phase` is empty before the first decision. */
 export interface RefundState {
   readonly version: number
   readonly phase: '' | 'approved' | 'granted'
@@ -18,7 +18,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
-/** A granted refund stays granted. */
+/** Folds one decision into the state. A granted refund stays granted. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -30,7 +30,7 @@ export interface RefundDecision {
   readonly event: RefundEvent
 }
 
-/** Maximum value of one decision, by role, in millionths of a dollar at the quoted price. */
+/** Maximum value of one decision by role, in millionths of a US dollar at the quoted price. */
 export type RefundLimits = Readonly<Record<RefundRole, bigint>>
 
 /** Value at the quoted price. Undefined for tokens that were never quoted. */
@@ -53,7 +53,7 @@ export interface ApprovalQuestion extends Question {
   readonly debts: readonly RefundDebt[]
 }
 
-/** Decides an approval. A text says why nothing is approved. */
+/** Decides an approval. Returns a message if nothing can be approved. */
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'
@@ -71,13 +71,13 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState
-  /** Undefined: the whole price. */
+  /** Amount to refund in base units. Undefined: the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 
 /**
- * Decides the refund of a delivered answer by a person. It is possible once, for a final payment, and at most for its
- * price.
+ * Decides the refund of a delivered answer by a person. A final payment can be refunded once, by at most its price.
+ * Returns a message if the refund is not possible.
  */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question
@@ -112,7 +112,7 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
 const byMax = 100
 const reasonMax = 500
 
-/** Checks the texts by the same limits as the database. */
+/** Checks the name and the reason of the decider. The database has the same limits. */
 function findTextProblem({ by, reason }: Decider): string | undefined {
   if (by === '' || by.length > byMax)
     return `the name of the decider must have 1 to ${byMax} characters (got ${by.length})`
@@ -125,5 +125,5 @@ export function refundStreamName(payment: PaymentReference): string {
   return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on the chain')}`
 }
 
-// Space of refund decisions. The key is the one of the payment (migrations/kinds/refund.sql).
+// First byte of the stream id of refund decisions. The key is that of the payment (migrations/kinds/refund.sql).
 export const refundSpace = 4

@@ -9,10 +9,7 @@ import type { TransferFee } from '@tollbook/core/transferFee'
 import type { chainName } from '@tollbook/core/networks'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
-/**
- * Receiver of payments and accepted token, read from the chain at the start. Only the transfer fee may change
- * afterwards.
- */
+/** Receiver of payments and accepted token, read from the chain at startup. Only the transfer fee may change afterwards. */
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
@@ -23,23 +20,29 @@ export interface PaymentTerms {
   readonly paymentTokenAccount: Address
   /** CAIP-2 name of the chain. */
   readonly network: string
-  /** Returns the last known fee that the mint withholds from each transfer. Called at each use. */
+  /**
+   * Returns the last known fee that the mint withholds from each transfer. Called for each use, because the fee may
+   * change.
+   */
   readonly transferFee?: () => TransferFee | undefined
   /** Present if the payer may send the whole price and burn nothing. The service then owes the burn. */
   readonly burnMayBeOwed?: true
 }
 
-/** A verified payment that satisfies a price. It is the same on every rail, and the claim and the receipt use only this. */
+/**
+ * A verified payment that satisfies a price. The form is the same for every rail. The claim and the receipt use no
+ * other facts about the payment.
+ */
 export interface Settlement {
-  /** Makes the payment single-use. It is also the name of the payment's stream. */
+  /** Makes the payment single-use. The reference is also the name of the payment's stream. */
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
-  /** Number of the price list that contains the price. Payments verified by the first release have none. */
+  /** Number of the price list that contains the price. Absent for payments that the first release verified. */
   readonly priceList?: number
-  /** Undefined if no quote was open, so that the price in force decided. */
+  /** Id of the open quote that decided the price. Undefined if no quote was open. The price in force then decided. */
   readonly quoteId: string | undefined
-  /** Undefined if the payment is not bound to a quote's secret. */
+  /** Memo of the payment. Undefined if the payment is not bound to a quote's secret. */
   readonly memo: string | undefined
   /**
    * Amount that the payer burned inside the payment. If it is less than the price requires, the payer sent the whole
@@ -47,10 +50,10 @@ export interface Settlement {
    */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
-  /** A debit has the evidence of the deposit that opened its tab. */
+  /** For a debit: the evidence of the deposit that opened the tab. */
   readonly evidence: SettlementEvidence
   readonly debit?: DebitFacts
-  /** Present if a tab was charged by use. */
+  /** Units that were charged. Present if a tab was charged by use. */
   readonly usage?: Usage
 }
 
@@ -60,21 +63,21 @@ export interface SettlementEvidence {
   readonly slot: number
   readonly blockTimeMs: number
   /**
-   * The signed transaction itself. The payer's signature and the instructions can be verified from it at any time,
+   * The signed transaction. The payer's signature and the instructions can be verified from these bytes at any time,
    * without a node. Nodes keep history only for days. Undefined if the bytes could not be rebuilt from the node's
    * answer.
    */
   readonly transactionBase64: string | undefined
 }
 
-/** A debit as its event states it. A bearer key leaves no statement. */
+/** Facts of a debit, as in the event `TabDebited`. `signed` is undefined for a debit by the bearer key. */
 export type DebitFacts = Pick<
   TabDebited,
   'tab' | 'number' | 'deposit' | 'signed' | 'bearerHash' | 'lifecycle' | 'orderDigest'
 >
 
 /**
- * True if a secret that only the payer has belongs to the payment: the secret of its memo, or the key of its tab. All
+ * True if the payment includes a secret that only the payer has: the secret of its memo, or the key of its tab. All
  * other facts about a payment are public.
  */
 export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): boolean {
@@ -82,8 +85,8 @@ export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): bo
 }
 
 /**
- * True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on.
- * Nothing of a price in dollars is burned inside the payment.
+ * True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on. Also
+ * true for a price in dollars, because its payment contains no burn.
  */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
@@ -119,7 +122,7 @@ export interface SettlementQuestion {
 
 /**
  * Judges whether this transaction pays this price for this wallet. The function is pure: the same record and price
- * always lead to the same answer. The numbers are the rules of docs/verification.md.
+ * always lead to the same answer. The rule numbers in this file are those of docs/verification.md.
  */
 export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
   assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
@@ -127,14 +130,14 @@ export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
 }
 
 /**
- * Rule 2a: the wallet signed. The payer of the network fee does not matter. This rule comes first, because a failed
+ * Rule 2a: the wallet signed. The payer of the network fee does not matter. This check is first, because a failed
  * transaction of another wallet is not evidence of this wallet's balance.
  */
 export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {
   return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
-/** Rule 1b. */
+/** Rule 1b: the transaction succeeded. */
 export function judgeSuccess({ record }: Pick<SettlementQuestion, 'record'>): Refusal | undefined {
   if (record.failure === undefined) return undefined
   return record.failure.insufficientFunds
@@ -146,7 +149,7 @@ function ownMovements(question: SettlementQuestion): readonly TokenMovement[] {
   return question.record.movements.filter((movement) => isOwn(movement, question))
 }
 
-/** Rule 2 for one movement: the wallet is its authority, and every visible owner of its source is the wallet. */
+/** Rule 2 for one movement: the wallet authorized it, and every visible owner of its source account is the wallet. */
 function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQuestion): boolean {
   if (movement.kind === 'mintTo' || movement.authority !== wallet) return false
   if (movement.mint !== terms.mint || movement.tokenProgram !== terms.tokenProgram) return false
@@ -172,7 +175,10 @@ export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnM
     : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
 }
 
-/** Rule 3: the wallet burned enough, and the burn is real: the balances fall by it and nothing was minted. */
+/**
+ * Rule 3: the wallet burned enough, and the burn is real. The balances decrease by at least the burn, and nothing was
+ * minted.
+ */
 export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
   const { record, price, terms } = question
   const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
@@ -191,9 +197,9 @@ export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
 
 /**
  * Rule 4: the wallet sent enough to exactly the payment token account, and enough stayed there. The instructions alone
- * overstate the amount if a transfer fee is withheld or the money is pulled back. The balance alone may show another
- * wallet's payment. All tokens that arrived are recorded. Transfers of others buy nothing, and are owed to the wallet
- * like any overpayment.
+ * overstate the amount if a transfer fee is withheld or the money is transferred back. The balance alone may include
+ * another wallet's payment. The result contains all tokens that arrived. Transfers by others do not pay the price, and
+ * are owed to the wallet like any overpayment.
  */
 export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Refusal {
   const { record, price, terms } = question
@@ -217,8 +223,9 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
 }
 
 /**
- * Settles by the terms of each wallet that is accepted while the payment wallet changes. The first wallet that was paid
- * decides. If none was paid, the first wallet's refusal is returned.
+ * Settles the payment by the terms of each accepted wallet. Several wallets are accepted while the payment wallet
+ * changes. Returns the amounts for the first wallet that was paid. If no wallet was paid, it returns the refusal for
+ * the first wallet.
  */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,

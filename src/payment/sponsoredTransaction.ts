@@ -2,18 +2,18 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * A transaction of two signers that the second one, the payer, has signed. The fee payer's signature comes first and is
- * the id of the transaction. Until that signature is known, the chain cannot be searched for it. The instructions are
- * not judged yet.
+ * A transaction with two signers. The payer, who is the second signer, has signed. The fee payer's signature comes
+ * first and is the id of the transaction. Until that signature is known, the chain cannot be searched for the
+ * transaction. The instructions are not judged yet.
  */
 export interface PayerSigned {
   readonly bytes: Uint8Array
   /** The signed part, which is the transaction without its signatures. */
   readonly message: Uint8Array
-  /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
+  /** SHA-256 of the message, in hex. The message alone determines the fee payer's signature. */
   readonly digest: string
   readonly payer: Address
-  /** Mint that the first transfer names. Undefined without a transfer. */
+  /** Mint of the first transfer. Undefined if the transaction has no transfer. */
   readonly mint: Address | undefined
   readonly memo: string | undefined
 }
@@ -26,15 +26,15 @@ export interface SponsoredTransaction extends PayerSigned {
   readonly feeLamports: bigint
 }
 
-/** Recorded facts about a message, read before its rehearsal. */
+/** Recorded facts about a message, read before its simulation. */
 export interface SigningStanding {
-  /** Undefined: the message was never signed. */
+  /** The fee payer's signature. Undefined: the message was never signed. */
   readonly signature: Signature | undefined
-  /** Time of the signer's journal. A rehearsal that begins later shows all settlements up to this time. */
+  /** Time of the signer's journal. A simulation that begins later includes all settlements up to this time. */
   readonly asOf: string
 }
 
-/** Base units in the paying token account, by a rehearsal that began after `asOf`. */
+/** Base units in the paying token account, from a simulation that began after `asOf`. */
 export interface RehearsedBalance {
   readonly heldBaseUnits: bigint
   readonly asOf: string

@@ -3,8 +3,8 @@ import type { PaymentSubmitted } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
 /**
- * Decides the submission of a transaction. Recorded before the transaction is sent, so that after a crash the ledger
- * contains money that may be in transit.
+ * Decides the submission of a transaction. The event is recorded before the transaction is sent, so that the ledger
+ * contains money in transit even after a crash. Undefined if the payment is already on record.
  */
 export function decideSubmit(
   state: PaymentState,

@@ -7,17 +7,17 @@ import type { PaymentReference } from './paymentReference.ts'
 import type { Settlement } from './settlement.ts'
 
 /*
- * A tab: the deposits that it received, and its lifecycle since then. An open tab without a change of its keys has no
- * separate stream, so its lifecycle has version 0.
+ * A tab: its deposits, and its lifecycle since the first one. An open tab whose keys never changed has no separate
+ * stream, so its lifecycle has version 0.
  */
 
 /** The lifecycle of a tab, folded from its stream. `version` guards each debit. */
 export interface TabLifecycle {
   readonly version: number
   readonly isClosed: boolean
-  /** Taken back for dropped deposits since its closing. */
+  /** Base units taken back for dropped deposits since the tab was closed. */
   readonly takenBackBaseUnits: bigint
-  /** The keys since their last replacement. Undefined: those of the terms. */
+  /** Keys since the last replacement. Undefined: the keys of the terms are valid. */
   readonly keys: TabKeys | undefined
 }
 
@@ -54,11 +54,11 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
 export interface TabDepositOnRecord {
   readonly reference: PaymentReference
   readonly baseUnits: bigint
-  /** Time by which the ledger counts it in hours. */
+  /** Effective time of the deposit event. The ledger's hourly totals use this time. */
   readonly effectiveAtMs: number
-  /** `open`: the chain could still drop it. */
+  /** `open`: the chain could still drop the deposit. */
   readonly standing: 'open' | 'final' | 'reversed'
-  /** Part of a reversed deposit that was spent or held at its reversal. */
+  /** Part of a reversed deposit that was spent or held when the chain dropped it. */
   readonly lostBaseUnits: bigint
 }
 
@@ -66,7 +66,7 @@ export interface Tab extends TabKeys {
   readonly id: TabId
   readonly wallet: Address
   readonly mint: Address
-  /** The deposit that opened it, and its place on the chain. */
+  /** The deposit that opened the tab. */
   readonly deposit: PaymentReference
   readonly evidence: Settlement['evidence']
   readonly terms: TabTerms
@@ -74,13 +74,13 @@ export interface Tab extends TabKeys {
   readonly deposits: readonly TabDepositOnRecord[]
 }
 
-/** True if the chain can drop none of its deposits. */
+/** True if the chain can no longer drop any deposit of the tab. */
 export function isTabFinal({ deposits }: Pick<Tab, 'deposits'>): boolean {
   assert(deposits.length > 0, 'a deposit opened the tab')
   return deposits.every(({ standing }) => standing === 'final')
 }
 
-/** True if no verdict of the chain about a deposit is missing, so that what the tab has can be owed to its wallet. */
+/** True if every deposit is final or reversed, so that the balance of the tab can be owed to its wallet. */
 function isTabSettled({ deposits }: Pick<Tab, 'deposits'>): boolean {
   return deposits.every(({ standing }) => standing !== 'open')
 }
@@ -96,14 +96,14 @@ export interface TabLifecycleDecision {
 
 type LivingTab = Pick<Tab, 'id' | 'wallet' | 'mint' | 'lifecycle' | 'deposits'>
 
-/** Returns the name of the state as the ledger stores it. Empty for a lifecycle without events. */
+/** Returns the name of the state as the ledger stores it. The name is empty for a lifecycle without events. */
 export function lifecycleName({ version, isClosed }: TabLifecycle): string {
   assert(version > 0 || !isClosed, 'a tab is closed by an event')
   if (version === 0) return ''
   return isClosed ? 'closed' : 'open'
 }
 
-/** Undefined for a closed tab. */
+/** Replaces the keys of a tab. Undefined for a closed tab. */
 export function decideKeys(
   { id, lifecycle }: Pick<Tab, 'id' | 'lifecycle'>,
   keys: TabKeys,
@@ -115,7 +115,7 @@ export function decideKeys(
 
 /**
  * Closes an open tab. Its balance becomes owed to its wallet, unless the chain could still drop a deposit or has
- * dropped one. The append refuses more than the balance.
+ * dropped one. The append refuses an amount above the balance.
  */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
@@ -126,8 +126,8 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
 }
 
 /**
- * Settles what a closed tab still has or got back: it first covers the loss of dropped deposits, and the rest is owed
- * to the wallet. Undefined if there is nothing, or the chain could still drop a deposit.
+ * Settles the balance of a closed tab. The balance first covers the loss of dropped deposits, and the remainder is owed
+ * to the wallet. Undefined if the balance is 0, or if the chain could still drop a deposit.
  */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
@@ -142,7 +142,7 @@ export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifec
   return { step: 'tab_lifecycle.return', events: [{ kind: 'TabRestOwed', ...owed }] }
 }
 
-/** Loss of dropped deposits, less what was taken back for it since. */
+/** Returns the loss from dropped deposits, less the amounts that were taken back for it since. */
 function stillLostBaseUnits({ deposits, lifecycle }: LivingTab): bigint {
   return deposits.reduce((sum, { lostBaseUnits }) => sum + lostBaseUnits, -lifecycle.takenBackBaseUnits)
 }

@@ -8,7 +8,9 @@ import type { LiveAttempt, Order, PaymentDecision, PaymentState } from './paymen
 import { inProgressRetryMaxSeconds, refuseInProgress } from './paymentUse.ts'
 import { type DebitSettlement, isDebit } from './tabSettlement.ts'
 
-/* A request that a tab pays. attempt.ts has the steps that it shares with payments of the chain. */
+/*
+ * A request that a tab pays. attempt.ts has the steps that debits and payments on the chain have in common.
+ */
 
 export interface DebitCommand {
   readonly order: Order
@@ -18,10 +20,14 @@ export interface DebitCommand {
   readonly attemptsMax: number
 }
 
-/** A number stays with its order, and may be tried again after a failure. */
+/**
+ * Decides a debit. A debit number is valid for one order only. The order may be tried again with that number after a
+ * failure.
+ */
 export function decideDebit(state: PaymentState, command: DebitCommand): PaymentDecision | Refusal {
   const { order, settlement, attemptId, leaseMs, attemptsMax } = command
-  // Only the job ends the attempt of a dead process, because the hold must be on the tab again first.
+  // Refuse while an attempt is live. If its process died, only the job may end the attempt, because the hold must first
+  // be returned to the tab.
   if (state.phase === 'claimed' || state.phase === 'streaming') return refuseInProgress(inProgressRetryMaxSeconds)
   const attempts = 'attempt' in state ? state.attempt : 0
   if (attempts >= attemptsMax) return refuseProof('tab_number_exhausted')
@@ -45,7 +51,7 @@ interface CaptureCommand {
 
 type LiveDebit = Pick<LiveAttempt, 'attempt'> & { readonly settlement: DebitSettlement }
 
-/** Records a delivery with its charge, and puts the rest of the hold on the tab again. */
+/** Records a delivery with its charge, and returns the unused part of the hold to the tab. */
 export function decideCapture({ attempt, settlement }: LiveDebit, command: CaptureCommand): PaymentDecision {
   const { price, debit } = settlement
   const { orderDigest, answerDigest, usage, charged = price } = command
@@ -79,7 +85,7 @@ interface PromisedBurn extends Pick<Price, 'endpoint'> {
   readonly tokenBurn?: Price['tokenBurn'] | undefined
 }
 
-/** Nothing for a payment of the chain. */
+/** Returns the event that puts the whole hold on the tab again. Empty for a payment on the chain. */
 export function returnedBy({ settlement }: Pick<LiveAttempt, 'settlement'>): readonly TabReturned[] {
   if (!isDebit(settlement)) return []
   const { price, debit } = settlement

@@ -5,7 +5,7 @@ import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { maxUsdHeader } from '@tollbook/core/tab'
 import type { Tab } from './tab.ts'
 
-/** A refusal of a debit with its amounts, which the rail adds to the body. */
+/** Refusal of a debit with its amounts. The rail adds the amounts to the response body. */
 export interface TabRefusal extends Refusal {
   readonly tab: {
     readonly id: string
@@ -15,10 +15,10 @@ export interface TabRefusal extends Refusal {
   }
 }
 
-/** The part of an order by use that a balance pays for. */
+/** The part of an order with a price by use that the balance covers. */
 export interface Affordable {
   readonly maxMicroUsd: bigint
-  /** Units of output. 0: it does not pay for one. */
+  /** Units of output that the balance covers. 0: not even one. */
   readonly output: number
 }
 
@@ -36,7 +36,10 @@ interface EmptyTab {
 
 const usdDecimals = 6
 
-/** The tab holds less than the request may cost. The caller tops it up, or sends a cheaper request. */
+/**
+ * Returns a refusal for a tab that holds less than the request may cost. The caller can top the tab up, or send a
+ * cheaper request.
+ */
 export function refuseEmptyTab({ tab, price, balanceBaseUnits, affordable }: EmptyTab): TabRefusal {
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   const { requiredBaseUnits: neededBaseUnits, decimals } = price

@@ -6,7 +6,9 @@ import type { BurnOwed } from './events/verificationEvents.ts'
 import { tabRequestReference } from './paymentReference.ts'
 import type { DebitFacts, Settlement } from './settlement.ts'
 
-/* Two settlements of tabs: the deposit, which an ordinary payment makes, and the debit, which pays for one request. */
+/*
+ * The two settlements of a tab: the deposit, which is an ordinary payment, and the debit, which pays for one request.
+ */
 
 export type DebitSettlement = Settlement & { readonly debit: DebitFacts }
 
@@ -32,7 +34,7 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
   }
 }
 
-/** The charge, which may be less than the hold, becomes the price. */
+/** Returns the settlement with the charge as its price. The charge may be less than the hold. */
 export function chargedBy(
   settlement: Settlement,
   { burnBaseUnits, shares, usage }: Pick<TabCaptured, 'burnBaseUnits' | 'shares' | 'usage'>,
@@ -43,7 +45,10 @@ export function chargedBy(
   return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
 }
 
-/** Adds the burn in the token that the charge of a debit owes. Any other payment owes the burn of its price. */
+/**
+ * Adds the burn in the token that the charge of a debit owes. A payment on the chain is unchanged, because its price
+ * already contains the burn.
+ */
 export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
   if (!isDebit(settlement)) return settlement
   return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }
@@ -56,7 +61,7 @@ export const depositSplit = [
   { account: depositShare, perMille: 1000 },
 ] as const
 
-/** True for the price of a deposit: nothing of it is burned or shared until it is spent. */
+/** True for the price of a deposit, of which nothing is burned or shared until the tab spends it. */
 export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
   return shares.length === 1 && shares[0]?.account === depositShare
 }

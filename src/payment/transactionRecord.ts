@@ -3,12 +3,13 @@ import type { Signature } from '@tollbook/core/signature'
 
 /**
  * Facts of a chain about one transaction, as plain data. An adapter builds the record, and the rules of `settlement.ts`
- * judge it. A record is complete or is not built. A missing part of a node's answer is a fault, never an empty list.
+ * judge it. An adapter builds only complete records. If a part of a node's answer is missing, the adapter throws a
+ * fault instead of returning an empty list.
  */
 export interface TransactionRecord {
   readonly signature: Signature
   readonly slot: number
-  /** Undefined if the node does not have the time. */
+  /** Time of the block, in milliseconds. Undefined if the node does not have the time. */
   readonly blockTimeMs: number | undefined
   readonly failure: TransactionFailure | undefined
   readonly signers: readonly Address[]
@@ -19,7 +20,7 @@ export interface TransactionRecord {
   readonly bytes: Uint8Array | undefined
 }
 
-/** Error of a transaction that landed without effect, in words for the caller. */
+/** Error of a transaction that landed and failed, as text for the caller. */
 export interface TransactionFailure {
   readonly text: string
   /** True if the token program refused because the account held too little. */

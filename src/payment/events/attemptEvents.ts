@@ -11,13 +11,13 @@ import { address, attempt, attemptId, baseUnits, shares } from './fields.ts'
 const live = {
   attempt,
   /**
-   * Identifies the process and request that made the claim. It distinguishes a lost answer of the database from a lost
-   * race.
+   * Identifies the process and the request that made the claim. After a lost database answer, it shows whether this
+   * claim was recorded or another one.
    */
   attemptId,
 }
 
-/** An attempt has the exclusive right to run the handler until its lease ends. */
+/** A claim of the payment. The attempt has the exclusive right to run the handler until its lease ends. */
 const proofClaimed = defineEvent(
   z.object({
     kind: z.literal('ProofClaimed'),
@@ -28,7 +28,7 @@ const proofClaimed = defineEvent(
     orderDigest: z.string(),
     leaseMs: z.int(),
     mint: address,
-    /** The price while the chain can still drop the payment. Otherwise 0. */
+    /** The price of the answer if the chain can still drop the payment. Otherwise 0. */
     exposedBaseUnits: baseUnits,
   }),
   ({ mint, exposedBaseUnits }) => [
@@ -51,7 +51,7 @@ interface Unexposed {
   readonly exposedBaseUnits: bigint
 }
 
-/** Reverses the exposure of a payment. The two accounts are a memorandum and never hold tokens. */
+/** Returns the postings that reverse the exposure of a payment. The two accounts are a memorandum and never hold tokens. */
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
   assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
@@ -71,11 +71,14 @@ const answerBroken = defineEvent(
 )
 export type AnswerBroken = EventOf<typeof answerBroken>
 
-/** Units of an answer that its price by use counts. `isEstimated`: the service counted them. */
+/**
+ * Units of input and output that a price by use counts. `isEstimated`: the service counted the units, because the
+ * upstream did not report them.
+ */
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 export type Usage = Readonly<z.output<typeof usage>>
 
-/** An answer was delivered for a payment of the chain, which has earned its price from this event on. */
+/** An answer was delivered for a payment on the chain. The service has earned the price from this event on. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),
@@ -87,7 +90,7 @@ export const requestFulfilled = defineEvent(
 )
 export type RequestFulfilled = EventOf<typeof requestFulfilled>
 
-/** The price is no longer owed to the caller. It is owed to the accounts of the split. */
+/** The price is no longer owed to the caller. It is owed to the accounts of the split instead. */
 export const distributionAllocated = defineEvent(
   z.object({ kind: z.literal('DistributionAllocated'), mint: address, parts: shares }),
   ({ mint, parts }) =>
@@ -119,7 +122,10 @@ const requestFailed = defineEvent(
 )
 export type RequestFailed = EventOf<typeof requestFailed>
 
-/** The last permitted attempt ended without a delivery. The payment no longer buys, and is owed back when it is final. */
+/**
+ * The last permitted attempt ended without a delivery. The payment can no longer buy an answer, and is owed back when
+ * it is final.
+ */
 const attemptsExhausted = defineEvent(z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }))
 
 export const attemptEvents = [

@@ -5,14 +5,16 @@ import { assert } from '@tollbook/core/assert'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/* A round of burning: one transaction of the service burns tokens that it received for that purpose. */
+/*
+ * Events of a burn round: one transaction of the service burns tokens that it received for that purpose.
+ */
 
 const endpointBurn = z.object({ endpoint: z.string(), baseUnits })
 export type EndpointBurn = Readonly<z.output<typeof endpointBurn>>
 
 /**
- * State of the delegate before its burn. A burn that lands costs a fee and reduces the allowance, which only the owner
- * can renew.
+ * State of the delegate before the burn. A burn that lands costs a network fee and reduces the allowance, which only
+ * the owner of the account can renew.
  */
 const delegate = z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits })
 export type DelegateState = Readonly<z.output<typeof delegate>>
@@ -20,16 +22,16 @@ export type DelegateState = Readonly<z.output<typeof delegate>>
 const parts = z.array(endpointBurn).min(1).readonly()
 const ofRound = { round: z.int().min(1), mint: address }
 
-/** Recorded before the burn is sent. */
+/** A signed burn. Recorded before the transaction is sent. */
 const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
-    /** Last position of the `BurnOwed` events whose burns are in the round. */
+    /** Ledger position of the last `BurnOwed` event that this round covers. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
-    /** Above this block height the transaction can no longer land. */
+    /** Last block height at which the transaction can land. */
     lastValidHeight: z.int().min(1),
     delegate,
     transactionBase64: z.string(),
@@ -41,14 +43,14 @@ const failureReasons = ['absent', 'failed'] as const
 
 export type BurnFailureReason = (typeof failureReasons)[number]
 
-/** The transaction burned nothing and never will. The next round burns the debts of this one. */
+/** The transaction burned nothing and never will. The next round burns its debts. */
 const burnFailed = defineEvent(
   z.object({
     kind: z.literal('BurnFailed'),
     ...ofRound,
     /**
-     * `absent`: the burn is not on the finalized chain and can no longer land. `failed`: it is on that chain and burned
-     * nothing.
+     * `absent`: the finalized chain does not contain the transaction, which can no longer land. `failed`: the finalized
+     * chain contains the transaction, but it burned nothing.
      */
     reason: z.enum(failureReasons),
     finalizedSlot: z.int(),
@@ -57,8 +59,8 @@ const burnFailed = defineEvent(
 export type BurnFailed = EventOf<typeof burnFailed>
 
 /**
- * The finalized chain has the burn. The debt is settled from the wallet, and the burn counts for the endpoints like a
- * caller's burn.
+ * The finalized chain contains the burn. The payment wallet settles the debt, and the burn counts for the endpoints
+ * like a burn by callers.
  */
 const burnConfirmed = defineEvent(
   z.object({ kind: z.literal('BurnConfirmed'), ...ofRound, burnedBaseUnits: baseUnits, slot: z.int(), parts }),

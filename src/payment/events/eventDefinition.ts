@@ -2,7 +2,10 @@ import type { z } from 'zod'
 import type { Posting } from '../../accounting/posting.ts'
 import { assert } from '@tollbook/core/assert'
 
-/** A fact of the ledger. Facts never change. A new meaning requires a new schema version with an upcast and a test. */
+/**
+ * An event of the ledger. Recorded events never change. A new meaning requires a new schema version with an upcast and
+ * a test.
+ */
 export interface AnyEvent {
   readonly kind: string
 }
@@ -14,7 +17,7 @@ export interface AnyEvent {
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   readonly schema: z.ZodType<Event>
-  /** Uses method syntax, so that definitions of different events fit into one list. */
+  /** A method instead of a function property, so that TypeScript accepts definitions of different events in one list. */
   postings(event: Event): readonly Posting[]
 }
 
@@ -25,8 +28,8 @@ type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
 }
 
 /**
- * Defines an event. Postings of zero are dropped, and a negative amount fails an assertion at once instead of a later
- * append. An event without postings moves no money.
+ * Defines an event. It drops postings of zero. A negative amount fails an assertion here, and not in a later append. An
+ * event without postings moves no money.
  */
 export function defineEvent<Event extends AnyEvent>(
   schema: EventSchema<Event>,

@@ -4,13 +4,19 @@ import { unexposed, unexposedFields } from './attemptEvents.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalAddress } from './fields.ts'
 
-/* A payment after its answer. The chain keeps or drops it, and undelivered money is owed back. */
+/*
+ * Events of a payment after its answer. The chain keeps or drops the payment, and money without a delivery is owed
+ * back.
+ */
 
 /** The chain can no longer drop the block of the payment. */
 const paymentFinalized = defineEvent(
   z.object({
     kind: z.literal('PaymentFinalized'),
-    /** Slot on the finalized chain. It differs from the earlier slot if a fork was dropped and the payment landed again. */
+    /**
+     * Slot on the finalized chain. It differs from the slot in the settlement if the chain dropped a fork and the
+     * payment landed again.
+     */
     slot: z.int(),
     ...unexposedFields,
   }),
@@ -22,15 +28,15 @@ const reversalReasons = ['absent', 'failed'] as const
 export type ReversalReason = (typeof reversalReasons)[number]
 
 /**
- * The chain dropped the payment with its fork. The fields state what the ledger takes back, account by account. Earned
+ * The chain dropped the payment with its fork. The amounts are what the ledger takes back from each account. Earned
  * shares stay owed to their owners, so they become a loss of the service.
  */
 const paymentReversed = defineEvent(
   z.object({
     kind: z.literal('PaymentReversed'),
     /**
-     * `absent`: the payment is not on the finalized chain and never will be. `failed`: it is on that chain, and failed
-     * or paid something else.
+     * `absent`: the finalized chain does not contain the payment and never will. `failed`: the finalized chain contains
+     * the transaction, but it failed or paid something else.
      */
     reason: z.enum(reversalReasons),
     finalizedSlot: z.int(),
@@ -60,8 +66,8 @@ const paymentReversed = defineEvent(
 export type PaymentReversed = EventOf<typeof paymentReversed>
 
 /**
- * The burn of a reversed payment never happened. The event is effective at the time of the burn, which corrects the
- * total of that hour.
+ * Cancels the burn of a reversed payment. The event is effective at the time of the burn, so that it corrects the total
+ * of that hour.
  */
 const burnReversed = defineEvent(
   z.object({ kind: z.literal('BurnReversed'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
@@ -70,7 +76,7 @@ const burnReversed = defineEvent(
   ],
 )
 
-/** The sale in dollars of a reversed payment owes no burn. */
+/** Cancels the owed burn of a sale in dollars whose payment was reversed. */
 const burnOwedReversed = defineEvent(
   z.object({ kind: z.literal('BurnOwedReversed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
   ({ mint, owedBaseUnits }) => [
@@ -79,8 +85,8 @@ const burnOwedReversed = defineEvent(
 )
 
 /**
- * Nothing was delivered for a day, or in the permitted attempts. The payment no longer buys, and the held amount is
- * owed back to the wallet.
+ * Nothing was delivered within a day, or in the permitted attempts. The payment can no longer buy an answer, and the
+ * held amount is owed back to the wallet.
  */
 const refundDue = defineEvent(
   z.object({ kind: z.literal('RefundDue'), wallet: address, mint: address, refundBaseUnits: baseUnits }),
@@ -90,7 +96,7 @@ const refundDue = defineEvent(
 )
 export type RefundDue = EventOf<typeof refundDue>
 
-/** Tokens arrived that belong to no payment, and it is too late to present them as a proof. */
+/** Tokens arrived that belong to no payment, and that are too old to be presented as a proof. */
 const transferReceived = defineEvent(
   z.object({
     kind: z.literal('TransferReceived'),
@@ -106,7 +112,7 @@ const transferReceived = defineEvent(
 )
 export type TransferReceived = EventOf<typeof transferReceived>
 
-/** The treasury's wallet delivered tokens for the burns of sales in dollars. */
+/** The wallet of the treasury delivered tokens for the burns of sales in dollars. */
 const tokensDelivered = defineEvent(
   z.object({
     kind: z.literal('TokensDelivered'),

@@ -2,12 +2,18 @@ import { z } from 'zod'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/* Plans that divide a debt among the holders of the token. The payout role records them, never the service. */
+/*
+ * Events of plans that divide a debt among the holders of the token. The payout role records these events, never the
+ * service.
+ */
 
 const ofPlan = { planId: z.string(), mint: address }
 const count = z.int().min(0)
 
-/** Recorded before the first part is sent. It moves no money: each part is a `DistributionPaid` with the id of the plan. */
+/**
+ * A plan. Recorded before its first part is sent. It moves no money: each part is a `DistributionPaid` with the id of
+ * the plan.
+ */
 const holderPayoutPlanned = defineEvent(
   z.object({
     kind: z.literal('HolderPayoutPlanned'),
@@ -26,7 +32,7 @@ const holderPayoutPlanned = defineEvent(
   }),
 )
 
-/** The plan pays no further parts. The rest of its amount stays owed. */
+/** The plan is ended and pays no further parts. The unpaid part of its amount stays owed. */
 const holderPayoutEnded = defineEvent(
   z.object({ kind: z.literal('HolderPayoutEnded'), ...ofPlan, paidBaseUnits: baseUnits }),
 )

@@ -3,7 +3,9 @@ import { accounts, refundDueTo } from '../../accounting/account.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, reference } from './fields.ts'
 
-/* Decisions of people about the refund of one payment. The finance role records them, never the service. */
+/*
+ * Decisions of people about the refund of one payment. The finance role records these events, never the service.
+ */
 
 export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
@@ -23,13 +25,16 @@ export type RefundDebt = Readonly<z.output<typeof refundDebt>>
 
 const decision = { payment: reference, wallet: address, mint: address, ...decider.shape }
 
-/** A person approved the repayment of these debts. It moves no money, because the debts are already on record. */
+/** A person approved the repayment of these debts. The event moves no money, because the debts are already on record. */
 const refundApproved = defineEvent(
   z.object({ kind: z.literal('RefundApproved'), ...decision, debts: z.array(refundDebt).readonly() }),
 )
 export type RefundApproved = EventOf<typeof refundApproved>
 
-/** A person refunded the price of a delivered answer. The shares stay earned, so the refund is an expense. */
+/**
+ * A person refunded the price of a delivered answer. The recipients keep their shares, so the refund is an expense of
+ * the service.
+ */
 const refundGranted = defineEvent(
   z.object({ kind: z.literal('RefundGranted'), ...decision, amountBaseUnits: baseUnits }),
   ({ mint, wallet, amountBaseUnits }) => [

@@ -3,9 +3,15 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, bigInteger, price } from './fields.ts'
 
-/* Values in force from a moment on: price lists and the settings of the ledger. Each version has its own stream. */
+/*
+ * Events of values that apply from a moment on: price lists and the settings of the ledger. Each version has its own
+ * stream.
+ */
 
-/** One part of each price, in thousandths. The account `burn` is burned. The first other account takes the rest. */
+/**
+ * One part of each price, in thousandths. The part of the account `burn` is burned. The first other account takes the
+ * rounding remainder.
+ */
 const splitPart = z.object({ account: z.string(), perMille: z.int() })
 export type SplitPart = Readonly<z.output<typeof splitPart>>
 
@@ -15,7 +21,7 @@ const reading = z.object({
   liquidityUsd: bigInteger.nullable().transform((usd) => usd ?? undefined),
 })
 
-/** Answers of the markets at their agreement on a price, including outliers and missing answers. */
+/** Answers of the markets when they agreed on a price, including outliers and missing answers. */
 const marketEvidence = z.object({
   agreedAtMs: z.int(),
   tokenPriceAttoUsd: bigInteger,
@@ -32,14 +38,14 @@ const meteredPrice = z.object({
   minimumMicroUsd: bigInteger,
 })
 
-/** All prices in tokens from this event on. Quotes refer to the list by its number. */
+/** A price list. It states all prices in tokens from this event on. Quotes refer to the list by its number. */
 const priceListPublished = defineEvent(
   z.object({
     kind: z.literal('PriceListPublished'),
     source: z.string(),
     split: z.array(splitPart).readonly(),
     /**
-     * Splits of the dollars that the operator divides differently from the token. Absent: treasury gets the share of
+     * Splits of dollar tokens that differ from the split of the service token. Absent: the treasury gets the share of
      * the burn.
      */
     dollarSplits: z
@@ -47,18 +53,19 @@ const priceListPublished = defineEvent(
       .readonly()
       .exactOptional(),
     prices: z.array(price).readonly(),
-    /** Endpoints that a tab pays by use, up to their price. */
+    /** Prices by use. A tab pays these endpoints by use, at most their price in `prices`. */
     metered: z.array(meteredPrice).readonly().exactOptional(),
-    /** Evidence for the token price if the markets decided it. Absent for a price that the operator fixed. */
+    /** Market answers that decided the token price. Absent for a price that the operator fixed. */
     evidence: marketEvidence.exactOptional(),
   }),
 )
 export type PriceListPublished = EventOf<typeof priceListPublished>
 
-// A body is already parsed JSON. `z.json()` would copy the value and drop members with the name __proto__.
+// Accepts the value unchanged, because the body is already parsed JSON. `z.json()` would copy the value and drop
+// members with the name __proto__.
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'no value')
 
-/** A setting of the ledger has this value from `validFrom` until the next number of the same name. */
+/** A new value of a ledger setting. It applies from `validFrom` until the next number of the same name. */
 const settingChanged = defineEvent(
   z.object({
     kind: z.literal('SettingChanged'),

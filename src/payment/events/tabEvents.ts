@@ -16,7 +16,9 @@ import {
   shares,
 } from './fields.ts'
 
-/* Tabs: the deposit, the debits that spend it, and the end of the tab. */
+/*
+ * Events of tabs: the deposit, the debits that spend it, and the end of the tab.
+ */
 
 const tab = z.string()
 const ofTab = { tab, mint: address }
@@ -39,7 +41,7 @@ interface Deposited {
   readonly depositBaseUnits: bigint
 }
 
-/** All of a deposit is prepaid. Nothing is earned or burned until a request spends it. */
+/** Returns the posting of a deposit: all of it is prepaid. Nothing is earned or burned until a request spends it. */
 function deposited({ tab: id, mint, depositBaseUnits }: Deposited) {
   return [{ debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits: depositBaseUnits }]
 }
@@ -55,8 +57,8 @@ const tabToppedUp = defineEvent(
 )
 
 /**
- * The chain dropped a deposit. The balance of the tab is taken back, which lowers the loss. The rest had bought
- * answers: the streams of this tab.
+ * The chain dropped a deposit. The ledger takes the balance of the tab back, which lowers the loss. The spent part of
+ * the deposit has already paid for answers.
  */
 const depositReversed = defineEvent(
   z.object({
@@ -68,13 +70,16 @@ const depositReversed = defineEvent(
   takenBack,
 )
 
-/** A request holds its highest price on the tab, and has the exclusive right to run the handler until its lease ends. */
+/**
+ * A request holds its highest price on the tab. The request has the exclusive right to run the handler until its lease
+ * ends.
+ */
 const tabDebited = defineEvent(
   z.object({
     kind: z.literal('TabDebited'),
     tab,
     number: bigInteger,
-    /** The deposit that opened the tab, with its place on the chain. */
+    /** The deposit that opened the tab, with its slot and block time on the chain. */
     deposit: reference,
     slot: z.int(),
     blockTimeMs: z.int(),
@@ -86,9 +91,9 @@ const tabDebited = defineEvent(
     leaseMs: z.int(),
     /** SHA-256 in hex of the order: method, endpoint and canonical parameters. */
     orderDigest: z.string(),
-    /** Hash of the bearer key that was presented. Null for a signed debit. Such a debit is not provable. */
+    /** Hash of the presented bearer key. Null for a signed debit. A debit by the bearer key cannot be proven later. */
     bearerHash: optionalText,
-    /** Statement of the session key, besides tab and number. Null for a debit by the bearer key. */
+    /** Facts that the session key signed in addition to tab and number. Null for a debit by the bearer key. */
     signed: z
       .object({
         sessionKey: address,
@@ -110,9 +115,9 @@ const tabDebited = defineEvent(
 export type TabDebited = EventOf<typeof tabDebited>
 
 /**
- * An answer was delivered, and its tab has paid the charge. One event, because each further event of a request costs as
- * much as its facts. Attempt id and order are those of the debit. A burn in the token for a price in dollars is a
- * `BurnOwed` after it.
+ * An answer was delivered, and its tab has paid the charge. All facts are in one event, because each further event
+ * would make the request more expensive. The attempt id and the order are those of the debit. For a price in dollars
+ * with a burn in the token, a `BurnOwed` event follows.
  */
 const tabCaptured = defineEvent(
   z.object({
@@ -121,12 +126,12 @@ const tabCaptured = defineEvent(
     /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
     answerDigest: z.string(),
     mint: address,
-    /** Burn that is owed out of the charge. */
+    /** Burn that the service owes from the charge. */
     burnBaseUnits: baseUnits,
     shares,
-    /** Present if the price is by use. */
+    /** Units that were charged. Present if the price is by use. */
     usage: usage.exactOptional(),
-    /** Present if less was charged than was held. */
+    /** Unused part of the hold, which the tab gets back. Present if less was charged than was held. */
     returned: z.object({ tab, baseUnits }).exactOptional(),
   }),
   ({ mint, burnBaseUnits, shares: parts, returned }) => {
@@ -146,7 +151,7 @@ const tabCaptured = defineEvent(
 )
 export type TabCaptured = EventOf<typeof tabCaptured>
 
-/** A hold is on the tab again, because nothing was delivered. */
+/** The tab gets a hold back, because nothing was delivered. */
 const tabReturned = defineEvent(
   z.object({ kind: z.literal('TabReturned'), ...ofTab, baseUnits }),
   ({ tab: id, mint, baseUnits: amountBaseUnits }) => [
@@ -155,7 +160,7 @@ const tabReturned = defineEvent(
 )
 export type TabReturned = EventOf<typeof tabReturned>
 
-/** The wallet replaced the keys. Debits of the earlier keys are refused from this event on, at every instance. */
+/** The wallet replaced the keys of the tab. Every instance refuses debits with the earlier keys from this event on. */
 const tabKeyReplaced = defineEvent(
   z.object({ kind: z.literal('TabKeyReplaced'), tab, sessionKey: optionalAddress, bearerHash: optionalText }),
 )
@@ -174,28 +179,28 @@ function restOwed({ tab: id, wallet, mint, restBaseUnits }: RestOwed) {
   return [{ debit: prepaidOn(id), credit: refundDueTo(wallet), mint, amountBaseUnits: restBaseUnits }]
 }
 
-/** The tab takes no more debits, and owes its rest to the wallet that paid. */
+/** The tab accepts no more debits, and its unspent balance is owed to the wallet that paid. */
 const tabClosed = defineEvent(
   z.object({
     kind: z.literal('TabClosed'),
     ...ofTab,
     wallet: address,
-    /** Key that closed it; `end` if its time was over, `reversal` if the chain dropped a deposit. */
+    /** Key that closed the tab. `end`: the time of the tab was over. `reversal`: the chain dropped a deposit. */
     by: z.enum(closers),
     restBaseUnits: baseUnits,
   }),
   restOwed,
 )
 
-/** An amount that was returned to a closed tab is owed to its wallet as well. */
+/** An amount that was returned to a closed tab is owed to the wallet of the tab. */
 const tabRestOwed = defineEvent(
   z.object({ kind: z.literal('TabRestOwed'), ...ofTab, wallet: address, restBaseUnits: baseUnits }),
   restOwed,
 )
 
 /**
- * An amount that was returned to a closed tab after the chain had dropped a deposit. It was held at the reversal, and
- * lowers the loss.
+ * An amount was returned to a closed tab after the chain had dropped a deposit. The amount was held at the time of the
+ * reversal, and lowers the loss.
  */
 const tabTakenBack = defineEvent(
   z.object({ kind: z.literal('TabTakenBack'), ...ofTab, takenBackBaseUnits: baseUnits }),

@@ -5,13 +5,19 @@ import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
-/* A payment before its first attempt: the service may send it, and the chain proves it. Also its burn. */
+/*
+ * Events of a payment before its first attempt: the service may send the transaction, and the chain proves the payment
+ * and its burn.
+ */
 
-/** `mint` is present if the price is in another mint than the service token. */
+/**
+ * The offer that a sponsored payment accepted. `mint` is present if the price is in another mint than the service
+ * token.
+ */
 const sponsoredOffer = z.object({ rail: z.string(), priceList: z.int().min(1), mint: address.exactOptional() })
 export type SponsoredOffer = Readonly<z.output<typeof sponsoredOffer>>
 
-/** Recorded before the transaction is sent. */
+/** A transaction that the service is about to send. Recorded before it is sent. */
 const paymentSubmitted = defineEvent(
   z.object({
     kind: z.literal('PaymentSubmitted'),
@@ -19,7 +25,10 @@ const paymentSubmitted = defineEvent(
     endpoint: z.string(),
     quoteId: optionalText,
     transactionBase64: z.string(),
-    /** Present if the service pays the network fee. This offer settles the payment, whatever the current offer is. */
+    /**
+     * Present if the service pays the network fee. The payment is settled by this offer, even if the current offer
+     * differs.
+     */
     offer: sponsoredOffer.exactOptional(),
   }),
 )
@@ -57,7 +66,7 @@ const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'
   ]
 })
 
-/** The payer burned inside the payment. Recorded with the verification, whether an answer follows or not. */
+/** The payer burned tokens inside the payment. Recorded with the verification, whether an answer follows or not. */
 export const tokensBurned = defineEvent(
   z.object({ kind: z.literal('TokensBurned'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
   ({ mint, endpoint, burnedBaseUnits }) => [
