@@ -23,14 +23,14 @@ import {
 
 export interface MppChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  /** Prepared texts of this rail's offers. */
+  /** Cache of prepared texts for the offers of this rail. */
   readonly offerTexts: OfferTexts
-  /** Origin of the service for callers. Its host is the realm. */
+  /** Returns the public origin of the service. The host of the origin is the realm of the challenges. */
   readonly serviceUrl: () => string
   readonly describe: (path: string) => { readonly summary: string } | undefined
   /** Returns the authentication code of a text. All instances of the service return the same code. */
   readonly authenticate: (text: string) => string
-  /** True if this is the code of the text. A wrong code always takes the same time. */
+  /** True if `code` is the authentication code of the text. The comparison takes the same time for every wrong code. */
   readonly isAuthentic: (text: string, code: string) => boolean
 }
 
@@ -46,9 +46,9 @@ export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<C
 }
 
 /**
- * Returns the header and the words for tools with a fresh challenge for each currency. The standard client answers the
- * first one, so dollars come before the token. Challenges are not stored, because the id of each is the code of its
- * other parameters.
+ * Returns a fresh challenge for each currency, as a header and as MCP metadata (`toolWords`). The standard client
+ * answers the first challenge, so dollars come before the token. Challenges are not stored, because the id of each
+ * challenge authenticates its other parameters.
  */
 export async function challengeOf(deps: MppChallengeDeps, offer: Offer, withDollars: boolean) {
   const feePayer = await openFeePayer(deps.feePayer)
@@ -79,13 +79,13 @@ function challengeIn(
     request: encodeText(charge(binding)),
     expires: isoTime(expiresAtMs),
     digest: digestOf(request),
-    // The secret behind the memo, and the price list whose prices are valid for the payment.
+    // The secret whose hash is the memo, and the price list that determines the price of the payment.
     opaque: encodeText(`{"priceList":"${price.priceList}","secret":"${binding.secret}"}`),
   }
   return { id: deps.authenticate(boundText(parameters)), ...parameters }
 }
 
-/** Returns the host without its port. The URL is the operator's and was checked at the start. */
+/** Returns the host without its port. The operator configures the URL, and it was checked at startup. */
 function realmOf(serviceUrl: string): string {
   return /^https?:\/\/(\[[^\]]*\]|[^:/]*)/.exec(serviceUrl)?.[1] ?? ''
 }
@@ -97,8 +97,8 @@ interface Sponsorship {
 }
 
 /**
- * Returns the request of method `solana`, intent `charge`. With a fee payer, the client must not send the payment
- * itself. The standard client writes `externalId` on chain as the memo.
+ * Returns the request of method `solana`, intent `charge`. It declares a fee payer, so the client must not send the
+ * transaction itself. The standard client writes `externalId` on chain as the memo.
  */
 function chargeOf(terms: DollarOffer['terms'], { amount, feePayer, memo }: Sponsorship) {
   return {

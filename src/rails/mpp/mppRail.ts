@@ -25,8 +25,8 @@ export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 
 /**
  * Creates the MPP rail: method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication. The client
- * signs a transfer of the whole price and does not send it (pull). The fee payer also signs, and the service sends the
- * transaction. The service owes the burn.
+ * signs a transfer of the whole price and does not send it (pull mode). The fee payer also signs, and the service sends
+ * the transaction. The service owes the burn.
  */
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {
@@ -56,7 +56,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
       return { [receiptHeader]: encodeJson(receipt) }
     },
     async explain(refusal, { request, offer }) {
-      // Add a fresh challenge, which a client answers with a payment.
+      // Add a fresh challenge, so that a client can pay again at once.
       const fresh = offer === undefined ? undefined : await challengeOf(deps, offer, true)
       if (!wantsProblem(request)) return { headers: {}, ...fresh }
       const { headers, members } = describeRefusal(refusal)

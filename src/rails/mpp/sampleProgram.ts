@@ -1,4 +1,4 @@
-/** Returns a program that buys with the packages of MPP and the key in `payer.json`. */
+/** Returns a sample program that buys with the MPP packages. It reads the payer's key from `payer.json`. */
 export function sampleProgram(fetchArguments: string): string {
   return `import { readFile } from 'node:fs/promises'
 import { createKeyPairSignerFromBytes } from '@solana/kit'

@@ -15,7 +15,7 @@ export const intent = 'charge'
 
 /** Parameters of a `WWW-Authenticate: Payment` header. `request` and `opaque` are base64url of canonical JSON. */
 const challengeJson = z.object({
-  /** Authenticates the other parameters. */
+  /** Authentication code of the other parameters. */
   id: z.string(),
   realm: z.string(),
   method: z.string(),
@@ -30,7 +30,10 @@ const challengeJson = z.object({
 export type MppChallenge = Readonly<z.infer<typeof challengeJson>>
 export type ChallengeParameters = Omit<MppChallenge, 'id'>
 
-/** Returns the text whose authentication code is the id of a challenge. An absent parameter leaves an empty place. */
+/**
+ * Returns the text whose authentication code is the id of a challenge. An absent parameter is an empty part between two
+ * bars.
+ */
 export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
   return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
 }
@@ -43,12 +46,13 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
   return `Payment ${written.join(', ')}`
 }
 
-// Printable ASCII without backslash and quotation mark. Nearly every value matches.
+// Matches printable ASCII without backslash and quotation mark. Such values need no escapes, and nearly every value
+// matches.
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
 /**
- * Writes a quoted-string. Header values are Latin-1, so other characters are JSON escapes such as `\u00e9`, which mppx
- * reads.
+ * Writes a quoted-string. Header values are Latin-1, so other characters are written as JSON escapes such as `\u00e9`,
+ * which mppx decodes.
  */
 function quoted(value: string): string {
   if (plain.test(value)) return `"${value}"`
@@ -63,7 +67,7 @@ export function encodeJson(content: Json): string {
   return encodeText(canonicalJson(content))
 }
 
-/** Encodes text that is already canonical JSON. */
+/** Encodes text in base64url. The text must already be canonical JSON. */
 export function encodeText(json: string): string {
   return toBase64Url(utf8Bytes(json))
 }
@@ -85,8 +89,8 @@ export interface Credential {
   readonly priceList: number
 }
 
-// A transaction has at most 1,232 bytes, and with the repeated challenge the header has 4 kB. Node accepts 16 kB of
-// headers in total.
+// Maximum length of the header. A transaction has at most 1,232 bytes, so the header with the repeated challenge has
+// about 4 kB. Node accepts 16 kB of headers in total.
 const charactersMax = 12_288
 
 /** Reads a credential. Undefined if the value is not a credential for a challenge of this form. */
@@ -107,11 +111,12 @@ export function namesScheme(header: string): boolean {
 }
 
 /**
- * True if a JSON object follows the scheme. Any other value is not a credential and counts as a request for a
+ * True if a JSON object follows the scheme. Any other value is not a credential, and counts as a request for a
  * challenge.
  */
 export function bringsCredential(header: string): boolean {
-  // In base64, `{` is `e` and one of the sixteen characters for its last two bits.
+  // In base64url, text that starts with `{` (0x7b) starts with `e`, then with one of the 16 characters whose first two
+  // bits are 11.
   return /(?:^|,)[ \t]*[Pp][Aa][Yy][Mm][Ee][Nn][Tt][ \t]+e[w-z0-9_-]/.test(header)
 }
 
@@ -123,7 +128,7 @@ export function acceptsCharge(preferences: string): boolean {
   return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))
 }
 
-/** Decodes base64url of JSON. Undefined if it is not. */
+/** Decodes base64url text that contains JSON. Undefined for any other text. */
 export function decodeJson(text: string): unknown {
   const bytes = fromBase64Url(text)
   return bytes === undefined ? undefined : parseJsonBytes(bytes)

@@ -16,16 +16,16 @@ import { burnPercentage, distributionOf, type SplitShare } from '../../pricing/s
 export interface QuoteDeps {
   readonly ledger: Pick<PaymentLedger, 'recordQuote'>
   readonly terms: PaymentTerms
-  /** The operator's split of each payment. */
+  /** Split of each payment, as the operator configures it. */
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
-  /** A slot that the chain has reached with certainty. */
+  /** Returns a slot that the chain has certainly reached. A payment for the quote cannot land before this slot. */
   readonly slot: () => number
 }
 
 /**
- * Creates a quote with a fresh secret for each 402. The ledger stores the memo, and only this answer contains the
- * secret. A quote belongs to a wallet, so a caller without a wallet gets none.
+ * Creates a quote with a fresh secret for each 402. The ledger stores the memo, and only this response contains the
+ * secret. A quote belongs to a wallet, so a caller without a wallet gets no quote.
  */
 export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challenge | undefined> {
   const { payer } = offer
@@ -56,19 +56,22 @@ export async function recordQuote(
   return quote
 }
 
-/** Returns the base units to send so that the quoted amount arrives in full. A transfer of zero has no fee. */
+/** Returns the base units to send so that the quoted amount arrives in full. A transfer of zero pays no transfer fee. */
 export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
   const transfer = transferBaseUnits(price)
   const transferFee = terms.transferFee?.()
   return transferFee === undefined || transfer === 0n ? transfer : sentForArrival(transfer, transferFee)
 }
 
-/** Returns the members of specification, section 2.8, and the members that a program needs to pay. */
+/**
+ * Returns the members of the 402 body: those of the specification, section 2.8, and further members that a program
+ * needs to pay.
+ */
 function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const { terms, token } = deps
   const split = isDepositPrice(quote) ? depositSplit : deps.split
   const transfer = transferBaseUnits(quote)
-  // A price of one base unit is burned completely, and a transfer of zero has no fee.
+  // A price of one base unit is burned completely. Its transfer is zero and pays no transfer fee.
   const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
   const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {

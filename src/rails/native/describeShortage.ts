@@ -10,12 +10,13 @@ export interface FundsNeeded {
 }
 
 const solDecimals = 9
-// Fee of one signature.
+// Network fee for one signature, in lamports.
 const feeLamports = 5_000n
-// Rent of an account without data. After a payment, a wallet must hold at least this amount or zero.
+// Minimum balance of an account without data, in lamports. After a payment, a wallet must hold at least this balance or
+// zero.
 const rentLamports = 890_880n
 
-/** Returns why a wallet cannot pay, in tokens and SOL. Undefined if it can pay. */
+/** Returns which tokens or SOL a wallet lacks for a payment. Undefined if the wallet can pay. */
 export function describeShortage(needed: FundsNeeded, funds: PayerFunds): string | undefined {
   const tokens = funds.baseUnits >= needed.baseUnits ? [] : [tokensText(needed, funds)]
   const leftLamports = funds.lamports - feeLamports

@@ -23,9 +23,10 @@ export interface NativeRailDeps
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
- * Creates the rail of the specification, section 5. `x-wallet-address` names the payer. `x-payment-proof` carries a
- * transaction of the payer's own wallet that burns one share of the price and transfers the rest. The rail refuses a
- * request without a wallet. It must be last in the list, because it accepts every request that no other rail claims.
+ * Creates the rail of the specification, section 5. `x-wallet-address` is the payer. `x-payment-proof` contains a
+ * transaction of the payer that burns one share of the price and transfers the rest of the price. The rail refuses a
+ * request without a wallet. It must be last in the list, because it accepts every request that the other rails do not
+ * claim.
  */
 export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
   const first = createFirstPresentations(given)
@@ -44,7 +45,7 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
         ...headerOf(walletHeader, meta['tollbook/wallet']),
         ...headerOf(proofHeader, meta['tollbook/payment-proof']),
       }),
-      // The receipt in the result is complete.
+      // Return nothing, because the receipt in the result is complete.
       receiptOf: () => ({}),
     },
     secretHeaders: [proofHeader],
@@ -77,7 +78,10 @@ function headerOf(name: string, value: Json | undefined): Readonly<Record<string
   return typeof value === 'string' && value.trim() !== '' ? { [name]: value.trim() } : {}
 }
 
-/** Refuses a sponsored payment, because its own rail verifies it. After the verification, every rail serves it. */
+/**
+ * Refuses a sponsored payment that is not verified yet, because only its own rail can verify it. After the
+ * verification, every rail serves it.
+ */
 function refuseOfOtherRail(payment: PaymentState): Refusal | undefined {
   if (payment.phase !== 'submitted' || payment.offer === undefined) return undefined
   const { rail } = payment.offer

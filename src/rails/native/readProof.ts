@@ -8,7 +8,8 @@ import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/
 
 export const proofHeader = 'x-payment-proof'
 
-// The longest legal proof is base64 of {transaction: base64 of 1,232 bytes, secret}: 2,272 characters.
+// Maximum length of the header. The longest valid proof is base64 of {transaction: base64 of 1,232 bytes, secret},
+// which has 2,272 characters.
 const charactersMax = 4_096
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const base58Text = /^[1-9A-HJ-NP-Za-km-z]+$/
@@ -18,8 +19,9 @@ type TransactionReader = Pick<ChainReader, 'readTransaction'>
 
 /**
  * Reads x-payment-proof, which is canonical padded base64. It encodes a signature (base58 text or 64 bytes), a signed
- * transaction, or JSON {signature|transaction, secret}. Every form of a payment has the same key. A second spelling of
- * the same bytes is refused, so that it cannot become a second key. Uses no network.
+ * transaction, or JSON {signature|transaction, secret}. Every form of one payment leads to the same reference. A second
+ * spelling of the same bytes is refused, so that one payment cannot have two references. The function does not use the
+ * network.
  */
 export function readProof(value: string, chain: TransactionReader): SolanaProof | Refusal {
   const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined
@@ -47,7 +49,8 @@ function readSignatureForm(bytes: Buffer) {
   return base58Text.test(text) ? readSignature(text) : undefined
 }
 
-// 128 bits have 22 characters in base64url. A shorter secret could be guessed, and the service never issues one.
+// A secret of 128 bits has 22 characters in base64url. The service never issues a shorter secret, which could be
+// guessed.
 const secret = z.string().regex(/^[A-Za-z0-9_-]{22}$/)
 const boundProof = z.union([
   z.strictObject({ signature: z.string(), secret }),

@@ -9,8 +9,8 @@ export const walletHeader = 'x-wallet-address'
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
 /**
- * Reads the wallet, which is unverified and gives no access by itself. Smart wallets, which are off the curve, are
- * accepted.
+ * Reads the wallet of the request. The address is unverified and gives no access by itself. It may be off the curve,
+ * because smart wallets have such addresses.
  */
 export function readWallet(request: RailRequest, terms: WalletTerms): Address | Refusal {
   const text = request.header(walletHeader)
@@ -25,7 +25,7 @@ interface WalletField {
   readonly terms: WalletTerms
 }
 
-/** Returns an address that can pay. A refusal names the field of the address. */
+/** Reads an address, and refuses one that cannot pay. The refusal states the field of the address. */
 export function checkWallet(text: string, { field, terms }: WalletField): Address | Refusal {
   const wallet = readAddress(text)
   if (wallet === undefined)
@@ -36,7 +36,7 @@ export function checkWallet(text: string, { field, terms }: WalletField): Addres
   return wallet
 }
 
-/** True for a program, which owns no tokens. A payment by a program could never be proved. */
+/** True for a known program. A program owns no tokens, so a payment by it could never be proven. */
 function isProgram(address: Address): boolean {
   return (
     tokenPrograms.has(address) ||

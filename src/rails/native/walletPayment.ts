@@ -25,31 +25,31 @@ export interface WalletPaymentDeps extends QuoteDeps {
 
 export interface WalletQuestion {
   readonly product: Product
-  /** The account as the wallet sent it. */
+  /** Address of the account as the wallet sent it, not validated yet. */
   readonly account: string
-  /** SHA-256 of the secret in base64url. Only the buyer's page has the secret. */
+  /** SHA-256 of the secret, in base64url. Only the buyer's page has the secret. */
   readonly digest: string
 }
 
-/** An unsigned payment. The wallet adds its signature and pays the network fee. */
+/** An unsigned transaction that pays. The wallet signs it and pays the network fee. */
 export interface UnsignedPayment {
   readonly transaction: Uint8Array
   readonly price: ListedPrice
 }
 
-/** A payment that is confirmed and not final. */
+/** A payment that is confirmed on the chain. It may not be final yet. */
 export interface LandedPayment {
   readonly signature: Signature
   readonly wallet: Address
 }
 
 /**
- * Payments whose transaction the service builds, for wallets that only sign (Wallet Standard) or sign and send (Solana
- * Pay). The secret stays in the buyer's page, so strangers cannot use a payment that they see on chain.
+ * Payments whose transaction the service builds, for wallets that only sign (Wallet Standard) or that sign and send
+ * (Solana Pay). Only the buyer's page has the secret, so strangers cannot use a payment that they see on chain.
  */
 export interface WalletPayments {
   prepare(question: WalletQuestion): Promise<UnsignedPayment | Refusal>
-  /** Undefined until the payment is on chain. */
+  /** Finds the payment for this digest. Undefined until the payment is on chain. */
   find(digest: string): Promise<LandedPayment | undefined>
 }
 
@@ -88,7 +88,8 @@ async function prepare(
   if (shortage !== undefined) return refuse('INSUFFICIENT_BALANCE', shortage)
   const memo = memoPrefix + digest
   const offer = sales.openOffer({ product, payer, price })
-  // Share the memo, because the wallet or anyone who has seen its digest can request the same payment again.
+  // Allow other quotes with the same memo: the wallet, or anyone who has seen the digest, can request the same payment
+  // again.
   const quote = await recordQuote(deps, { ...offer, payer, memo }, { sharesMemo: true })
   const amounts = { burnBaseUnits: quote.burnBaseUnits, transferBaseUnits }
   return { transaction: deps.buildTransaction({ terms, payer, memo, reference, ...amounts, blockhash }), price }
@@ -103,8 +104,8 @@ async function find({ chain, finality }: WalletPaymentDeps, digest: string): Pro
     before: undefined,
     until: undefined,
   })
-  // Anyone can name the account in a transaction, but only the memo with the secret behind it pays. Use the first
-  // transaction with the memo that landed.
+  // Use the first landed transaction that has the memo. Anyone can add the account to a transaction, but a payment must
+  // also have the memo of the secret.
   const landed = listed.findLast(({ hasFailed, memo }) => !hasFailed && memo?.includes(memoPrefix + digest) === true)
   if (landed === undefined) return undefined
   const finding = await chain.find(landed.signature)

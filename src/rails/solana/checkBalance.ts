@@ -11,15 +11,15 @@ export interface BalanceDeps extends PriceRule {
   readonly chain: ChainReader
 }
 
-/** The balance of a wallet that could not pay, in the state of this slot. */
+/** Balance of a wallet that cannot pay the required amount, at a slot. */
 export interface Shortage extends Balance {
   readonly requiredBaseUnits: bigint
   readonly decimals: number
 }
 
 /**
- * True if the balance was also too small in the finalized state. A payment of the last seconds empties the wallet in
- * the newest state, and a node may show that balance before the transaction.
+ * True if the balance was also too small in the finalized state. In the newest state, a recent payment may itself have
+ * emptied the wallet, and a node may show the empty balance before it shows the payment.
  */
 export async function wasShortBefore(
   { chain }: BalanceDeps,
@@ -31,9 +31,9 @@ export async function wasShortBefore(
 }
 
 /**
- * Finds out whether the wallet could pay for a payment that is missing or would fail. If not, the shortage is the
- * better refusal. The required amount is the cheapest quote that the wallet can still pay, not the price of a new
- * quote.
+ * Checks whether the wallet lacks the tokens for a payment that is missing or would fail. Returns the shortage, which
+ * explains the refusal best. Undefined if the wallet can pay. The required amount is that of the cheapest quote that
+ * the wallet can still pay, not of a new quote.
  */
 export async function findShortage(
   deps: BalanceDeps,
@@ -51,8 +51,8 @@ export async function findShortage(
 }
 
 /**
- * Refuses for a shortage. Used only if the payment was searched in the state of the balance, or in a later one, and not
- * found.
+ * Refuses a payment for the shortage of its wallet. Call it only if the payment was searched in the state of that
+ * balance, or in a later one, and was not found.
  */
 export function refuseShortage({ baseUnits, requiredBaseUnits, decimals, slot }: Shortage): Refusal {
   const [has, needs] = [baseUnits, requiredBaseUnits].map((amount) => formatDecimal(amount, decimals))

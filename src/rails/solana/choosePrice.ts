@@ -8,11 +8,14 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 export interface PriceDeps {
   readonly ledger: PaymentLedger
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Grace period after the expiry of a quote. */
+  /** Grace period after the expiry of a quote, in milliseconds. */
   readonly quoteGraceMs: number
 }
 
-/** A landed payment. A memo identifies one quote. Without a memo, the cheapest open quote applies. */
+/**
+ * Facts about a payment that determine its price. A memo identifies one quote. Without a memo, the cheapest open quote
+ * applies.
+ */
 export interface PriceQuestion {
   readonly order: Order
   readonly memo: string | undefined
@@ -21,29 +24,29 @@ export interface PriceQuestion {
 }
 
 /**
- * Returns the landing time for a transaction that is not on chain. It can land only later, so all quotes that are open
- * now apply.
+ * Returns the landing time for a transaction that is not on chain yet. It can only land later, so every quote that is
+ * open now applies.
  */
 export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
-/** The price that the payment must satisfy. `quoteId` is undefined if no quote is open, so that the price list decides. */
+/** The price that the payment must satisfy. `quoteId` is undefined if no quote is open and the price list decides. */
 export interface ChosenPrice {
   readonly price: Price
   readonly priceList: number
   readonly quoteId: string | undefined
 }
 
-/** A rail's rule for the price that a payment must meet. */
+/** Rule by which a rail chooses the price that a payment must meet. */
 export interface PriceRule {
   readonly choosePrice: (question: PriceQuestion) => Promise<ChosenPrice | Refusal>
-  /** Returns a price that a plain payment may meet, without a query. `choosePrice` may find a lower one. */
+  /** Returns a price from memory that a payment without a memo may meet. `choosePrice` may find a lower price. */
   readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
 /**
- * Returns the price of a quote that this process has stored. A caller who pays this price pays enough, even if a
+ * Returns the price of a quote in the memory of this process. A caller who pays this price pays enough, even if a
  * cheaper quote is open.
  */
 export function recallPrice(
@@ -57,9 +60,9 @@ export function recallPrice(
 }
 
 /**
- * Chooses the price of a payment. A bound payment has the price of its quote. A plain payment has the price of the
- * cheapest quote that was open when it landed. Without an open quote, the price list in force at that moment decides,
- * so late payers pay the current price.
+ * Chooses the price of a payment. A bound payment has the price of its quote. A payment without a memo has the price of
+ * the cheapest quote that was open when the payment landed. Without an open quote, the price list in force at that
+ * moment decides, so late payers pay the current price.
  */
 export async function choosePrice(
   deps: PriceDeps,
@@ -71,8 +74,8 @@ export async function choosePrice(
   const quote = await (memo === undefined ? ledger.findOpenQuote(open) : ledger.findBoundQuote({ ...open, memo }))
   if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
-  // A quote is open until the end of its grace period, not at that moment. The ledger's search uses the same bound for
-  // plain payments.
+  // The quote is not open any more at exactly the end of its grace period. The ledger's search uses the same bound for
+  // payments without a memo.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
     return { price: plainPrice(quote), priceList: quote.priceList, quoteId: quote.id }
 

@@ -5,25 +5,31 @@ import type { Presentation, Presentations } from '../../payment/presentations.ts
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  /** Called for the operator's log. Without the record, a repeated proof may count as presented later. */
+  /**
+   * Called if a presentation could not be recorded, for the operator's log. A repeated proof may then count as
+   * presented later.
+   */
   readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 
 type Presented = Pick<Presentation, 'reference' | 'wallet'>
 
-/** First presentations of proofs. They are in memory at once, and are recorded if a proof could not be decided. */
+/**
+ * First presentations of proofs. Each presentation is stored in memory at once, and is recorded in the database if its
+ * proof could not be decided.
+ */
 export interface FirstPresentations {
   /** Stores the presentation in memory only. Called before any other check of a proof. */
   note(presented: Presented): void
-  /** Records the first presentation. */
+  /** Records the first presentation in the database, and returns it. */
   record(presented: Presented): Promise<Presentation>
-  /** Like `record`, but only logs a failure. Used if the outcome is unknown anyway. */
+  /** Like `record`, but logs a failure instead of throwing. Used if the outcome of the payment is already unknown. */
   recordIfPossible(presented: Presented): Promise<void>
-  /** Returns an earlier presentation. Undefined if none is known. */
+  /** Returns the earliest known presentation. Undefined if none is known. */
   find(presented: Presented): Promise<Presentation | undefined>
 }
 
-// The memory holds the proofs of some minutes of load. For any other proof, the process queries the database.
+// Maximum of presentations in memory: some minutes of load. For any other proof, the process queries the database.
 const notedMax = 20_000
 
 export function createFirstPresentations({

@@ -5,37 +5,41 @@ import type { SimulatedEffects } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
 /**
- * Wallets that have just paid. A plain transaction of such a wallet is sent without a separate rehearsal, because the
- * receiving node rehearses it. Each payment earns one such sending. A recorded intent that never lands is therefore
- * covered by an earlier payment.
+ * Wallets that have just paid. The service sends a plain transaction of such a wallet without a separate rehearsal,
+ * because the receiving node rehearses it. Each payment earns one such sending. If a recorded transaction never lands,
+ * an earlier payment has therefore covered its cost.
  */
 export interface KnownPayers {
-  /** Called when a payment of the wallet is on chain and meets its price. */
+  /** Records that a payment of the wallet is on chain and meets its price. The wallet earns one sending. */
   paid(wallet: Address, record: Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>): void
   /** True if the wallet has earned a sending. */
   has(wallet: Address): boolean
-  /** True if the wallet holds enough for all transactions that it may send. Then it also uses up one earned sending. */
+  /**
+   * True if the wallet holds enough for all transactions that it may send. In that case, the call uses up one earned
+   * sending.
+   */
   take(wallet: Address, effects: SimulatedEffects): boolean
 }
 
 interface KnownPayer {
   earned: number
   /**
-   * Newest payments that have earned a sending. A payment that is presented many times at once is verified as often,
-   * but earns only one.
+   * Signatures of the newest payments that have earned a sending. A payment that is presented many times at once is
+   * verified each time, but earns only one sending.
    */
   counted: readonly Signature[]
   /** Slot of the newest known payment. */
   slot: number
-  /** Token accounts that only this wallet owns, with their balances after that payment. */
+  /** Balances of the token accounts that only this wallet owns, after the newest known payment. */
   heldBaseUnits: ReadonlyMap<Address, bigint>
 }
 
 const earnedMax = 16
-// Equals the number of sendings that can be earned. A set of payments then never earns more sendings than it has
-// payments.
+// Maximum of remembered signatures. It equals the maximum of earned sendings, so that payments cannot be presented in
+// turn to earn more sendings than there are payments.
 const countedMax = earnedMax
-// More than the number of payments that can be in progress at the same time.
+// Minimum ratio of the balance to the amount that the transaction spends. It exceeds the number of payments that can be
+// in progress at the same time.
 const timesHeldMin = 32n
 const payersMax = 10_000
 const knownForMs = 600_000

@@ -17,29 +17,32 @@ export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
 }
 
-/** The operator's limits on a settlement. */
+/** The operator's limits on the settlement of payments. */
 export interface SettleLimits {
-  /** Time to wait for a signature that is not on chain yet. */
+  /** Time to wait for a signature that is not on chain yet, in milliseconds. */
   readonly proofLookupWaitMs: number
-  /** Time to wait for a transaction that the service has sent. */
+  /** Time to wait for a transaction that the service has sent, in milliseconds. */
   readonly broadcastWaitMs: number
-  /** Maximum time from landing to the first presentation of a payment. */
+  /** Maximum time from the landing of a payment to its first presentation, in milliseconds. */
   readonly proofMaxAgeMs: number
-  /** Price above which two nodes must return the same record. Undefined: one node is enough. */
+  /**
+   * Price in millionths of a US dollar above which two nodes must return the same record. Undefined: one node is enough
+   * for every price.
+   */
   readonly quorumAboveMicroUsd?: bigint | undefined
 }
 
 type Question = SettleQuestion<SolanaProof>
 type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
-/** A question about a transaction that is on chain. */
+/** A settlement question with the transaction as found on the chain. */
 type FoundQuestion = Question & { readonly found: Found }
-/** A question about a transaction, with one record of it. */
+/** A settlement question with one record of the transaction, which may come from a single node. */
 type LandedQuestion = Question & { readonly record: TransactionRecord }
-/** A question about a transaction that no node has found. */
+/** A settlement question whose transaction no node has found. */
 type UnseenQuestion = Question & { readonly unseen: Unknown }
 type Verdict = Settlement | Refusal
 
-/** Determines what a proof proves. Its transaction is on chain already, was sent by the service, or must be sent now. */
+/** Settles a payment by its proof. The transaction is on chain already, was sent by the service, or must be sent now. */
 export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
@@ -49,13 +52,13 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
       ? settleSignature(deps, limits, question)
       : settleTransaction(deps, limits, { ...question, transaction: proof.transaction }))
   } catch (error) {
-    // The record shows that the proof was presented in time, however long the outage lasts.
+    // Record the presentation, so that the proof still counts as presented in time after an outage of any length.
     if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
     throw error
   }
 }
 
-/** Settles a proof that is only a signature: by the caller's own statement, the transaction is sent already. */
+/** Settles a proof that is only a signature. Such a caller states that the transaction is already sent. */
 async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })
@@ -67,9 +70,9 @@ async function settleSignature(deps: SettleDeps, limits: SettleLimits, question:
 }
 
 /**
- * Judges a payment that is not on chain. A wallet that cannot pay is refused for its shortage. The payment must have
- * been searched in the state with the empty wallet, because a payment that landed since then has emptied it. A caller
- * who reads that the wallet has not paid would pay again (I8).
+ * Judges a payment that no node has found. The refusal states a shortage only if the wallet cannot pay. The payment
+ * must first be searched again in a later state than that of the balance, because the payment itself may have emptied
+ * the wallet. A caller who reads that the wallet has not paid would pay again (I8).
  */
 async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: UnseenQuestion): Promise<Verdict> {
   if (question.unseen.isSeen) return refuseProof('not_found')
@@ -84,7 +87,10 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
   return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
-/** Settles a proof with the transaction: it is on chain already, was sent by the service before, or must be sent now. */
+/**
+ * Settles a proof that contains the transaction: it is on chain already, was sent by the service before, or must be
+ * sent now.
+ */
 async function settleTransaction(
   deps: SettleDeps,
   limits: SettleLimits,
@@ -97,9 +103,9 @@ async function settleTransaction(
   const finding = await find(deps, question, { waitMs: isSent ? limits.broadcastWaitMs : 0, isSent })
   if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
-  // Check whether the transaction can still land only after a search has not found it.
+  // Record the presentation and its landing bound only after a search without a result.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
-  // A transaction with a durable nonce never expires, so no block height proves its absence.
+  // A transaction with a durable nonce never expires, so no block height can prove its absence.
   const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
   const last = await find(deps, question, options)
   if (last.kind === 'found') return judgeFound(deps, limits, { ...question, found: last })
@@ -107,8 +113,8 @@ async function settleTransaction(
 }
 
 /**
- * Sends a recorded transaction again, unless a node has it or no block can take it any more. It starts before any wait,
- * because each further order of the wallet checks its earlier payments.
+ * Sends a recorded transaction again, unless a node has it or no block can include it any more. The sending precedes
+ * any wait, because each further order of the wallet checks its earlier payments.
  */
 async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
   const { proof, order, transaction } = question
@@ -139,15 +145,15 @@ function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions):
 }
 
 /**
- * Decides on a transaction that is on chain. One lying node must not decide about a large payment. It must not refuse
- * any payment either, because a refused payer pays again.
+ * Decides on a transaction that is on chain. For a large payment, two nodes must agree, because one node could return a
+ * false record. Every refusal also needs agreement, because a refused payer pays again.
  */
 async function judgeFound(deps: SettleDeps, limits: SettleLimits, question: FoundQuestion): Promise<Verdict> {
   const { record, isAgreed } = question.found
   const verdict = await judgeShown(deps, limits, { ...question, record })
   if (!isAgreed && needsAgreement(limits, verdict)) {
     const agreed = await find(deps, question, { isAgreed: true })
-    // The record on which two nodes agree may differ from the first node's record.
+    // Judge the agreed record again, because it may differ from the record of the first node.
     return agreed.kind === 'found' ? judgeFound(deps, limits, { ...question, found: agreed }) : refuseUnconfirmed()
   }
   if (!isRefusal(verdict) || record.failure === undefined || verdict.reason === 'wallet_did_not_sign') return verdict
@@ -163,7 +169,10 @@ function refuseUnconfirmed(): Refusal {
   return refuse('PAYMENT_PENDING', 'a second node has to confirm this payment; repeat with the same proof', 2)
 }
 
-/** Judges the transaction as a node shows it: its wallet, its age, its price, and whether it pays that price. */
+/**
+ * Judges the transaction as one node returns it: the memo, the age, the price, and whether the transaction pays that
+ * price.
+ */
 async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
   const { proof, order, record } = question
   const { blockTimeMs } = record
@@ -199,15 +208,15 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
 }
 
 /**
- * Judges the age up to the first presentation, in time of the chain. Neither an outage nor a wrong clock of the service
- * makes a payment too old.
+ * Refuses a payment that was too old at its first presentation, by the time of the chain. An outage or a wrong clock of
+ * the service cannot make a payment too old.
  */
 async function judgeAge(
   deps: SettleDeps,
   { proofMaxAgeMs }: SettleLimits,
   { proof, order, payment, blockTimeMs }: Question & { readonly blockTimeMs: number },
 ): Promise<Refusal | undefined> {
-  // The ledger shows that a payment sent by the service was presented in time.
+  // The payment was presented in time, because the service itself has sent it.
   if (payment.phase === 'submitted') return undefined
   const nowMs = deps.chain.timeMs()
   if (nowMs - blockTimeMs <= proofMaxAgeMs) return undefined
@@ -218,8 +227,8 @@ async function judgeAge(
 }
 
 /**
- * Confirms a failure in the finalized chain. A failure tells the payer to make a new payment, so the chain must not be
- * able to reverse it.
+ * Confirms a failure on the finalized chain. A failure tells the payer to make a new payment, so it must be final
+ * first.
  */
 async function judgeFinal(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const final = await find(deps, question, { commitment: 'finalized', isAgreed: true })

@@ -4,17 +4,17 @@ import type { MessageReference, PaymentReference } from '../../payment/paymentRe
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { Proof } from '../../paywall/rail.ts'
 
-/** A payment on Solana. Every form has a signature, which is the payment's reference. */
+/** Proof of a payment on Solana. Every form contains a signature, which is the reference of the payment. */
 export interface SolanaProof extends Proof {
   readonly reference: PaymentReference
   readonly signature: Signature
-  /** The secret behind the memo of a quote. Present in the bound forms. */
+  /** The secret whose hash is the memo. Present in the bound forms. */
   readonly secret: string | undefined
-  /** Present if another signature has proven the payer's wallet, so that no secret is required. */
+  /** Present if another signature has proven that the caller owns the payer's wallet, so that no secret is required. */
   readonly isPayer?: true
   /** Present if this service pays the network fee. */
   readonly sponsorship?: Sponsorship
-  /** The transaction, which is probably not sent yet. Present in the transaction forms. */
+  /** The signed transaction, which is usually not sent yet. Present in the transaction forms. */
   readonly transaction: SignedTransaction | undefined
 }
 

@@ -21,11 +21,11 @@ import type { SolanaProof } from './solanaProof.ts'
 
 export interface SubmitDeps extends BalanceDeps, WalletDeps {
   readonly ledger: Pick<PaymentLedger, 'append'>
-  /** If absent, every transaction is rehearsed before it is sent. */
+  /** Wallets whose transactions need no rehearsal. Absent: every transaction is rehearsed before it is sent. */
   readonly knownPayers?: KnownPayers
 }
 
-/** A signed transaction that the caller wants the service to send. */
+/** A signed transaction that the service must send for the caller. */
 export interface Submission {
   readonly proof: SolanaProof
   readonly order: Order
@@ -34,14 +34,18 @@ export interface Submission {
   readonly onRecorded: (payment: PaymentState) => void
 }
 
-/** Checks a signed transaction without the network. */
+/**
+ * Refuses a transaction that cannot be a payment: the wallet did not sign, or it does not contain the mint. It does not
+ * use the network.
+ */
 export function checkAccounts(
   { mint }: PaymentTerms,
   transaction: SignedTransaction,
   order: Order,
 ): Refusal | undefined {
   if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
-  // Every burn names the mint, whichever program calls the burn.
+  // Every burn instruction contains the mint, whichever program calls the burn. Without the mint, the transaction burns
+  // nothing.
   if (transaction.accounts?.includes(mint) === false)
     return refuseProof(
       'burn_insufficient',
@@ -53,22 +57,22 @@ export function checkAccounts(
 /** Result of a submission. The chain decides whether the transaction landed. */
 export interface Submitted {
   /**
-   * True if this call or an earlier one has sent it. False if no node has accepted its blockhash, which is not a
-   * verdict.
+   * True if this call or an earlier one has sent the transaction. False if the nodes returned no certain result, which
+   * is not a verdict.
    */
   readonly isSent: boolean
-  /** Undefined if no node has accepted its blockhash. */
+  /** Last block height at which the transaction can land. Undefined if no rehearsal has returned it. */
   readonly bound: LandingBound | undefined
 }
 
 /**
- * Sends a transaction after a rehearsal and after recording the intent. A refusal states that the transaction is not
- * sent, and why. It only sends the caller's own bytes.
+ * Rehearses a transaction, records the intent, and sends exactly the caller's bytes. A refusal states that the
+ * transaction is not sent, and why.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction } = submission
-  // A transaction with a durable nonce could be withheld and sent a year later, so it is accepted only after it has
-  // landed.
+  // Do not send a transaction with a durable nonce. It could be withheld and sent a year later, so it is accepted only
+  // after it has landed.
   if (transaction.usesDurableNonce) {
     const finding = await deps.chain.find(transaction.signature)
     const isAbsent = isUnseen(finding) && finding.isAgreed
@@ -103,10 +107,10 @@ function refuseInProgress(): Refusal {
 }
 
 /**
- * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. Undefined if the
- * transaction must be rehearsed first. The transaction is bound to an open quote, so it was signed after that quote and
- * cannot have landed long ago. The node rehearses it. If the node refuses it, the payment is pending until its absence
- * is proven, because its intent is recorded.
+ * Sends a plain transaction of a wallet that has just paid. This saves one call to a node. Undefined if the transaction
+ * must be rehearsed first. The transaction is bound to an open quote, so it was signed after that quote and cannot have
+ * landed long ago. The receiving node rehearses it. If the node refuses it, the payment is pending until its absence is
+ * proven, because its intent is recorded.
  */
 async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
   const { proof, order, transaction } = submission
@@ -122,10 +126,10 @@ async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promis
 }
 
 /**
- * Decides on a transaction that would fail, for lack of tokens or for another reason. It is not sent. First the payment
- * is searched in the same state or a later one, because it may have landed already and emptied the wallet. One failed
- * rehearsal does not refuse a wallet that can pay: its node may have been on a fork, and may have left the fork before
- * it read the wallet.
+ * Decides on a transaction that would fail, for lack of tokens or for another reason. The transaction is not sent. The
+ * payment is first searched in the same state or a later one, because it may already have landed and emptied the
+ * wallet. If the wallet can pay, one failed rehearsal is not enough for a refusal. The node may have been on a fork,
+ * and may have left the fork before it read the wallet.
  */
 async function judgeFailure(
   deps: SubmitDeps,
@@ -147,11 +151,11 @@ export function isUnseen(finding: Finding): finding is Unknown {
   return finding.kind === 'unknown' && !finding.isSeen
 }
 
-// A transaction can land until its blockhash is too old, 150 slots of at most 0.4 s. Its quote must be open until then.
-// Otherwise the service would send a payment that buys nothing.
+// Maximum time until a transaction lands, in milliseconds. Its blockhash is valid for 150 slots of at most 0.4 s. The
+// quote must be open until then. Otherwise the service would send a payment that does not buy the order.
 const landingMaxMs = 60_000
 
-/** Checks whether the payment would buy the order. A payment that would not is never sent. */
+/** Checks whether the payment would buy the order. The service never sends a payment that would not. */
 async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
   const { effects } = shown
@@ -170,7 +174,10 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
-/** A simulated payment. Before it is sent, the rules for landed payments apply to it. */
+/**
+ * The effects of a simulated payment, with its order and price. The rules for landed payments apply to these effects
+ * before the transaction is sent.
+ */
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Pick<Order, 'wallet'>
@@ -178,7 +185,10 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/** Applies the full rules if the node reports balances. Otherwise compares the amounts of the wallet's own instructions. */
+/**
+ * Refuses a simulated payment that does not meet its price. It applies the full rules if the node reports balances.
+ * Otherwise it compares the amounts of the wallet's own instructions.
+ */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,
@@ -226,8 +236,8 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
 }
 
 /**
- * Records the intent before the transaction is sent. After a crash the ledger then contains money that may be in
- * transit.
+ * Records the intent before the transaction is sent, so that the ledger contains money in transit even after a crash.
+ * False if another request was first.
  */
 async function recordIntent(
   deps: SubmitDeps,

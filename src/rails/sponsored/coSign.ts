@@ -30,7 +30,7 @@ export interface CoSignDeps extends WalletDeps {
   readonly chain: Pick<ChainReader, 'simulate' | 'proveExpiry' | 'readBalance'>
   readonly first: Pick<FirstPresentations, 'record'>
   readonly feePayer: FeePayer
-  /** Returns why no new payment of this price is signed. Absent if every price is open. */
+  /** Returns why the service accepts no new payment of this price. Absent if every price is accepted. */
   readonly whyClosed?: (price: Price) => Promise<string | undefined>
   readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
@@ -38,7 +38,7 @@ export interface CoSignDeps extends WalletDeps {
 /** A payment that is not in the ledger, with its order. */
 export type CoSignQuestion = PresentedPayment<SponsoredProof>
 
-/** Signature of the fee payer, which is the id of the transaction. */
+/** Result of `coSign`. The signature is the fee payer's and the id of the transaction. */
 export interface CoSigned {
   readonly signature: Signature
   /** The price that the payment must meet. */
@@ -49,7 +49,7 @@ export interface CoSigned {
 
 /**
  * Requests the fee payer's signature for a payment that is not recorded. The fee payer signs a new transaction only
- * after all checks and a rehearsal. Otherwise payments that pay nothing could use up its budget.
+ * after all checks and a rehearsal. Otherwise transactions that pay nothing could use up the budget of the fee payer.
  */
 export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promise<CoSigned | Refusal> {
   const { proof } = question
@@ -81,7 +81,7 @@ export interface UnsignedPayment {
   readonly chosen: ChosenPrice
 }
 
-/** Checks a payment without a node: it must pay an offer of this service for the order, and the whole price. */
+/** Checks a payment without a node: it must meet an offer of this service, and transfer the whole price. */
 export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<UnsignedPayment | Refusal> {
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
@@ -91,13 +91,17 @@ export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion
   return refuseProof('transfer_insufficient', `transfers ${sponsored.amountBaseUnits}, required ${required} base units`)
 }
 
-/** Returns the payer's tokens before the transaction, from the rehearsal or, if it shows no balances, from a node. */
+/**
+ * Returns the payer's tokens before the transaction, in base units. The source is the rehearsal, or a node if the
+ * rehearsal shows no balances.
+ */
 async function findHeld(
   { chain, terms }: CoSignDeps,
   { payer }: SponsoredTransaction,
   rehearsed: Simulation,
 ): Promise<bigint> {
-  // The transaction has already landed and cost its fee, so the balance of the wallet does not matter.
+  // Return the maximum for a transaction that has already landed and paid its fee, so that the balance does not prevent
+  // the signature.
   if (rehearsed.outcome !== 'would_succeed') return u64Max
   const spent = rehearsed.effects.balances?.find(
     ({ mint, ownersSeen, beforeBaseUnits, afterBaseUnits }) =>
@@ -128,10 +132,10 @@ async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promis
 }
 
 /**
- * Refuses a payment whose blockhash the nodes do not accept: it is newer than their state, or has expired. The client
- * repeats the request until no block can take the transaction any more, because it must not repeat the request forever.
- * Meanwhile another request may have had it signed and sent. Its sending was recorded before it could land, so the
- * ledger is read after the last possible block.
+ * Refuses a payment that no node could rehearse: its blockhash is newer than the state of the nodes, or has expired.
+ * The client repeats the request while a block can still include the transaction. After that, the refusal is final, so
+ * that the client does not repeat forever. Another request may have sent the transaction in the meantime. Each sending
+ * is recorded before it can land, so the ledger is read after the last possible block.
  */
 async function refuseUnrehearsed(
   { first, chain, ledger, feePayer }: CoSignDeps,
@@ -148,7 +152,10 @@ async function refuseUnrehearsed(
 
 type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
-/** Judges a failed rehearsal. The fee payer has not signed, so no tokens can have moved. The client may pay again. */
+/**
+ * Judges a rehearsal that did not succeed. The fee payer has not signed, so no tokens can have moved, and the client
+ * may pay again. Undefined if the transaction has already landed.
+ */
 function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'already_landed':
@@ -171,8 +178,8 @@ interface JudgedPayment {
 }
 
 /**
- * Applies the rules of the settlement before the fee payer pays. If the payer is only a delegate of another wallet's
- * account, the payment would move tokens and buy nothing.
+ * Applies the settlement rules before the fee payer signs. For example, a payer who is only a delegate of another
+ * wallet's account would move tokens and buy nothing.
  */
 function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
   const { payer, bytes } = sponsored

@@ -3,19 +3,22 @@ import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Offer } from '../../paywall/rail.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 
-/** The dollars that sponsored rails accept in addition to the service token. */
+/** The dollar tokens that sponsored rails accept in addition to the service token. */
 export interface Dollars {
-  /** Returns the terms of a dollar, also while it is not offered. Undefined for any other mint. */
+  /** Returns the terms of a dollar token, even while it is not offered. Undefined for any other mint. */
   termsOf(mint: Address): PaymentTerms | undefined
-  /** Returns the prices of an endpoint in the dollars that a rail offers now. */
+  /** Returns the prices of an endpoint in the dollar tokens that a rail offers now. */
   offers(endpoint: string, rail: string): Promise<readonly DollarOffer[]>
-  /** Returns why nothing is sold in the mint of this price now. Undefined for a price in the service token. */
+  /**
+   * Returns why the service does not sell in the mint of this price now. Undefined if it sells, and for a price in the
+   * service token.
+   */
   whyOff(price: Price): Promise<string | undefined>
-  /** Returns why no new payment of this price is signed. */
+  /** Returns why the service accepts no new payment of this price. Undefined if it accepts the payment. */
   whyClosed(price: Price): Promise<string | undefined>
 }
 
-/** One dollar that pays for an endpoint, with its price. */
+/** Price of an endpoint in one dollar token, with the terms of that token. */
 export interface DollarOffer {
   readonly terms: PaymentTerms
   readonly price: ListedPrice
@@ -23,13 +26,13 @@ export interface DollarOffer {
 
 export interface WithDollars {
   readonly terms: PaymentTerms
-  /** Absent: only the service token is accepted. */
+  /** Accepted dollar tokens. Absent: only the service token is accepted. */
   readonly dollars?: Dollars | undefined
 }
 
 /**
- * True if the request marks another protocol. Two offers of each protocol do not fit into the buffers of proxies, so a
- * service that accepts dollars then makes only the offers of that protocol.
+ * True if the request is marked for other payment protocols only. A service that accepts dollars then omits the offers
+ * of this rail, because two offers of each protocol do not fit into the buffers of proxies.
  */
 export function isForOtherRail(
   { dollars }: WithDollars,
@@ -39,7 +42,7 @@ export function isForOtherRail(
   return dollars !== undefined && markedBy.length > 0 && !markedBy.includes(rail)
 }
 
-/** Returns what the rail offers in dollars for the endpoint of a price. */
+/** Returns the offers of the rail in dollar tokens for the endpoint of a price. */
 export async function dollarOffers(
   { dollars }: WithDollars,
   { endpoint }: ListedPrice,

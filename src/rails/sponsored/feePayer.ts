@@ -5,38 +5,38 @@ import type { Signature } from '@tollbook/core/signature'
 import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 
 /**
- * The signer of the network fees, a separate process. Its signature is the id of a payment. Every method throws a
+ * The signer of network fees, which is a separate process. Its signature is the id of a payment. Every method throws a
  * retryable fault if the signer does not answer.
  */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
   /**
-   * Returns the signature that the signer has already made for this message. It costs nothing and is called before a
+   * Returns the signature that the signer has already created for this message. The call uses no budget and precedes a
    * rehearsal.
    */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
-   * Signs within the budgets, if the rehearsed balance covers this payment and all unsettled ones of the wallet. A
-   * refusal states that it has not signed.
+   * Signs within the budgets, if the rehearsed balance covers this payment and all unsettled payments of the wallet. A
+   * refusal means that the signer has not signed.
    */
   sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
   /**
-   * Records the outcome of a payment. One that failed on chain no longer counts as unsettled. One that never lands does
-   * not count as failed.
+   * Records the outcome of a payment. A payment that failed on chain no longer counts as unsettled. A payment that
+   * never lands does not count as failed.
    */
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
 }
 
-/** States whether the signer process signs now. */
+/** The address of the signer, and whether it signs now. */
 export interface FeePayerStanding {
   readonly address: Address
-  /** Undefined while it signs. Otherwise the reason why not, such as a used-up budget. */
+  /** Reason why it does not sign, such as a used-up budget. Undefined if it signs. */
   readonly whyClosed: string | undefined
 }
 
 /**
- * Returns the address of the fee payer. Undefined while it does not sign, because a client's payment could not be
- * settled.
+ * Returns the address of the fee payer. Undefined while the fee payer does not sign, because the service could not
+ * settle a client's payment then.
  */
 export async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
   try {

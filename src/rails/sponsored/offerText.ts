@@ -2,13 +2,13 @@ import { memoOfSecret } from '@tollbook/core/binding'
 import { randomToken } from '@tollbook/core/id'
 import type { ListedPrice } from '@tollbook/core/quote'
 
-/** The parts that are unique to an offer. The memo goes on chain, and only the payer gets the secret behind it. */
+/** Secret and memo of one offer. The memo goes on chain, and only the payer gets the secret. */
 export interface Binding {
   readonly memo: string
   readonly secret: string
 }
 
-/** Creates a fresh secret with its memo. */
+/** Creates a fresh secret and its memo. */
 export function newBinding(): Binding {
   const secret = randomToken()
   return { secret, memo: memoOfSecret(secret) }
@@ -17,14 +17,20 @@ export function newBinding(): Binding {
 export type OfferText = (binding: Binding) => string
 
 export interface OfferTexts {
-  /** Returns the text of an offer. Besides the price list, `key` contains every value on which the text depends. */
+  /**
+   * Returns a function that writes the text of an offer. In addition to the price list, `key` must contain every value
+   * on which the text depends.
+   */
   of(price: Pick<ListedPrice, 'priceList'>, key: string, write: OfferText): OfferText
 }
 
-// Placeholders in a text, which must not occur in its other parts.
+// Placeholders for memo and secret in a prepared text. They must not occur elsewhere in the text.
 const places: Binding = { memo: '{the memo}', secret: '{the secret}' }
 
-/** Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a 402. */
+/**
+ * Creates a cache of offer texts. Each text is written once for each price list, because writing the JSON for each
+ * offer took a tenth of the time of a 402.
+ */
 export function createOfferTexts(): OfferTexts {
   const prepared = new Map<string, OfferText>()
   let ofList: number | undefined

@@ -11,23 +11,24 @@ export interface ListPriceDeps {
   readonly currentPrice: (endpoint: string, dollar?: Address) => ListedPrice | undefined
   /** Returns the price of an endpoint in the list with that number. */
   readonly findListed: (endpoint: string, priceList: number, dollar?: Address) => Promise<ListedPrice | undefined>
-  /** Mint of a payment in dollars. Absent for the service token. */
+  /** Mint of a payment in dollars. Absent: the service token. */
   readonly dollar?: Address | undefined
   /**
-   * Time for which a price stays valid after its list was replaced. The time of a block may be earlier than the offer
-   * by as much.
+   * Time for which a price stays valid after its list was replaced, in milliseconds. It also bounds how much earlier
+   * than the offer the time of a block may be.
    */
   readonly priceHoldMs: number
   readonly nowMs: () => number
 }
 
-/** `priceOfList` with its dependencies. */
+/** Type of `priceOfList` with its dependencies bound. */
 export type PriceOfList = (priceList: number, question: PriceQuestion) => Promise<ChosenPrice>
 
 /**
- * Returns the price in the offer, if its list was in force when the payment landed or shortly before. Otherwise returns
- * the price in force at that moment, as for any late payer. The payer writes the number of the list. A list that came
- * into force long after the landing is therefore not accepted, because its price may be lower.
+ * Returns the price in the offer, if its list was in force when the payment landed or shortly before. Otherwise it
+ * returns the price in force at that moment, as for any late payer. The payer states the number of the list. A list
+ * that came into force long after the landing is not accepted, because the payer could have chosen it for a lower
+ * price.
  */
 export async function priceOfList(
   deps: ListPriceDeps,
@@ -50,8 +51,8 @@ export async function priceOfList(
 }
 
 /**
- * Returns the price of a recorded offer. The offer was judged before the fee payer signed, and no later event changes
- * it.
+ * Returns the price of a recorded offer. The offer was judged before the fee payer signed, and later events do not
+ * change it.
  */
 export async function priceOnRecord(
   { findListed, dollar }: Pick<ListPriceDeps, 'findListed' | 'dollar'>,

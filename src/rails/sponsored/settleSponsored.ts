@@ -27,8 +27,8 @@ type Question = SettleQuestion<SponsoredProof>
 type Verdict = Settlement | Refusal
 
 /**
- * Settles by the steps of the native rail, with an owed burn. The record of a recorded payment contains its transaction
- * and its offer. Neither the fee payer nor a current offer matters then.
+ * Settles a sponsored payment by the steps of the native rail, with an owed burn. A recorded payment is settled by its
+ * recorded transaction and offer, whatever the fee payer and the current offers are.
  */
 export async function settleSponsored(
   deps: SponsoredSettleDeps,
@@ -57,7 +57,7 @@ export async function settleSponsored(
   )
 }
 
-/** Settles a recorded payment by the price that it was quoted. */
+/** Settles a recorded payment at the price of its recorded offer. */
 function settleRecorded(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
@@ -79,8 +79,9 @@ function settleRecorded(
 }
 
 /**
- * Settles a transaction that the fee payer has signed, and reports a failed or absent payment to the signer. If this
- * report fails, the signer counts the payment as failed after two minutes, until the next refusal corrects that.
+ * Settles a transaction that the fee payer has signed, and reports a failed or absent payment to the signer. If the
+ * report does not arrive, the signer counts the payment as failed after two minutes. The next refusal of this payment
+ * then corrects the count.
  */
 async function settleSigned(
   deps: SettleDeps & Pick<SponsoredSettleDeps, 'feePayer'>,
@@ -118,7 +119,10 @@ function proofOf({ proof: { secret, isPayer } }: Question, transaction: SignedTr
   return isPayer === undefined ? proof : { ...proof, isPayer }
 }
 
-/** Reuses the rehearsal from before the fee payer signed, because the signature changes no effect. */
+/**
+ * Returns a chain reader that reuses the rehearsal from before the fee payer signed, because a signature does not
+ * change the effects.
+ */
 function rehearsedChain(chain: ChainReader, rehearsed: Simulation): ChainReader {
   return { ...chain, simulate: () => Promise.resolve(rehearsed) }
 }

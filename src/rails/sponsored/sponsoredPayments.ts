@@ -13,7 +13,7 @@ import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
 
-/** The common part of all rails whose network fee this service pays. Such rails differ only in their headers. */
+/** The common part of all rails whose network fee this service pays. These rails differ only in their headers. */
 export type SponsoredPayments = Required<Pick<PaymentRail<SponsoredProof>, 'resume' | 'checkHolder' | 'settle'>>
 
 /** The operator's limits on sponsored payments. */
@@ -47,14 +47,15 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
       return settleSponsored(depsOf(mint), limits, question)
     },
     async resume(question, reference) {
-      // The payer may have signed the transaction for another seller, who has the secret of that offer.
+      // Refuse to resume if the payment is not for this service. The payer may have signed it for another seller, who
+      // has the secret of that offer.
       if (isRefusal(await judgeUnsigned(depsOf(question.proof.signed.mint), question))) return undefined
       return { ...question.proof, reference, isPayer: true }
     },
   }
 }
 
-/** Returns the dependencies for a payment in this dollar: its terms, its prices and its balances. */
+/** Returns the dependencies for a payment in this dollar token: its terms, prices and balances. */
 function inDollars(given: SponsoredDeps, terms: PaymentTerms) {
   const { chain, acceptedTerms, dollars } = given
   const { mint } = terms

@@ -5,7 +5,10 @@ import { type MessageReference, messageReference } from '../../payment/paymentRe
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, Proof } from '../../paywall/rail.ts'
 
-/** A transaction that its payer has signed, and the offer that it pays. It does not depend on current offers. */
+/**
+ * A transaction that its payer has signed, and the offer that it pays. The proof stays the same if current offers
+ * change.
+ */
 export interface SponsoredProof extends Proof {
   readonly reference: MessageReference
   readonly signed: PayerSigned
@@ -18,14 +21,20 @@ export interface SponsoredProof extends Proof {
   readonly rules: OfferRules
 }
 
-/** A rail's rules for payments that the fee payer has not signed yet. After its signature a payment may already be sent. */
+/**
+ * A rail's rules for payments that the fee payer has not signed yet. They do not apply after the fee payer has signed,
+ * because the payment may already be sent then.
+ */
 export interface OfferRules {
-  /** Refuses an offer of another service, or one that is no longer valid. */
+  /** Refuses an offer of another service, or an offer that is no longer valid. */
   readonly refuseOffer: (feePayer: Address) => Refusal | undefined
   readonly refuseSponsor: (problem: SponsorProblem) => Refusal
 }
 
-/** Checks that the secret matches the memo. Without the secret, a payment seen on chain is useless. */
+/**
+ * Creates the proof if the secret matches the memo. Without the secret, a stranger cannot use a payment that is visible
+ * on chain.
+ */
 export function presentSponsored(proof: Omit<SponsoredProof, 'reference'>): Presented<SponsoredProof> | Refusal {
   const { signed, secret } = proof
   const binding = bindSecret(signed.memo === undefined ? [] : [signed.memo], secret)

@@ -2,8 +2,8 @@ import { pathOf } from '@tollbook/core/endpointName'
 import type { PaymentRail, Proof } from '../../paywall/rail.ts'
 
 /**
- * Joins two rails of one protocol: payments for deposits go to the wallet for tabs, all others to the payment wallet.
- * The order decides, so a payment to the wrong one of the two wallets buys nothing.
+ * Combines two rails of one protocol: payments for deposits go to the wallet for tabs, and all other payments go to the
+ * payment wallet. The order decides which rail settles, so a payment to the other wallet buys nothing.
  */
 export function withDeposits<P extends Proof>(
   goods: PaymentRail<P>,

@@ -8,11 +8,11 @@ import { chargeOf } from '../../pricing/meteredPrice.ts'
 import { usdDecimals } from '../../pricing/priceList.ts'
 import { microUsdWithin } from '../../pricing/tokenPrice.ts'
 
-/** The most that a debit may hold, as its payer states it. Undefined: not stated. */
+/** Bounds on the amount that a debit may hold. An undefined bound does not apply. */
 export interface DebitBounds {
   readonly signedBaseUnits: bigint | undefined
   readonly tabBaseUnits: bigint
-  /** `tab-max-usd`. */
+  /** Value of `tab-max-usd`, in millionths of a US dollar. */
   readonly maxMicroUsd: bigint | undefined
 }
 
@@ -23,8 +23,8 @@ interface HoldQuestion {
 }
 
 /**
- * Returns the price that a debit holds: that of the list, or the smallest bound of its payer, if an answer that is paid
- * by use can end there.
+ * Returns the price that a debit holds: the listed price, or less if a bound is below it. The hold can only be reduced
+ * to the bound if the price is by use and the service can end the answer there. Otherwise the debit is refused.
  */
 export async function holdWithin(deps: MeteringDeps, question: HoldQuestion): Promise<ListedPrice | Refusal> {
   const { order, price } = question

@@ -21,17 +21,17 @@ import type { VerifySignature } from './verifySignature.ts'
 export interface SettleDebitDeps extends MeteringDeps {
   readonly clock: Clock
   readonly tabs: Pick<TabLedger, 'find' | 'findAgain' | 'spentTodayBaseUnits'>
-  /** Name of the ledger, which signatures bind. */
+  /** Name of the ledger. Signatures of debits are valid for this ledger only. */
   readonly origin: string
   readonly currentPrice: (endpoint: string, mint?: Address) => ListedPrice | undefined
-  /** Undefined: only the service token is accepted. */
+  /** Accepted dollar tokens. Undefined: only the service token is accepted. */
   readonly dollars?: Pick<Dollars, 'whyOff'> | undefined
   readonly verify: VerifySignature
 }
 
 /**
  * Checks that the tab may pay this order: its wallet, the signature or the key, its end, and its limits. The append
- * checks again that it is open, has the same keys and holds enough.
+ * checks again that the tab is open, has the same keys and holds enough.
  */
 export async function settleDebit(
   deps: SettleDebitDeps,
@@ -84,7 +84,10 @@ export async function settleDebit(
 
 const offRetrySeconds = 60
 
-/** Returns the price in the mint of the tab. Refuses while nothing is sold in that mint, before anything is held. */
+/**
+ * Returns the price in the mint of the tab. Refuses the debit if the service does not sell in that mint now, so that
+ * nothing is held.
+ */
 async function findPrice(
   { currentPrice, dollars }: SettleDebitDeps,
   { mint }: Tab,
@@ -108,11 +111,14 @@ interface HolderQuestion {
 
 interface HeldTab {
   readonly tab: Tab
-  /** The statement that the session key signed. Undefined for the bearer key. */
+  /** The statement that the session key signed. Undefined for a debit by the bearer key. */
   readonly signed: DebitFacts['signed']
 }
 
-/** Judges the holder by the tab as it is now: keys that were replaced a second ago may pay. */
+/**
+ * Finds the tab and checks the key of the debit. If the check fails, it reads the tab again, because the keys may have
+ * been replaced a second ago.
+ */
 async function findHeldTab(deps: SettleDebitDeps, question: HolderQuestion): Promise<HeldTab | Refusal> {
   const tab = await deps.tabs.find(question.proof.tab)
   const held = await judgeHolder(deps, tab, question)
@@ -121,7 +127,8 @@ async function findHeldTab(deps: SettleDebitDeps, question: HolderQuestion): Pro
   return now?.lifecycle.version === tab.lifecycle.version ? held : judgeHolder(deps, now, question)
 }
 
-// A signed debit that is not presented may be presented for this long, by its payer or by a thief of the header.
+// Maximum time until a signed debit expires, in milliseconds. Until then the payer, or a thief of the header, can
+// present an unused debit.
 const validMsMax = 10 * 60 * 1000
 
 async function judgeHolder(
@@ -145,7 +152,7 @@ async function judgeHolder(
   return { tab, signed: statement }
 }
 
-/** Compares hashes in constant time. False if either is absent. */
+/** True if two hashes are equal, compared in constant time. False if either is absent. */
 export function isSameSecret(expected: string | undefined, presented: string | undefined): boolean {
   if (expected === undefined || presented === undefined) return false
   return timingSafeEqual(Buffer.from(expected, 'hex'), Buffer.from(presented, 'hex'))

@@ -23,22 +23,23 @@ export const proofHeader = 'x-payment-proof'
 export const bearerHeader = 'authorization'
 const keyHeader = 'idempotency-key'
 
-/** A debit of a tab, with the secret or the signature that entitles to it. */
+/** Proof of a debit of a tab: the secret of the bearer key, or the signature of the session key. */
 export interface TabProof extends Proof {
   readonly reference: PaymentReference
   readonly tab: TabId
   readonly number: bigint
-  /** Digest of the request as sent. */
+  /** SHA-256 of the request as sent. */
   readonly requestDigest: Uint8Array
-  /** Undefined for the bearer key. */
+  /** The signed debit. Undefined for a debit by the bearer key. */
   readonly signed: SignedDebit | undefined
-  /** The most that the caller permits for this request. Undefined: the price. */
+  /** Maximum charge that the caller permits for this request, in millionths of a US dollar. Undefined: the price. */
   readonly maxMicroUsd: bigint | undefined
-  /** SHA-256 in hex of the bearer key's secret. Undefined for a signed debit. */
+  /** SHA-256 of the secret in the bearer key, in hex. Undefined for a signed debit. */
   readonly secretHash: string | undefined
 }
 
-// Base64 of `tab1.`, which neither a signature nor a transaction of this length begins with.
+// First characters of the base64 of `tab1.`, with which every signed debit starts. No signature and no transaction of
+// at least the length below starts with it.
 const signedStart = 'dGFiMS'
 const signedLengthMin = 100
 const bearerForm = /^Bearer tbt_([A-Za-z0-9_-]{64})([A-Za-z0-9_-]{43})$/
@@ -49,7 +50,7 @@ export function carriesDebit(request: RailRequest): boolean {
   return request.header(bearerHeader)?.startsWith('Bearer tbt_') === true
 }
 
-/** Reads a debit without the ledger: its form, and the wallet that it names as its payer. */
+/** Reads a debit and its payer from the headers, without the ledger. */
 export function readTabProof(request: OrderRequest): Presented<TabProof> | Refusal {
   const text = request.header(proofHeader)
   const maxMicroUsd = readMaxUsd(request.header(maxUsdHeader))
@@ -73,7 +74,7 @@ function readSigned(text: string, wallet: string | undefined, sent: SentRequest)
   if (payer === undefined)
     return refuseField(walletHeader, 'must be the Solana address of the wallet that opened the tab')
   const bytes = Buffer.from(text, 'base64')
-  // A second spelling of the same bytes is refused, as for every proof.
+  // Refuse a second spelling of the same bytes, as for every proof.
   const signed = bytes.toString('base64') === text ? readDebit(bytes.toString('latin1')) : undefined
   if (signed === undefined) return refuseProof('malformed_proof')
   const { tab, number } = signed
@@ -83,7 +84,10 @@ function readSigned(text: string, wallet: string | undefined, sent: SentRequest)
 
 const highBit = 2n ** 63n
 
-/** Numbers of the bearer key have the highest bit, so that they never meet those that a session key signs. */
+/**
+ * Reads a debit by the bearer key. Its number has the highest bit set, so that it never equals a number that a session
+ * key signs.
+ */
 function readBearer(request: OrderRequest, sent: SentRequest): Presented<TabProof> | Refusal {
   const [, place = '', secretText = ''] = bearerForm.exec(request.header(bearerHeader) ?? '') ?? []
   const [bytes, secret] = [fromBase64Url(place), fromBase64Url(secretText)]

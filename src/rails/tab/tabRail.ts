@@ -11,19 +11,23 @@ import { usdDecimals } from '../../pricing/priceList.ts'
 import { isSameSecret, settleDebit, type SettleDebitDeps } from './settleDebit.ts'
 import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, walletHeader } from './tabProof.ts'
 
-/** Base units that the tab has after the charge; in a streamed answer, while the price is held. */
+/**
+ * Header with the balance of the tab in base units: after the charge, or while the price is held if the answer is
+ * streamed.
+ */
 const balanceHeader = 'tab-balance'
 
 /**
- * Creates the rail of tabs: a request is paid out of an earlier deposit by one debit, with no transaction and no call
- * to a node. The debit is in the headers of the specification, or the bearer key of the tab in `Authorization`. It
- * makes no offers: a tab is opened by a payment on any other rail.
+ * Creates the rail of tabs. One debit pays for a request from an earlier deposit, without a transaction and without a
+ * call to a node. The debit is in the headers of the specification, or is the bearer key of the tab in `Authorization`.
+ * This rail makes no offers: a payment on any other rail opens a tab.
  */
 export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
   return {
     name: 'tab',
     meta: {
-      // A signed debit is in the members of a wallet's own proof.
+      // Read only the bearer key and the limit here. A signed debit uses the same metadata as the proof of the native
+      // rail.
       headersOf: ({ 'tollbook/tab-key': key, 'tollbook/tab-max-usd': maxUsd }) => ({
         ...(typeof key === 'string' ? { [bearerHeader]: `Bearer ${key}` } : {}),
         ...(typeof maxUsd === 'string' ? { [maxUsdHeader]: maxUsd } : {}),
@@ -57,8 +61,9 @@ function describeTab({ tab: { id, neededBaseUnits, balanceBaseUnits, affordable 
 }
 
 /**
- * Only the same request is served again: with the recorded signature, a newer one of the same key, or the bearer key
- * that debited. Signatures of a repeated request are verified on this thread, because the port is synchronous.
+ * Refuses a caller who may not get the answer of a debit again. The caller must send the same request with a valid
+ * signature of the same session key, or with the bearer key of the debit. Signatures of repeated requests are verified
+ * on the main thread, because this interface is synchronous.
  */
 function checkHolder(origin: string, proof: TabProof, { debit, price }: Settlement): Refusal | undefined {
   const { signed, secretHash, requestDigest } = proof

@@ -15,11 +15,11 @@ export const mount = '/x402'
 
 export interface X402ChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  /** Prepared texts of this rail's offers. */
+  /** Cache of prepared texts for the offers of this rail. */
   readonly offerTexts: OfferTexts
   /** CAIP-2 id of the chain for clients. */
   readonly network: string
-  /** Origin of the service for callers. */
+  /** Returns the public origin of the service. */
   readonly serviceUrl: () => string
   /** Name of the operator, for clients and indexers. */
   readonly sellerName: string
@@ -27,15 +27,21 @@ export interface X402ChallengeDeps extends WithDollars {
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
-/** Describes the product for an x402 client. */
+/** Facts about a product that an x402 client or indexer shows. */
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /** Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy. */
+  /**
+   * Path of the JSON Schema of the parameters. The offer only links the schema, because the one of a PDF order alone is
+   * larger than the buffers of a proxy.
+   */
   readonly inputSchemaPath: string
 }
 
-/** Maximum time from the 402 to the payment. A transaction cannot land after about 60 seconds. */
+/**
+ * Maximum time from the 402 to the payment. A transaction cannot land after about 60 seconds, because its blockhash
+ * expires.
+ */
 const maxTimeoutSeconds = 60
 
 /**
@@ -51,18 +57,18 @@ export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<
   return { instruction, members: {}, ...required }
 }
 
-/** The reason for the refusal of an earlier payment, and whether the client of the offer may pay in dollars. */
+/** Variable parts of an offer: the reason for the refusal of an earlier payment, and whether the offer includes dollars. */
 interface OfferStyle {
   readonly error: string
   readonly withDollars: boolean
 }
 
-/** Returns the header and the words for tools with the offer. */
+/** Returns the offer as a header and as MCP content (`toolWords`). Undefined while the fee payer does not sign. */
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { error, withDollars }: OfferStyle) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
   const { price, product, request } = offer
-  // The token comes first: clients without an option skip it, because they know only dollars.
+  // Offer the token first. A client without a configured asset skips it, because such a client accepts only dollars.
   const inDollars = withDollars ? await dollarOffers(deps, price, 'x402') : []
   const ways = [{ terms: deps.terms, price }, ...inDollars]
   const asked = ways.map((way) => ({ ...way, amount: amountToSend(way.terms, way.price.requiredBaseUnits).toString() }))
@@ -71,7 +77,8 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { e
     const accepts = asked.map((way) => requirementsOf(deps, way, { feePayer, binding }))
     return JSON.stringify(contentOf(deps, offer, { error, accepts }))
   }
-  // The offer of a pattern names the path that was asked for, and callers can invent any number of those.
+  // Do not cache the offer of a path pattern. It contains the requested path, and callers can invent any number of
+  // paths.
   const isPattern = segmentNames(product.path).length > 0
   const key = [request.tool?.name ?? '', product.path, feePayer, error, ...amounts].join(' ')
   const text = isPattern ? write : deps.offerTexts.of(price, key, write)
@@ -114,9 +121,9 @@ interface Requirements {
 }
 
 /**
- * Returns one way to pay: `exact` on Solana. The client repeats it unchanged with its payment. The memo goes on chain,
- * and only the service gets the secret behind it, so no caller can use another caller's payment. The offer is not
- * stored: the price list determines the valid price and its duration.
+ * Returns one accepted payment: `exact` on Solana. The client repeats these requirements unchanged with its payment.
+ * The memo goes on chain. The client sends the secret only to the service, so no other caller can use the payment. The
+ * offer is not stored: the price list determines the valid price and its duration.
  */
 function requirementsOf(
   { network }: X402ChallengeDeps,
@@ -135,13 +142,16 @@ function requirementsOf(
       memo,
       secret,
       priceList,
-      // The client pays before the answer is made, because the transaction lands first.
+      // The payment precedes the answer, because the transaction lands first.
       paymentFlow: 'upfront',
     },
   }
 }
 
-/** Returns facts by which an indexer lists the product. The indexer reads the 402 to a request without parameters. */
+/**
+ * Returns facts by which an indexer lists the product. The indexer reads them from the 402 to a request without
+ * parameters.
+ */
 function bazaarOf(
   { serviceUrl }: X402ChallengeDeps,
   { product, request }: Offer,
@@ -149,7 +159,7 @@ function bazaarOf(
 ): Json {
   const { method, path } = product
   const names = segmentNames(path)
-  // Link the schema, because validators of x402 forbid a `$ref` to another document.
+  // Link the schema with `externalDocs`, because x402 validators forbid a `$ref` to another document.
   const linked = { externalDocs: { url: `${serviceUrl()}${inputSchemaPath}` } }
   if (request.tool !== undefined) return bazaarTool(request.tool.name, linked)
   return {
@@ -167,7 +177,7 @@ function bazaarOf(
   }
 }
 
-/** Returns the facts of a tool of MCP, which an indexer lists by its server and its name. */
+/** Returns facts by which an indexer lists an MCP tool. The indexer identifies a tool by its server and its name. */
 function bazaarTool(toolName: string, inputSchema: Json): Json {
   return {
     info: { input: { type: 'mcp', toolName, transport: 'streamable-http', inputSchema }, output: { type: 'json' } },

@@ -4,12 +4,14 @@ import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaidOrder } from '../../paywall/rail.ts'
 import { mount } from './challenge.ts'
 
-/* The extension `offer-receipt`, a second receipt in a form that x402 clients can verify. */
+/*
+ * The x402 extension `offer-receipt`: a second receipt in a form that x402 clients can verify.
+ */
 
 export interface OfferReceiptDeps {
   readonly network: string
   readonly serviceUrl: () => string
-  /** Returns a JWS over a statement, signed with the receipt key. */
+  /** Signs a statement with the receipt key, and returns the JWS. */
   readonly signStatement: (statement: { readonly [name: string]: Json }) => string
 }
 

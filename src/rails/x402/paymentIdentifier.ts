@@ -2,7 +2,10 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Refusal, refuseField } from '@tollbook/core/refusal'
 
-/* The extension `payment-identifier`. The client names its payment, and gets the stored answer for the same name. */
+/*
+ * The x402 extension `payment-identifier`. The client identifies its payment by a key. A repeated request with the same
+ * key gets the stored answer.
+ */
 
 export const paymentIdentifier = 'payment-identifier'
 
@@ -25,7 +28,7 @@ export const declaration: Json = {
 const shape = z.object({ [paymentIdentifier]: z.object({ info: z.object({ id: z.unknown() }) }) })
 const identifier = z.string().min(charactersMin).max(charactersMax).regex(new RegExp(characters))
 
-/** Returns the payment's name from its extensions. Undefined if the client only repeats the declaration. */
+/** Returns the client's identifier of the payment. Undefined if the client only repeats the declaration. */
 export function readIdentifier(extensions: unknown): string | Refusal | undefined {
   const id = shape.safeParse(extensions).data?.[paymentIdentifier]?.info.id
   if (id === undefined) return undefined

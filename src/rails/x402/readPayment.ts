@@ -16,7 +16,7 @@ export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network' | 'dolla
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
-/** Reads PAYMENT-SIGNATURE: the repeated offer, and the transaction that the payer has signed. */
+/** Reads PAYMENT-SIGNATURE, which consists of the repeated offer and the transaction that the payer has signed. */
 export function readPayment(deps: X402ReadDeps, header: string): Presented<SponsoredProof> | Refusal {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -31,7 +31,7 @@ export function readPayment(deps: X402ReadDeps, header: string): Presented<Spons
 }
 
 /**
- * Finds out whether the repeated offer differs from the service's current offer. Called only for payments that the fee
+ * Refuses a repeated offer that differs from the current offer of the service. Called only for payments that the fee
  * payer has not signed.
  */
 function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], feePayer: string): Refusal | undefined {

@@ -4,7 +4,9 @@ import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
 import { parseJsonBytes } from '@tollbook/core/json'
 
-/* The headers of x402 version 2 (page "HTTP transport" of its specification). Each is standard base64 of JSON. */
+/*
+ * The headers of x402 version 2 (page "HTTP transport" of its specification). Each header is standard base64 of JSON.
+ */
 
 export const requiredHeader = 'payment-required'
 export const paymentHeader = 'payment-signature'
@@ -12,16 +14,16 @@ export const responseHeader = 'payment-response'
 
 export const x402Version = 2
 
-// A transaction has at most 1,232 bytes, and with the repeated offer the header has 4 kB. Node accepts 16 kB of headers
-// in total.
+// Maximum length of the header. A transaction has at most 1,232 bytes, so the header with the repeated offer has about
+// 4 kB. Node accepts 16 kB of headers in total.
 const charactersMax = 12_288
 
-// The ledger numbers its lists with 32 bits, and a larger number would cause a database fault. MPP also allows nine
-// digits.
+// Maximum number of a price list. The ledger stores the number in 32 bits, so a larger number would cause a database
+// fault. MPP also allows nine digits.
 const priceListMax = 999_999_999
 
-// Schema of a payment with the repeated offer. Every decisive member is checked again later, so unknown members are
-// allowed.
+// Schema of a payment with the repeated offer. Unknown members are allowed, because later code checks every member that
+// affects the decision.
 const paymentPayload = z.object({
   x402Version: z.literal(x402Version),
   accepted: z.object({
@@ -52,14 +54,14 @@ export function encodeHeader(content: Json): string {
   return encodeText(JSON.stringify(content))
 }
 
-/** Encodes text that is already JSON. */
+/** Encodes text in base64 with padding. The text must already be JSON. */
 export function encodeText(json: string): string {
   return encodeBase64(utf8Bytes(json))
 }
 
 /** Decodes a header. Undefined if it is not base64 of JSON. */
 export function decodeHeader(value: string): unknown {
-  // Some clients omit the padding. The transaction inside must have its canonical spelling.
+  // Add missing padding, which some clients omit. The transaction inside the JSON must still be in canonical base64.
   const bytes = readBase64(padded(value))
   return bytes === undefined ? undefined : parseJsonBytes(bytes)
 }

@@ -16,7 +16,7 @@ export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferRece
 
 /**
  * Creates the x402 rail: version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole
- * price, the fee payer also signs, and the service sends the transaction. It is settled by the same steps as a
+ * price, the fee payer also signs, and the service sends the transaction. Settlement uses the same steps as for a
  * transaction of the native rail. The service owes the burn.
  */
 export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
@@ -31,7 +31,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
     },
     meta: x402Meta,
     secretHeaders: [paymentHeader],
-    // The standard client sends the second name as a request header.
+    // Allow `access-control-expose-headers`, because the standard client sends it as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],
     responseHeaders: [requiredHeader, responseHeader],
     carriesProof: (request) => request.header(paymentHeader) !== undefined,
@@ -54,7 +54,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       const errorReason = x402ErrorOf(refusal)
       if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
-      // Add an offer, which a client answers with a payment.
+      // Add a fresh offer, so that a client can pay again at once.
       const style = { error: errorReason, withDollars: true }
       const required = offer === undefined ? undefined : await paymentRequired(deps, offer, style)
       return {

@@ -1,14 +1,14 @@
 import { type InvalidPaymentReason, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { type SponsorProblem, sponsorProblems } from '../../payment/sponsoredTransaction.ts'
 
-/** A refusal that also has an error name of x402. */
+/** A refusal with an error code of x402. */
 export interface X402Refusal extends Refusal {
   readonly x402Error: string
 }
 
 type Reason = Exclude<InvalidPaymentReason, 'blockhash_expired'>
 
-/** Creates a refusal with an error name of the x402 specification. */
+/** Creates a refusal with an error code of the x402 specification. */
 export function refuseX402(x402Error: string, reason: Reason, more: string): X402Refusal {
   return { ...refuseProof(reason, more), x402Error }
 }
@@ -18,7 +18,7 @@ export function refusePayload(problem: string): X402Refusal {
   return refuseX402('invalid_payload', 'malformed_payload', problem)
 }
 
-// Error names of the standard facilitator, so that existing clients and dashboards recognize them.
+// Error codes of the standard facilitator, so that existing clients and dashboards recognize them.
 const errorOfProblem: Readonly<Record<SponsorProblem, string>> = {
   malformed: 'payload_transaction_could_not_be_decoded',
   lookup_table: 'payload_transaction',
@@ -44,7 +44,7 @@ export function refuseSponsor(problem: SponsorProblem): X402Refusal {
   return refuseX402(`invalid_exact_svm_${errorOfProblem[problem]}`, 'not_sponsored', sponsorProblems[problem])
 }
 
-// Reasons with a specific name in x402. All others count as a failed verification.
+// Error codes for reasons that x402 distinguishes. Every other reason has the code of a failed verification.
 const errorOfReason: Partial<Readonly<Record<InvalidPaymentReason, string>>> = {
   already_used: 'duplicate_settlement',
   transaction_failed: 'invalid_exact_svm_transaction_failed',
@@ -55,7 +55,7 @@ const errorOfReason: Partial<Readonly<Record<InvalidPaymentReason, string>>> = {
   blockhash_expired: 'invalid_exact_svm_transaction_failed',
 }
 
-/** Returns the x402 name of a refusal. */
+/** Returns the x402 error code of a refusal. */
 export function x402ErrorOf(refusal: Refusal): string {
   if (isX402Refusal(refusal)) return refusal.x402Error
   if (refusal.code === 'INSUFFICIENT_BALANCE') return 'insufficient_funds'
