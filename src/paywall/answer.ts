@@ -10,7 +10,7 @@ export interface Dispatch {
   readonly reference: PaymentReference
   readonly position: number
   readonly isReplay: boolean
-  /** Must be called once the operating system has taken the whole answer, and not before. */
+  /** Records that the answer was sent. Call it only once the operating system has accepted the whole answer. */
   readonly markSent: () => void
 }
 
@@ -19,7 +19,10 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly dispatch?: Dispatch
-  /** Words of the rails for a call of a tool, in an offer or a refused payment. */
+  /**
+   * Offers of the rails in the form for an MCP tool call. Present in an offer, and in a refused payment that may be
+   * paid again.
+   */
   readonly offer?: readonly Pick<Challenge, 'toolWords'>[]
 }
 
@@ -31,20 +34,23 @@ export interface RawAnswer extends Omit<Answer, 'body'> {
 export interface StreamedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Throws if the answer breaks. If the reader stops early, the answer is still finished without it. */
+  /**
+   * Bytes of the answer. The iterator throws if the answer breaks. If the reader stops early, the answer is still
+   * finished and recorded.
+   */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Known after the last chunk. */
+  /** Returns the trailers. Call it after the last chunk. */
   readonly trailers: () => Readonly<Record<string, string>>
-  /** Known after the last chunk. Undefined if the answer broke. */
+  /** Returns the facts of the delivery. Call it after the last chunk. Undefined if the answer broke. */
   readonly dispatch: () => Dispatch | undefined
-  /** Maximum total time for which the answer waits for a slow caller. */
+  /** Maximum total time for which the answer waits for a slow caller, in milliseconds. */
   readonly callerWaitMaxMs: number
 }
 
-/** A refusal, with the payment's state in the ledger once it is known. */
+/** A refusal, with the payment's state in the ledger if it is already known. */
 export type Refused = Refusal & { readonly payment?: PaymentState }
 
-/** A code without a status does not compile. */
+/** HTTP status of each refusal code. The type requires a status for every code. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   RATE_LIMITED: 429,
   NO_WALLET: 401,
@@ -68,7 +74,10 @@ export interface AnswerMore {
   readonly toolWords?: Challenge['toolWords'] | undefined
 }
 
-/** The code of the refusal determines the status. `Retry-After` is set if waiting helps. */
+/**
+ * Creates the response to a refusal. The refusal code determines the status. `Retry-After` is set if a later retry can
+ * succeed.
+ */
 export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
   const body = {
@@ -85,7 +94,7 @@ export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }:
   return toolWords === undefined ? answer : { ...answer, offer: [{ toolWords }] }
 }
 
-/** No cache stores it, because a cached 402 would sell a quote twice. */
+/** Creates a JSON response that no cache may store, because a cached 402 would offer one quote to several callers. */
 export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
@@ -94,7 +103,7 @@ export function jsonAnswer(status: number, body: string, headers: Readonly<Recor
   }
 }
 
-/** Only answers have a status. */
+/** True for an answer. Only answers have a status. */
 export function isAnswer(value: object): value is Answer {
   return 'status' in value
 }

@@ -12,18 +12,21 @@ import type { SplitShare } from '../pricing/splitSetting.ts'
 import { microUsdWithin, requiredBaseUnits } from '../pricing/tokenPrice.ts'
 
 export interface MeteringDeps {
-  /** Returns a recorded price list. Absent: every price is fixed. */
+  /** Returns a recorded price list by its number. Absent: every price is fixed. */
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Price by use, from the price list at which the debit was held. */
+/** Price by use, from the price list that determined the hold of the debit. */
 export interface Metering {
   readonly price: MeteredPrice
-  /** Split of the mint that pays. */
+  /** Split of payments in the mint of the tab. */
   readonly split: readonly SplitShare[]
 }
 
-/** Undefined for an order with a fixed price, and for every payment that cannot be charged less than it holds. */
+/**
+ * Returns the price by use of an order. Undefined for an order with a fixed price, and for a payment that is not a
+ * debit.
+ */
 export async function meteringOf(
   deps: MeteringDeps,
   { debit, price: { endpoint, mint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
@@ -40,7 +43,7 @@ export async function meteringAt(
   return list === undefined || price === undefined ? undefined : { price, split: splitIn(list, mint) }
 }
 
-/** The split of a mint. The prices in the service token come first in a list. */
+/** Returns the split that a price list has for a mint. The first price of each list is in the service token. */
 function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceListPublished, mint: Address) {
   const own = dollarSplits.find((each) => each.mint === mint)?.split
   return own ?? (first?.mint === mint ? ofToken : dollarSplit(ofToken))
@@ -48,7 +51,10 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
-/** At most the hold, and at least an amount of which the burn leaves something. */
+/**
+ * Returns the charge for the used units, divided by the split. The charge is at most the hold. It is at least the
+ * smallest amount that the burn does not take completely.
+ */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
@@ -58,7 +64,10 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   return partOf(hold, chargedBaseUnits, policy)
 }
 
-/** Divides a part of a price. Its burn in the service token is in proportion, rounded up, so at most that of the price. */
+/**
+ * Divides a part of a price by the split. The burn in the service token is proportional to the part. It is rounded up,
+ * but never exceeds the burn of the whole price.
+ */
 function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   const { tokenBurn } = whole
   const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }
@@ -67,7 +76,7 @@ function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitS
   return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
-/** Undefined if the burn would take all of the smaller hold. */
+/** Returns the price with a smaller hold. Undefined if the burn would take all of this hold. */
 export function priceWithin(
   price: ListedPrice,
   { split: policy }: Metering,
@@ -84,7 +93,10 @@ interface RefusedDebit {
   readonly settlement: Pick<Settlement, 'debit' | 'price' | 'priceList'>
 }
 
-/** Adds what the balance pays for to the refusal of an order by use that the tab cannot hold. */
+/**
+ * Extends the refusal of a metered order that costs more than the tab holds: adds the budget and the output that the
+ * balance covers.
+ */
 export async function explainShortage(
   deps: MeteringDeps,
   { order: { inputUnits: input }, settlement }: RefusedDebit,

@@ -24,7 +24,7 @@ export interface ClaimDeps extends MeteringDeps {
   readonly log: Log
   readonly ledger: PaymentLedger
   readonly leaseMs: number
-  /** Maximum attempts to serve one payment. After the last failure it is owed back. */
+  /** Maximum number of attempts to serve one payment. After the last failed attempt, the payment is owed back. */
   readonly attemptsMax: number
 }
 
@@ -33,9 +33,9 @@ export interface Claim {
   readonly order: Order
   readonly settlement: Settlement
   readonly attemptId: string
-  /** The state after the claim, from which fulfilment and release are decided. */
+  /** State of the payment after the claim. Fulfilment and release are decided on this state. */
   readonly payment: PaymentState
-  /** The caller's key. Recorded with the claim and with the delivery. */
+  /** The caller's idempotency key. Recorded with the claim and with the delivery. */
   readonly idempotency?: PaymentChange['idempotency']
 }
 
@@ -46,14 +46,14 @@ export interface ClaimQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-// After a conflict, another attempt has changed the payment, and the next lookup shows the result. One lookup is nearly
-// always enough.
+// Maximum number of tries to claim. After a conflict, another attempt has changed the payment, and the next lookup
+// shows the result. One lookup is nearly always enough.
 const triesMax = 4
 
 /**
- * Consumes the settlement. The claim is committed before the handler runs (I2), and only the database decides which
- * attempt is first (I1). An attempt that lost reads the payment again. Its state then refuses the attempt: in progress,
- * or already used.
+ * Claims the payment for one attempt. The claim is committed before the handler runs (I2), and only the database
+ * decides which attempt is first (I1). After a conflict, this attempt reads the payment again. The new state then
+ * refuses it: the payment is in progress, or already used.
  */
 export async function claimPayment(
   deps: Omit<ClaimDeps, 'log'>,
@@ -79,8 +79,8 @@ export async function claimPayment(
         return explainShortage(deps, { order, settlement }, appended.refusal)
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
-        // Another attempt for the same order was first. It stores its answer, and the next request gets that answer. A
-        // new decision here would only find a used payment.
+        // Another attempt for the same order was first and stores its answer. Refuse this attempt, so that a retry gets
+        // that answer. A new decision here would refuse the payment as already used.
         if (now.earlier !== undefined || now.stored !== undefined) return refuseOvertaken()
         before = now.payment
         break
@@ -97,12 +97,12 @@ export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPa
   return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
 }
 
-/** A 409. */
+/** Returns a refusal with HTTP status 409. */
 export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
-/** A 422. */
+/** Returns a refusal with HTTP status 422. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',
@@ -111,8 +111,8 @@ export function refuseReusedKey(): Refusal {
 }
 
 /**
- * Records the delivery of a complete answer, which is stored for a retry by the payer. Releases the proof if the answer
- * is too long to store: the payer could lose it.
+ * Records the delivery of a complete answer, and stores the answer for a retry by the payer. Releases the payment if
+ * the answer is too long to store, because the payer could lose such an answer.
  */
 export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
   const raw = answer.kind === 'raw' ? answer : undefined
@@ -132,9 +132,9 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
 }
 
 export interface Delivery {
-  /** SHA-256 in hex of the bytes for the caller. */
+  /** SHA-256 of the bytes that the caller gets, in hex. */
   readonly answerDigest: string
-  /** Text for a replay. Undefined if a stream is too long to store. */
+  /** Text to store, from which the answer can be repeated. Undefined if a stream is too long to store. */
   readonly storedAnswer: string | undefined
   readonly usage: Usage | undefined
   readonly deposit?: LimitedDeposit | undefined
@@ -142,8 +142,8 @@ export interface Delivery {
 
 /**
  * Records the delivery. A complete answer is recorded before it is sent, so that each 2xx has exactly one
- * RequestFulfilled (I26). Refuses if the lease has ended and another attempt has taken over, because this answer must
- * then not be served.
+ * RequestFulfilled (I26). Refuses if another attempt has taken over after the lease ended, because this answer must
+ * then not be sent.
  */
 export async function fulfil(
   deps: ClaimDeps,
@@ -166,13 +166,14 @@ export async function fulfil(
     ...(answerJson === undefined ? {} : { answerJson }),
     ...(deposit === undefined ? {} : { limits: deposit.limits }),
   })
-  // A second attempt would be refused as well, so the payment is owed back now.
+  // End the payment now, because the ledger would refuse a second attempt for the same reason. The payment is then owed
+  // back.
   if (appended.outcome === 'refused')
     return release(deps, claim, { ...appended.refusal, kind: 'failed', code: 'NO_DATA', endsPayment: true })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
   const { after, recordedAtMs, tabBalanceBaseUnits: rest } = appended
-  // A debit may be charged less than it held.
+  // Use the settlement after the delivery, because a debit may be charged less than it held.
   const settlement = 'settlement' in after ? after.settlement : held
   const balance = rest === undefined ? {} : { tabBalanceBaseUnits: rest }
   return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf, ...balance }
@@ -184,8 +185,8 @@ async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {
 }
 
 /**
- * Releases the proof after a failed attempt (I4), or ends the payment after its last attempt. The caller gets the
- * reason.
+ * Releases the payment after a failed attempt (I4), or ends it after the last permitted attempt. Returns the failure as
+ * a refusal for the caller. Throws the error of a broken handler.
  */
 export async function release(
   deps: ClaimDeps,
@@ -212,7 +213,7 @@ const failureReasons: Readonly<Record<HandlerFailure, FailureReason>> = {
 const lastAttempt =
   'this was the last permitted attempt with this payment: it no longer buys and is owed back to the wallet'
 
-/** Records a release. A failure is only logged, because the lease then ends by itself. */
+/** Records a release. If the record fails, the function only logs the failure, because the lease then ends by itself. */
 export async function recordRelease(
   { ledger, clock, log }: ClaimDeps,
   { payment, settlement: { reference } }: Claim,

@@ -9,21 +9,21 @@ export interface FindReceiptDeps {
   readonly signReceipt: SignReceipt
 }
 
-/** `inclusionProof` is an address. */
+/** A receipt, and the address of the proof that the ledger contains the sale. */
 export interface FoundReceipt {
   readonly receipt: SignedReceipt
   readonly inclusionProof: string
 }
 
-/** Both values come from the `Receipt-Location` header of a stream. */
+/** Reference and attempt id from the `Receipt-Location` header of an answer. */
 export interface ReceiptQuestion {
   readonly reference: string
   readonly attemptId: string
 }
 
 /**
- * Finds the receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id
- * of the attempt is random, and only this caller has it. The reference alone is public and cannot open the receipt.
+ * Finds the receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The
+ * attempt id is random, and only this caller has it. The reference is public and is not enough to read the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

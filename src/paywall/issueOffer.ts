@@ -30,7 +30,7 @@ export interface OfferQuestion {
   readonly ordered?: Pick<CheckedOrder, 'covers'>
 }
 
-/** Creates the 402: the price, and how to pay it on every rail that has an offer for this caller. */
+/** Creates the 402: the price, and how to pay the price on every rail that has an offer for this caller. */
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
   const { ordered, ...asked } = question
   const { price } = asked

@@ -29,19 +29,19 @@ export interface FoundPayment {
   readonly known: KnownPayment
   readonly proof: Proof
   readonly order: Order
-  /** Present if the payment was verified to check that it is the one for this order. */
+  /** Present if the payment was verified during the lookup, to resume an earlier payment for this order. */
   readonly settlement?: Settlement
 }
 
-// The tries last longer than a request works on a payment that it has sent. By then such a request has ended or has
-// claimed the payment.
+// Maximum number of tries. All tries together last longer than a request works on a payment that it has sent. By then
+// such a request has ended or has claimed the payment.
 const triesMax = 27
 const everyMs = 500
 
 /**
- * Reads the payment from the ledger, before any check of current offers. If the ledger does not contain it, the service
- * may have to sign it. Then an earlier payment of the wallet for the same order is served instead, unless its own
- * request is still in progress.
+ * Reads the payment from the ledger, before any check of current offers. If the ledger does not contain the payment,
+ * the service may have to sign a new one. In that case, an earlier payment of the wallet for the same order is served
+ * instead. While another request serves the earlier payment, the function waits.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question
@@ -60,7 +60,7 @@ const inProgress =
 
 /**
  * Finds an earlier payment for the order whose answer was not received. `in_progress`: another process may be serving
- * it.
+ * the payment.
  */
 async function findUnreceived(
   deps: LookUpDeps,
@@ -113,8 +113,8 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
 }
 
 /**
- * Returns the digest of the order, to which a claim and a stored answer are bound (I6). A raw body and the headers that
- * are passed on are parts of it.
+ * Returns the digest of the order. A claim and a stored answer are valid for this digest only (I6). The digest covers a
+ * raw body and the headers that the service passes on.
  */
 export function orderDigest(
   { method, path }: Product,
@@ -125,8 +125,8 @@ export function orderDigest(
 }
 
 /**
- * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the order's variant
- * has no separate price any more.
+ * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the variant in the
+ * order no longer has its own price.
  */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined

@@ -4,12 +4,12 @@ import type { CheckedOrder } from '../product/product.ts'
 import type { Answer } from './answer.ts'
 import type { OrderRequest } from './rail.ts'
 
-/** One request with the facts that the paywall uses. Framing, routes and limits are handled before it. */
+/** A request with the facts that the paywall uses. The HTTP layer handles framing, routes and limits before. */
 export interface PaidRequest extends OrderRequest {
   readonly requestId: string
   /** Parses query or body once. Returns an answer if the endpoint does not accept the input. */
   readParameters(): Promise<CheckedOrder | Answer>
-  /** Refuses a caller with too many unpaid quotes. Called before a quote is stored. */
+  /** Refuses a caller with too many unpaid quotes. Called before a new quote is stored. */
   limitQuotes(payer: Address | undefined): Refusal | undefined
   /**
    * Refuses a caller with too many unknown proofs. Called before the chain lookup for a proof that the ledger does not
@@ -19,7 +19,7 @@ export interface PaidRequest extends OrderRequest {
   onClaimed(claimed: ClaimedPayment): void
 }
 
-/** A claim, for the limits of its caller. The purchase does not count against these limits. */
+/** Facts about a claim for the caller's limits. A claimed request no longer counts against these limits. */
 export interface ClaimedPayment {
   readonly payer: Address
   readonly priceMicroUsd: bigint

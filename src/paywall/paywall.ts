@@ -17,22 +17,31 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Reason why the service sells nothing: the ledger is not durable, no node answers, or the server is shutting down. */
+  /**
+   * Returns why the service sells nothing. Undefined while it sells. Reasons: the ledger is not durable, no node
+   * answers, or the server is shutting down.
+   */
   readonly whyClosed: () => string | undefined
-  /** Reason why no quotes are created: no node could show a new payment. A caller who has paid is still served. */
+  /**
+   * Returns why no quotes are created. Undefined while they are. Reason: no node could show a new payment. A caller who
+   * has paid is still served.
+   */
   readonly whyNoQuotes: () => string | undefined
-  /** Reason why sales wait for the chain: too much was served for payments that are not final. */
+  /**
+   * Returns why sales wait for the chain. Undefined while they do not wait. Reason: too many answers were delivered for
+   * payments that are not final.
+   */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** Writes to the operator's log. The caller only gets the message that the outcome is unknown. */
+  /** Writes the fault to the operator's log. The caller gets only the message that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
 export type Sold = Answer | RawAnswer | StreamedAnswer | Refused
 
-/** Handles a paid request from start to end. Every decision about it is an `if` in this function. */
+/** Handles a paid request from start to end. This function makes every decision about the request. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
-  // Check everything that needs no payment before an offer is created or a payment is read.
+  // Identify the caller and check the input, before an offer is created or a payment is read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return caller
   const { payer, payingBy: rail } = caller
@@ -46,7 +55,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refuse('NO_DATA', missing)
   try {
-    // Without a proof, return an offer on every rail.
+    // Without a proof, return an offer with every rail.
     if (rail === undefined) {
       const price = deps.currentPrice(ordered.endpoint)
       if (price === undefined) return refuseClosed(unpriced)
@@ -76,7 +85,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refused(settlement)
 
-    // Commit the claim before the handler runs. After the claim the caller gets an answer or keeps the proof.
+    // Commit the claim before the handler runs. After the claim the caller gets an answer, or can use the proof again.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim)
     request.onClaimed(claimedPayment(claim))
@@ -88,7 +97,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {
-    // The outcome is unknown, and the proof stays valid. A 402 would make the caller pay again (I8).
+    // The outcome is unknown, and the proof stays valid. Do not return a 402, because the caller would pay again (I8).
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     return refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2)

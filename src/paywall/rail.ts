@@ -8,81 +8,102 @@ import type { MessageReference, PresentedReference } from '../payment/paymentRef
 import type { Product } from '../product/product.ts'
 
 /**
- * One way to pay, with its protocol. A rail defines how a request names its payer and carries its proof. It also
- * defines its part of the 402, what a proof proves, and the headers of the receipt. Another header or payment scheme is
- * another rail. The HTTP layer, the claim, the ledger and the receipt use only this port. A rail receives only proofs
- * that its own `read` has returned.
+ * A way to pay, with its protocol. A rail defines how a request states its payer and its proof. It also defines its
+ * part of the 402, what a proof proves, and the headers of the receipt. A further header or payment scheme is a
+ * separate rail. The HTTP layer, the claim, the ledger and the receipt use only this interface. A rail receives only
+ * proofs that its own `read` has returned.
  */
 export interface PaymentRail<P extends Proof = Proof> {
-  /** For logs, metrics and errors. */
+  /** Name of the rail in logs, metrics and errors. */
   readonly name: string
   /** Lower-case names of headers with credentials, which are never logged. */
   readonly secretHeaders: readonly string[]
-  /** Lower-case names of the headers that this rail reads and writes. Pages of other origins may use both. */
+  /**
+   * Lower-case names of the headers that this rail reads and, in the next field, writes. CORS allows both to pages of
+   * other origins.
+   */
   readonly requestHeaders: readonly string[]
   readonly responseHeaders: readonly string[]
-  /** Present if clients of other services can pay by this rail. The documents describe the service's own headers. */
+  /**
+   * Present if standard clients of another protocol can pay by this rail. Absent for the service's own headers, which
+   * the documents describe separately.
+   */
   readonly description?: RailDescription
-  /** Present if calls of tools can pay by this rail. */
+  /** Present if callers of MCP tools can pay by this rail. */
   readonly meta?: RailMeta
-  /** True if the request carries a proof of this rail. Admission calls this for every request, so it must be cheap. */
+  /**
+   * True if the request contains a proof of this rail. Admission calls this for every request, so the check must be
+   * fast.
+   */
   carriesProof(request: RailRequest): boolean
-  /** Undefined if the request has no marker of this rail. A refusal if the rail's own headers are missing or wrong. */
+  /**
+   * Returns the caller if the request has a marker of this rail. Undefined without a marker. A refusal if headers of
+   * this rail are missing or wrong.
+   */
   identify(request: RailRequest): Caller | Refusal | undefined
   /** Returns this rail's part of the 402. Undefined if the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
-  /** Returns the caller's key for this payment, if the rail has its own form. The header `Idempotency-Key` has priority. */
+  /**
+   * Returns the idempotency key of this payment, if the protocol has a separate form for the key. The header
+   * `Idempotency-Key` has priority.
+   */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Reads the proof, its payer and its reference, as a pure function of the proof. The rail compares the proof with
-   * current values only after the ledger was searched for the payment.
+   * Reads the proof, its payer and its reference. The result depends on the request alone. Only after the lookup in the
+   * ledger does the rail compare the proof with current values.
    */
   read(request: OrderRequest): Presented<P> | Refusal
   /**
-   * Present if the service itself signs payments of this rail. Returns the proof of an earlier payment of the same
-   * payer for the same order, which is served before a new one is signed. Undefined if the service would not sign the
-   * presented payment, because it then does not identify a caller.
+   * Returns the proof of an earlier payment of the same payer for the same order. The service resumes this payment
+   * before it signs a new one. Undefined if the service would not sign the presented payment, because such a payment
+   * does not prove who the caller is. Absent if the service does not sign payments of this rail.
    */
   resume?(question: PresentedPayment<P>, message: MessageReference): Promise<P | undefined>
-  /** Undefined if the holder of the proof may use a payment that the ledger has already verified. */
+  /**
+   * Refuses a caller who may not use a payment that the ledger has already verified. Undefined if the holder of the
+   * proof may use the payment.
+   */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
-  /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
+  /** Verifies the payment. Throws a retryable fault if the outcome is unknown. */
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
   /**
-   * Returns the headers of a paid answer in this rail's format. The receipt may follow much later, so they state only
-   * the payment.
+   * Returns the headers of a paid answer in this rail's format. The headers state only the payment, because the receipt
+   * of a stream follows much later.
    */
   respond(paid: PaidOrder): Headers
-  /** Explains the refusal of one of its proofs in the rail's format. Absent if the body is sufficient. */
+  /** Explains the refusal of a proof of this rail in the rail's format. Absent if the usual response body is sufficient. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
 }
 
-/** Describes the protocol of a rail. Routes and documents use the members unchanged, whatever the rail. */
+/** Describes the protocol of a rail. Routes and documents use these members in the same way for every rail. */
 export interface RailDescription {
   readonly protocol: string
-  /** End of the sentence "send the same request …", which tells a client how to request the price. */
+  /** End of the sentence "send the same request …". The sentence explains how a client requests the price. */
   readonly request: string
-  /** A path prefix under which every product is also served. Present if the prefix itself is the rail's marker. */
+  /** A path prefix under which every product is also served. Present if the prefix marks a request for this rail. */
   readonly mount?: string
   /** Members of an offer in the documents, before amount and currency. Absent if the protocol publishes no offers. */
   readonly offer?: Readonly<Record<string, Json>>
-  /** Returns a TypeScript program that buys with a client of the protocol, for the given arguments of `fetch`. */
+  /**
+   * Returns a TypeScript program that buys with a client of the protocol. The program passes the given arguments to
+   * `fetch`.
+   */
   readonly sample?: (fetchArguments: string) => string
 }
 
-/** `_meta` of a call or a result of MCP. Its members have the place of headers. */
+/** The `_meta` member of an MCP call or result. Its members replace HTTP headers. */
 export type ToolMeta = Readonly<Record<string, Json>>
 
-/** Translates between the headers of a rail and its members of `_meta`, so that the rail reads one form of a payment. */
+/** Translates between the headers of a rail and the members of `_meta`, so that the rail has to read only headers. */
 export interface RailMeta {
-  /** Returns the headers that the rail reads: those of the payment, or the marker of a caller who wants an offer. */
+  /** Returns the headers for this `_meta`: the headers of a payment, or the marker of a caller who requests an offer. */
   headersOf(meta: ToolMeta): Headers
-  /** Returns the members of a paid result, for the headers of `respond` and the `_meta` of the call. */
+  /** Returns the `_meta` members of a paid result, from the headers of `respond` and the `_meta` of the call. */
   receiptOf(headers: Headers, meta: ToolMeta): ToolMeta
 }
 
 export interface ToolWords {
-  /** Content of the result, if clients of the rail expect the offer there. At most one rail has it. */
+  /** Content of the result, if clients of the rail expect the offer there. At most one rail returns content. */
   readonly content?: ToolMeta
   readonly meta?: ToolMeta
 }
@@ -91,22 +112,22 @@ type Headers = Readonly<Record<string, string>>
 
 export interface CalledTool {
   readonly name: string
-  /** Path of the MCP server. */
+  /** Path of the MCP server that has the tool. */
   readonly path: string
 }
 
 export interface RailRequest {
-  /** The mount in the request's path. Undefined for the product's own path. */
+  /** The mount at the start of the request's path, such as `/x402`. Undefined for the product's own path. */
   readonly mount: string | undefined
-  /** Present for a call of a tool, whose result has room for the offers of every protocol. */
+  /** Present for an MCP tool call. A tool result is large enough for the offers of every protocol. */
   readonly tool?: CalledTool
-  /** The value of a header. Undefined if it is absent or blank. */
+  /** Returns the value of a header. Undefined if the header is absent or blank. */
   header(name: string): string | undefined
 }
 
 export interface OrderRequest extends RailRequest {
   readonly method: string
-  /** Path and query as sent. Over MCP: the path. */
+  /** Path and query as sent. For an MCP call: the path. */
   readonly target: string
   /** The path of the order as sent, without its mount. Undefined: the path of the product. */
   readonly path?: string
@@ -115,7 +136,7 @@ export interface OrderRequest extends RailRequest {
 }
 
 export interface Caller {
-  /** Undefined if the rail reads the payer only from the proof. */
+  /** Wallet of the payer. Undefined if the rail reads the payer only from the proof. */
   readonly payer: Address | undefined
 }
 
@@ -123,8 +144,8 @@ export interface Offer {
   readonly id: string
   readonly request: OrderRequest
   /**
-   * Names of the protocol rails that the offer is for: the first one that the request marks, or all for a tool. Absent
-   * after a refusal.
+   * Protocol rails that the offer is for: the first rail that the request marks, or every marked rail for a tool call.
+   * Absent for the offer after a refusal.
    */
   readonly markedBy?: readonly string[]
   readonly product: Product
@@ -134,19 +155,19 @@ export interface Offer {
   readonly expiresAtMs: number
 }
 
-/** The 402 merges the challenges of all rails. */
+/** A rail's part of the 402. The 402 merges the challenges of all rails. */
 export interface Challenge {
   /** Instruction to pay, as the end of the sentence "payment required: 5 TOKEN …; …". */
   readonly instruction: string
   readonly members: Readonly<Record<string, Json>>
   readonly headers: Headers
-  /** The same offer for a call of a tool. Written on demand, because most offers leave by HTTP. */
+  /** Returns the same offer for a tool call. The offer is written on demand, because most offers are sent by HTTP. */
   readonly toolWords?: () => ToolWords
 }
 
 export interface RefusedRequest {
   readonly request: OrderRequest
-  /** Present if the caller may make a new payment. */
+  /** A new offer. Undefined if the caller must not make a new payment. */
   readonly offer: Offer | undefined
 }
 
@@ -159,16 +180,16 @@ export interface RefusalExplanation {
 export interface PaidOrder {
   readonly endpoint: string
   readonly settlement: Settlement
-  /** Present if a tab paid: its balance. */
+  /** Balance of the tab in base units. Present if a tab paid. */
   readonly tabBalanceBaseUnits?: bigint
 }
 
-/** `reference` makes the payment single-use, on any rail. */
+/** Proof of a payment. The reference makes the payment single-use, on any rail. */
 export interface Proof {
   readonly reference: PresentedReference
 }
 
-/** Not verified yet. */
+/** A proof with the payer that it states. The proof is not verified yet. */
 export interface Presented<P extends Proof = Proof> {
   readonly payer: Address
   readonly proof: P
@@ -182,10 +203,10 @@ export interface PresentedPayment<P extends Proof = Proof> {
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order
-  /** State in the ledger: `unknown`, or `submitted` if this service has sent the payment before. */
+  /** State of the payment in the ledger: `unknown`, or `submitted` if this service has sent the payment before. */
   readonly payment: PaymentState
   /**
-   * Called with the state after a step that the rail itself has recorded. The claim then uses this state without a
+   * Called with the new state after the rail itself has recorded a step. The claim then uses this state without a
    * lookup.
    */
   readonly onRecorded: (payment: PaymentState) => void

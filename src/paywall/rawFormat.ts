@@ -4,16 +4,19 @@ import type { Fulfilment, SignedReceipt } from '../payment/receipt.ts'
 import type { Failure, Raw } from '../product/product.ts'
 import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader, streamEnd } from './streamFormat.ts'
 
-/** An answer without an envelope, as stored: a whole answer, or all bytes of a stream. */
+/** An answer without an envelope, as it is stored: a whole answer, or all bytes of a stream. */
 export type StoredRaw = Omit<Raw, 'kind'>
 
-/** Maximum size of an answer. Each is stored for its payer. A stream has the same limit. */
+/** Maximum size of an answer, because the service stores each answer for its payer. Streams have the same limit. */
 export const answerBytesMax = 8 * 1024 * 1024
 export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Throws if a header cannot be sent, which is a bug of the product. */
+/**
+ * Returns the answer, or a failure if the answer is too long. Throws if a header cannot be sent, which is a bug of the
+ * product.
+ */
 export function checkRaw(raw: Raw): Raw | Failure {
   if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
@@ -21,7 +24,7 @@ export function checkRaw(raw: Raw): Raw | Failure {
   return raw
 }
 
-// Headers that frame the message, that a proxy or a browser obeys, or that the service sets itself.
+// Headers that a product must not set: they frame the message, control proxies or browsers, or belong to the service.
 const ownHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tab-balance|tollbook-.*|payment-.*|www-authenticate)$/
 
@@ -33,15 +36,16 @@ export interface SoldRaw {
 
 type Headers = Readonly<Record<string, string>>
 
-// A proxy with default buffers passes 4,096 bytes of status line and headers, and other headers have about 600 bytes.
-// An answer that is too long for it would be paid and could never be received.
+// Maximum size of the headers that the service adds to an answer, in bytes. A proxy with default buffers accepts 4,096
+// bytes of status line and headers, and other headers have about 600 bytes. With longer headers, the caller would pay
+// and could never receive the answer.
 const headerBytesMax = 3_300
 const productBytesMax = 1_000
 
 /**
- * Returns all headers of a whole answer without an envelope, with those of the rail. The receipt is in the ledger by
- * now, so it is a header and not a trailer. It is left out if the headers would be too long; its address is always
- * there.
+ * Returns all headers of a whole answer without an envelope, including those of the rail. The delivery is already in
+ * the ledger, so the receipt is a header and not a trailer. If the headers would be too long, the receipt is left out.
+ * The address of the receipt is always included.
  */
 export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw, others: Headers): Headers {
   const { contentType, meta, headers = {} } = raw
@@ -68,7 +72,10 @@ function bytesOf(headers: readonly (readonly [name: string, value: string])[]): 
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
 }
 
-/** An event stream ends with its receipt, like the stream that it repeats. */
+/**
+ * Returns the body of an answer without an envelope. A repeated event stream ends with its receipt, as the original
+ * stream did.
+ */
 export function rawBody({ raw, receipt }: SoldRaw): Buffer {
   const end = [...streamEnd(raw, receipt)]
   const { buffer, byteOffset, byteLength } = raw.bytes
@@ -89,7 +96,7 @@ export function storeRaw({ contentType, headers, meta }: Described & Pick<Raw, '
   return canonicalJson({ meta, stream: { base64, contentType, ...(headers === undefined ? {} : { headers }) } })
 }
 
-/** Undefined for the stored text of an envelope, which starts with `data`. */
+/** Reads a stored answer without an envelope. Undefined for the stored text of an envelope, which starts with `data`. */
 export function readStoredRaw(answerJson: string): StoredRaw | undefined {
   if (answerJson.startsWith('{"data":')) return undefined
   const { meta, stream } = storedForm.parse(JSON.parse(answerJson))

@@ -11,8 +11,8 @@ const keyField = 'idempotency-key'
 const keyCharacters = /^[\x21-\x7e]{1,255}$/
 
 /**
- * Reads the key of IETF draft-ietf-httpapi-idempotency-key-header, or of the rail's own form. Undefined if the caller
- * sent none.
+ * Reads the idempotency key of IETF draft-ietf-httpapi-idempotency-key-header, or else of the rail's own form.
+ * Undefined if the caller sent no key.
  */
 export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | undefined): string | undefined | Refusal {
   const key = request.header(keyField)
@@ -21,7 +21,7 @@ export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | und
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 
-/** The proof is not verified yet. */
+/** An order with the proof that pays for it. The proof is not verified yet. */
 export interface PresentedOrder {
   readonly rail: PaymentRail
   readonly proof: Proof
@@ -29,10 +29,10 @@ export interface PresentedOrder {
 }
 
 /**
- * Finds the stored answer for a payer who repeats the request with its proof. It is available for a day under the same
- * Idempotency-Key, and without a key until the answer was sent. A bound payment can get it again for a short time after
- * that, because any other proof is public on chain. Undefined if no answer is stored. A key alone gives no access: the
- * caller must hold the proof.
+ * Finds the stored answer for a payer who repeats the request with its proof. With the same Idempotency-Key, the answer
+ * is available for a day. Without a key, it is available until it was sent. The payer of a bound payment can get the
+ * answer again for a short time after that. Any other payer cannot, because an unbound proof is public on chain.
+ * Undefined if no answer is stored. A key alone gives no access: the caller must present the proof.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, stored, payment, reference } = known
@@ -53,8 +53,8 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
 }
 
 /**
- * Returns the settlement that the ledger has verified, or a refusal if the proof is not its holder's. Undefined before
- * the verification.
+ * Returns the settlement in the ledger. Returns a refusal if this caller may not use the payment. Undefined before the
+ * payment is verified.
  */
 export function settlementInLedger(
   payment: PaymentState,

@@ -9,7 +9,10 @@ import { checkRaw } from './rawFormat.ts'
 
 export interface HandlerDeps extends MeteringDeps {
   readonly clock: Clock
-  /** Shorter than the lease, so that an attempt has ended before another one can take over. */
+  /**
+   * Maximum run time of a handler, in milliseconds. It is shorter than the lease, so that an attempt has ended before
+   * another attempt can take over.
+   */
   readonly handlerTimeoutMs: number
 }
 
@@ -17,7 +20,7 @@ export interface RunningStream extends Omit<Stream, 'chunks'> {
   readonly reader: StreamReader
 }
 
-/** `broken`: the handler threw, which is a bug and not an answer. The claim is released anyway. */
+/** Result of an attempt. `broken`: the handler threw, which is a bug. The claim is released in this case too. */
 export type AttemptOutcome =
   | Value
   | Raw
@@ -30,14 +33,14 @@ export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList' | 'price'>
 }
 
-/** Runs the handler up to its deadline. It always returns an outcome, so that no claim stays open. */
+/** Runs the handler until its deadline. The function always returns an outcome, so that every claim ends. */
 export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: ClaimedRun): Promise<AttemptOutcome> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
   const deadline = clock.sleep(handlerTimeoutMs, ended.signal).then(
     () => late.abort(),
-    // The handler finished before the deadline.
+    // The handler finished before the deadline, so do nothing.
     () => undefined,
   )
   try {
@@ -61,7 +64,7 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   }
 }
 
-// A signal without a reason gets a DOMException with a stack, which cost 2 % of a debit.
+// Reason for the abort. Without a reason, the signal creates a DOMException with a stack, which cost 2 % of a debit.
 const isOver = 'the handler has ended'
 
 async function meteredJob(deps: MeteringDeps, settlement: Pick<Settlement, 'debit' | 'priceList' | 'price'>) {
@@ -76,24 +79,24 @@ function tooLate(handlerTimeoutMs: number): Failure {
 
 export type StreamReader = ReturnType<typeof createStreamReader>
 
-/** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but cannot be repeated. */
+/** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but the service cannot send it again. */
 export interface StreamBounds {
   readonly bytesMax: number
-  /** Maximum total time of the provider. Time in which the caller does not read does not count. */
+  /** Maximum total time of the provider, in milliseconds. It excludes the time in which the caller does not read. */
   readonly timeMaxMs: number
   readonly storedBytesMax: number
 }
 
-// An hour of speech as text has 60 kB. Images and documents are artifacts with their own limits. An answer that can be
-// replayed is stored in the ledger's notes for at most a day.
+// Largest answers of the products: an hour of speech as text has 60 kB. Images and documents are artifacts with
+// separate limits. An answer of at most `storedBytesMax` is stored outside the log for a replay, for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 
-/** `abort` stops the provider. */
+/** Chunks of the provider. `abort` stops the provider. */
 export interface StreamSource extends Pick<Stream, 'chunks'> {
   readonly abort: () => void
 }
 
-/** Reads one chunk at a time, so that a slow caller slows its provider down. Hashes every byte. */
+/** Creates a reader that reads one chunk at a time, so that a slow caller slows the provider down. It hashes every byte. */
 export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds) {
   const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = source.chunks[Symbol.asyncIterator]()
@@ -108,11 +111,11 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     const ended = new AbortController()
     const late = clock.sleep(Math.max(0, timeMaxMs - spentMs), ended.signal).then(
       () => undefined,
-      // The provider answered in time.
+      // The provider answered in time, so do nothing.
       () => undefined,
     )
     const reading = iterator.next()
-    // Ignore a failure of a read that was too late, because its result is not used.
+    // Ignore the failure of a read after its deadline, because the result of the read is not used.
     reading.catch(() => undefined)
     try {
       const step = await Promise.race([reading, late])
@@ -137,7 +140,10 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
   }
 
   return {
-    /** Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls repeat that result. */
+    /**
+     * Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls
+     * repeat the last result.
+     */
     async next(): Promise<Uint8Array | undefined> {
       if (over !== undefined) return over()
       try {
@@ -152,13 +158,13 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
       }
     },
     bytes: () => bytes,
-    /** SHA-256 in hex of the bytes so far. */
+    /** Returns the SHA-256 of the bytes so far, in hex. */
     digest: () => hash.copy().digest('hex'),
-    /** The bytes so far. Undefined if they are too many to store for a replay. */
+    /** Returns the bytes so far. Undefined if they exceed the limit for a replay. */
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort(): void {
       source.abort()
-      // Do not wait for the provider's end, because an unresponsive provider would never end.
+      // Do not wait for the provider to end, because an unresponsive provider would never end.
       iterator.return?.().catch(() => undefined)
     },
   }

@@ -9,19 +9,22 @@ import { type Paywall, sell, type Sold } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
 
-/** The paywall's interface for HTTP. It hides ledger, keys and time limits. */
+/** The paywall's interface for the HTTP layer. It hides the ledger, the keys and the time limits. */
 export interface Sales {
-  /** In the order in which requests are matched. */
+  /** Rails in the order in which a request is matched to them. */
   readonly rails: readonly PaymentRail[]
   currentPrice(endpoint: string): ListedPrice | undefined
-  /** Reason why the service sells nothing. Undefined while it sells. */
+  /** Returns why the service sells nothing. Undefined while it sells. */
   whyClosed(): string | undefined
-  /** Reason why no quotes are created. A caller who has paid is still served. */
+  /** Returns why no quotes are created. Undefined while they are. A caller who has paid is still served. */
   whyNoQuotes(): string | undefined
-  /** Stores nothing. */
+  /** Creates an offer with an id and an expiry. It stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
   sell(product: Product, request: PaidRequest): Promise<Exclude<Sold, Refused>>
-  /** Throws a fault while the ledger does not answer. */
+  /**
+   * Finds the receipt of an attempt. Undefined if the attempt has not delivered. Throws a fault if the ledger does not
+   * answer.
+   */
   findReceipt(question: ReceiptQuestion): Promise<FoundReceipt | undefined>
 }
 
@@ -38,7 +41,7 @@ export function createSales(paywall: Paywall): Sales {
   }
 }
 
-/** Sells, or creates the answer to a refusal. The parameters determine the price in a further offer. */
+/** Sells, or creates the response to a refusal. The parameters of the order determine the price in a new offer. */
 async function sellAndAnswer(
   paywall: Paywall,
   product: Product,
@@ -61,8 +64,8 @@ interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
 }
 
 /**
- * Creates the answer to a refusal, in the format of the refused proof's rail. That rail's clients need not understand
- * the usual bodies.
+ * Creates the response to a refusal, in the format of the refused proof's rail. Clients of that rail may not understand
+ * the usual response body.
  */
 async function answerRefusal(
   paywall: Paywall,

@@ -11,11 +11,14 @@ import { inclusionProofOf } from './streamFormat.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 
-/** Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
+/**
+ * Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so the same receipt always
+ * has the same JWS.
+ */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {
-  /** True if verifiers accept the key at that moment. */
+  /** True if verifiers accept the signing key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
   readonly splitsOf: (priceList: number) => Promise<ListedSplits | undefined>
@@ -26,8 +29,8 @@ type ListedSplits = Pick<PriceListPublished, 'split' | 'dollarSplits'>
 const receiptType = 'tollbook-receipt'
 
 /**
- * Creates the signer of receipts: compact JWS (RFC 7515) with EdDSA. A reissued receipt states its reissue and keeps
- * its id. Throws a retryable `Fault` while the ledger does not accept the key.
+ * Creates the signer of receipts: compact JWS (RFC 7515) with EdDSA. A reissued receipt states the time of its reissue,
+ * and has the same id as before. Throws a retryable `Fault` while the ledger does not accept the key.
  */
 export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignReceipt {
   return async (fulfilment) => {
@@ -48,8 +51,8 @@ async function splitOf(deps: SignerDeps, { settlement: { priceList, price } }: F
 }
 
 /**
- * Returns the reissue time of an answer from an earlier key period. The current key signs it, and the receipt states
- * the time of signing.
+ * Returns the time of the reissue, if verifiers do not accept the current key for the time of the delivery. The current
+ * key then signs the receipt, and the receipt states the time of signing.
  */
 function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilment) {
   if (isAccepted(recordedAtMs)) return {}
@@ -61,11 +64,14 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
 
 export interface Sale {
   /**
-   * Canonical JSON of `{data, meta}`, the exact text of the digest in the ledger. For an answer without an envelope,
-   * the text of `storeRaw`.
+   * Canonical JSON of `{data, meta}`: exactly the text whose digest is in the ledger. For an answer without an
+   * envelope, the text that `storeRaw` returned.
    */
   readonly answerJson: string
-  /** Saves reading the answer back from `answerJson`. Undefined for an answer in an envelope, and for a replay. */
+  /**
+   * The answer without an envelope, so that it is not parsed from `answerJson`. Undefined for an answer in an envelope,
+   * and for a replay.
+   */
   readonly raw?: StoredRaw
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
@@ -93,14 +99,14 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
     const sold = { raw, receipt, fulfilment }
     return { status: 200, headers: rawHeaders(sold, headers), body: rawBody(sold), dispatch }
   }
-  // Insert the stored text, which starts with {"data": …, without parsing it. Its digest then stays valid.
+  // Insert the stored text, which starts with {"data": …, without parsing it. The digest of the text then stays valid.
   const inclusionProof = inclusionProofOf(receipt)
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const sample = isSample(answerJson) ? { 'x-sample-data': 'true' } : {}
   return { ...jsonAnswer(200, body, { ...headers, ...sample }), dispatch }
 }
 
-/** Returns the facts that the HTTP layer needs to send an answer and to record that it was sent. */
+/** Returns the facts with which the HTTP layer sends an answer and records the sending. */
 export function dispatchOf(
   { ledger }: Pick<ReceiptDeps, 'ledger'>,
   sale: Pick<Sale, 'fulfilment' | 'replayed'>,
@@ -117,8 +123,9 @@ export function dispatchOf(
   }
 }
 
-/** True if the answer contains the sample data of local mode, which no client should take for real data. */
+/** True if the answer contains the sample data of local mode, so that clients do not use sample data as real data. */
 function isSample(answerJson: string): boolean {
-  // Canonical JSON sorts its keys and escapes quotes in texts, so this text can occur only in `meta`, which is last.
+  // Search in `meta` only. Canonical JSON sorts its keys, so `meta` is the last member, and quotes inside texts are
+  // escaped.
   return answerJson.includes('"source":"sample:', answerJson.lastIndexOf('"meta":{'))
 }

@@ -14,7 +14,7 @@ import { receiptTrailers, streamEnd, streamHeaders } from './streamFormat.ts'
 export interface StreamDeps extends ClaimDeps, HandlerDeps, Omit<ReceiptDeps, 'ledger'> {}
 
 /**
- * Starts a streamed answer. It renews the claim in the ledger before the first byte is sent. Refuses if another attempt
+ * Starts a streamed answer. It renews the lease in the ledger before the first byte is sent. Refuses if another attempt
  * has taken over.
  */
 export async function startStream(
@@ -37,7 +37,7 @@ export async function startStream(
         ...rail.respond({ ...started.balance, endpoint: order.endpoint, settlement }),
         ...streamHeaders(stream, { reference: settlement.reference, attemptId }),
       },
-      // Provider and caller must both finish before the lease ends and another attempt can take over.
+      // The provider and the caller must both finish before the lease ends, because another attempt can then take over.
       callerWaitMaxMs: (leaseMs - handlerTimeoutMs) / 2,
     }
   } catch (error) {
@@ -70,7 +70,7 @@ function createSending(
   const { reader } = stream
   let sealed: Sealed | undefined
   async function* send(): AsyncGenerator<Uint8Array> {
-    // Neither the end nor a failure of the provider: the caller has closed this generator.
+    // True if the caller has closed this generator before the provider ended or failed.
     let hasLeft = true
     try {
       for (let chunk = await reader.next(); chunk !== undefined; chunk = await reader.next()) yield chunk
@@ -103,9 +103,9 @@ interface Sealed {
 }
 
 /**
- * Reads what the caller has left unread, and records the delivery. An order that is paid by use ends where the caller
- * left, and what it used so far is charged. The answer stays stored for its payer if it is small enough. If the
- * provider failed, the payment is released with the bytes sent so far, and the same proof is valid again.
+ * Reads the remaining chunks after a caller has left, and records the delivery. An order with a price by use ends where
+ * the caller left, and the use so far is charged. The answer is stored for its payer if it is small enough. If the
+ * provider failed, the payment is released with the bytes sent so far, and the payer can use the same proof again.
  */
 async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Promise<Sealed> {
   const { reader, hasLeft } = stream

@@ -5,12 +5,12 @@ import type { Meta, Stream } from '../product/product.ts'
 
 export type Described = Pick<Stream, 'contentType' | 'meta'>
 
-/** The receipt as a JWS: a header of a whole answer, a trailer of a stream. */
+/** Header or trailer with the receipt as a JWS: a header of a whole answer, a trailer of a stream. */
 export const receiptHeader = 'tollbook-receipt'
 
 /**
- * Returns the headers of a paid stream. `Receipt-Location` lets a client fetch the receipt if it missed the trailer or
- * the last event.
+ * Returns the headers of a paid stream. `Receipt-Location` lets a client fetch the receipt if the client missed the
+ * trailer or the last event.
  */
 export function streamHeaders(
   stream: Described,
@@ -19,17 +19,20 @@ export function streamHeaders(
   return { ...contentHeaders(stream), ...receiptLocation({ reference, attemptId }) }
 }
 
-/** Only the holder of the attempt's id can open this address. */
+/** Returns the header with the address of the receipt. Only the holder of the attempt id can read this address. */
 export function receiptLocation({ reference, attemptId }: DeliveryQuestion): Readonly<Record<string, string>> {
   return { 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
-/** The receipt is a trailer, or the last event of an event stream. */
+/**
+ * Returns the headers that describe a stream. They announce the receipt as a trailer, except for an event stream, whose
+ * last event is the receipt.
+ */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,
     'cache-control': 'private, no-store',
-    // Tells nginx not to buffer the answer.
+    // Instructs nginx not to buffer the answer.
     'x-accel-buffering': 'no',
     'x-answer-meta': asciiJson(meta),
     ...(isEventStream(contentType) ? {} : { trailer: receiptHeader }),
@@ -39,18 +42,21 @@ export function contentHeaders({ contentType, meta }: Described): Readonly<Recor
 
 /**
  * Returns the address of the proof that the ledger contains the sale. The receipt does not contain this address,
- * because it is a function of the sale alone.
+ * because the receipt depends on the sale alone.
  */
 export function inclusionProofOf({ ledger }: Pick<SignedReceipt, 'ledger'>): string {
   return `/api/ledger/inclusion/${ledger.position}`
 }
 
-/** No client should take the sample data of local mode for real data. */
+/**
+ * Returns a header that marks sample data of local mode, so that clients do not use sample data as real data. Empty for
+ * real data.
+ */
 export function sampleHeader({ source }: Meta): Readonly<Record<string, string>> {
   return source.startsWith('sample:') ? { 'x-sample-data': 'true' } : {}
 }
 
-/** Writes JSON in ASCII, the only characters in header values. JSON can escape every other character. */
+/** Writes JSON in ASCII for a header value. Every other character becomes a JSON escape. */
 export function asciiJson(value: Json): string {
   return canonicalJson(value).replace(
     /[\u007f-\uffff]/g,
@@ -58,15 +64,22 @@ export function asciiJson(value: Json): string {
   )
 }
 
-/** The last event of an event stream. Other media types can carry a receipt only in the trailer. */
+/**
+ * Returns the receipt as the last event of an event stream. Empty for other media types, whose receipt is in the
+ * trailer.
+ */
 export function* streamEnd({ contentType, meta }: Described, receipt: SignedReceipt): Generator<Uint8Array> {
   if (!isEventStream(contentType)) return
   const data = JSON.stringify({ receipt, inclusionProof: inclusionProofOf(receipt), meta })
-  // The empty line ends an event that the provider left open. After a finished event it has no effect.
+  // Start with an empty line, which ends an event that the provider left open. After a finished event, the line has no
+  // effect.
   yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
 }
 
-/** Empty for event streams, whose receipt is an event because browsers cannot read trailers. */
+/**
+ * Returns the trailers with the receipt. Empty for event streams, whose receipt is an event because browsers cannot
+ * read trailers.
+ */
 export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
   return isEventStream(contentType) ? {} : { [receiptHeader]: receipt.jws }
 }
