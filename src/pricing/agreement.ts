@@ -4,18 +4,18 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  /** Liquidity behind the price in whole US dollars, rounded down. Undefined if the market does not report it. */
+  /** Liquidity of the market in whole US dollars, rounded down. Undefined if the market does not report its liquidity. */
   readonly liquidityUsd: bigint | undefined
 }
 
 export interface MarketPolicy {
-  /** Agreeing markets differ from the median by at most this percentage. */
+  /** Maximum difference between an agreeing market and the median, in per cent. */
   readonly tolerancePercent: number
-  /** 0: no minimum. */
+  /** Minimum liquidity of a market in whole US dollars. 0: no minimum. */
   readonly liquidityMinUsd: number
 }
 
-/** `why` is for operators; callers get an error without the reason. */
+/** Result of an agreement. `why` is for operators. Callers get an error without this reason. */
 export type Agreement =
   | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
   | { readonly kind: 'none'; readonly why: string }
@@ -23,9 +23,10 @@ export type Agreement =
 const agreeingMin = 2
 
 /**
- * The median of the markets, if at least two of them are near it. A single lying market therefore moves the price no
- * further than the tolerance from an honest one. Markets with little liquidity are ignored, because manipulating them
- * is cheap. A market that does not report its liquidity counts only together with one that reports enough.
+ * Returns the median of the markets, if at least two of them are near the median. A single false market therefore moves
+ * the price by at most the tolerance from an honest market. Markets with little liquidity are ignored, because
+ * manipulating their price is cheap. A market that does not report its liquidity counts only together with a market
+ * that reports enough.
  */
 export function agree(readings: readonly MarketReading[], policy: MarketPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)
@@ -45,7 +46,10 @@ function none(why: string): Agreement {
   return { kind: 'none', why }
 }
 
-/** Rounds the mean of the middle two down, by at most half of 10^-18 dollars. The order of the markets does not matter. */
+/**
+ * Returns the median price. With an even number of prices, it rounds the mean of the middle two down, by at most half
+ * of 10^-18 dollars. The order of the markets does not matter.
+ */
 function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAttoUsd {
   const ordered = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
   const middle = ordered.slice(Math.floor((ordered.length - 1) / 2), Math.floor(ordered.length / 2) + 1)
@@ -55,7 +59,10 @@ function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAtt
   )
 }
 
-/** Exact, because no price is divided. */
+/**
+ * True if the price differs from the reference by at most this percentage. The result is exact, because the comparison
+ * multiplies and never divides.
+ */
 export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
   const distance = price > reference ? price - reference : reference - price
   return distance * 100n <= reference * BigInt(percent)

@@ -1,16 +1,16 @@
-/** A parsed value, or all of its problems, each with the wrong value and the fix. */
+/** Result of parsing a setting: the value, or all problems. Each problem states the wrong text and the fix. */
 export type ParsedList<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** One entry of a setting such as `a=1,b=2`. `value` is undefined without the separator. */
+/** One entry of a setting such as `a=1,b=2`. `value` is undefined if the entry has no separator. */
 export interface SettingEntry {
   readonly text: string
   readonly name: string
   readonly value: string | undefined
 }
 
-/** Splits `name=value` entries at commas. White space around entries, names and values is ignored. */
+/** Splits a setting into `name=value` entries at commas. White space around entries, names and values is ignored. */
 export function parseEntries(setting: string, separator: '=' | ':'): readonly SettingEntry[] {
   return setting.split(',').map((entry) => {
     const text = entry.trim()

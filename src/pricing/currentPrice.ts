@@ -13,7 +13,7 @@ export interface TokenValue {
   readonly split: readonly SplitShare[]
 }
 
-/** The whole price list in tokens. Returns a text if a request cannot be sold at this token price. */
+/** Returns the price of every endpoint in tokens. Returns a message if an endpoint cannot be sold at this token price. */
 export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
@@ -33,12 +33,15 @@ export function priceAll(
   return prices
 }
 
-/** All of a deposit is prepaid. The name is that of `isDepositPrice` in src/payment. */
+/**
+ * Returns the division of a deposit, which is prepaid completely. `isDepositPrice` in src/payment expects this account
+ * name.
+ */
 export function wholeDeposit(baseUnits: bigint): DividedPrice {
   return { burnBaseUnits: 0n, shares: [{ account: 'prepaid', baseUnits }] }
 }
 
-/** Value in millionths of a dollar, rounded up. */
+/** Returns the value of an amount in millionths of a US dollar, rounded up. */
 function usdOf(baseUnits: bigint, { tokenPriceAttoUsd, decimals }: Omit<TokenValue, 'split'>): bigint {
   return divideRoundingUp(baseUnits * tokenPriceAttoUsd, 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals))
 }

@@ -6,21 +6,27 @@ import { dollarSplit, split } from './split.ts'
 import { burnPerMilleOf, distributionOf, type SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** A dollar in which endpoints are sold in addition to the service token. */
+/** A dollar token in which endpoints are sold in addition to the service token. */
 export interface SoldDollar {
   readonly mint: Address
   readonly decimals: number
-  /** Smallest price that is sold in it: the network fee of a payment is the same for every price. */
+  /**
+   * Smallest price that is sold in this dollar token, in millionths of a US dollar. A minimum exists, because the
+   * network fee of a payment is the same for every price.
+   */
   readonly minimumMicroUsd: bigint
-  /** `token`: each sale owes the burn in the service token. `none`: nothing is burned for it. */
+  /** `token`: each sale owes the burn in the service token. `none`: sales in this dollar token burn nothing. */
   readonly burn: 'token' | 'none'
-  /** Shares of each payment in it. Undefined: those of the token, and treasury gets the share of the burn. */
+  /**
+   * Shares of each payment in this dollar token. Undefined: the shares of the service token apply, and the treasury
+   * also gets the share of the burn.
+   */
   readonly split?: readonly SplitShare[] | undefined
 }
 
 /**
- * Returns why a dollar must not be sold by this split of the token. Undefined if its treasury gets at least the burn
- * that it delivers.
+ * Returns why a dollar token must not be sold with this split. Undefined if the treasury gets at least the value of the
+ * burn for which it delivers tokens.
  */
 export function findPoorTreasury(
   { symbol, burn, split: own }: Pick<SoldDollar, 'burn' | 'split'> & { readonly symbol: string },
@@ -33,12 +39,12 @@ export function findPoorTreasury(
   return `CURRENCIES gives treasury ${treasury} of ${symbol}, and SPLIT burns ${distributionOf(policy)['burn']}: give treasury at least that share, or set burn=none`
 }
 
-/** One dollar is worth one US dollar in every price. */
+/** Price of one dollar token. Every price counts it as exactly one US dollar. */
 export const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * The prices of a list in dollars, from its prices in the service token. The burn of a sale is the one of the same
- * request in the token. Rounding up keeps every price above zero.
+ * Returns the prices of a list in a dollar token, from its prices in the service token. A sale in dollars owes the same
+ * burn as the same request in the service token. Prices are rounded up, so that every price is above zero.
  */
 export function dollarPrices(
   tokenPrices: readonly Price[],
@@ -51,7 +57,7 @@ export function dollarPrices(
       assert(token !== mint, 'a price in dollars is made from one in the service token')
       const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
       const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
-      // Only a deposit burns nothing in the token: the requests that spend it owe their burns.
+      // This is a deposit, the only price without a burn. The requests that spend the deposit owe the burns.
       if (burnBaseUnits === 0n) return { ...price, requiredBaseUnits: required, ...wholeDeposit(required) }
       const divided = { ...price, requiredBaseUnits: required, ...split(required, own ?? dollarSplit(policy)) }
       return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }

@@ -3,11 +3,11 @@ import { usdDecimals } from './priceList.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** Cost of a payment by x402 or MPP to the fee payer: two signatures and a priority fee of stock clients. */
+/** Network fee of one payment by x402 or MPP, in lamports: two signatures, and the priority fee of standard clients. */
 export const paymentLamports = 10_001n
 const lamportsPerSol = 10n ** 9n
 
-/** The network fee of one payment in millionths of a US dollar, rounded up. */
+/** Returns the network fee of one payment in millionths of a US dollar, rounded up. */
 export function paymentFeeMicroUsd(solAttoUsd: TokenPriceAttoUsd): bigint {
   return divideRoundingUp(
     paymentLamports * solAttoUsd,
@@ -15,7 +15,10 @@ export function paymentFeeMicroUsd(solAttoUsd: TokenPriceAttoUsd): bigint {
   )
 }
 
-/** The smallest price whose share for `account` pays the network fee. Undefined if the split has no such share. */
+/**
+ * Returns the smallest price for which the share of `account` covers the network fee. Undefined if the split has no
+ * such share.
+ */
 export function smallestPriceMicroUsd(
   feeMicroUsd: bigint,
   split: readonly SplitShare[],

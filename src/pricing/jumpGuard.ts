@@ -2,9 +2,9 @@ import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
 export interface MarketMemory {
-  /** Accepted prices of the last minute, and the last one before. */
+  /** The newest accepted price, and the accepted prices of the minute before. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
-  /** A jump that one poll saw and no other poll has confirmed. */
+  /** A jump that one poll returned and no later poll has confirmed yet. */
   readonly unconfirmedJump: TokenPriceAttoUsd | undefined
 }
 
@@ -19,9 +19,9 @@ const jumpPercent = 20
 const minuteMs = 60_000
 
 /**
- * A price that moved by more than 20 % a minute is accepted once the next poll sees it too: a pool that was pushed for
- * one block has returned by then. It is compared with the whole last minute, so that small steps cannot pass the
- * limit.
+ * Judges whether a new price is accepted. A price that moved by more than 20 % a minute is accepted only once the next
+ * poll returns it too. A pool that was manipulated for one block has returned to its price by then. The price is
+ * compared with all prices of the last minute, so that small steps cannot pass the limit.
  */
 export function judgeMove(
   { believed, unconfirmedJump }: MarketMemory,
@@ -38,13 +38,13 @@ export function judgeMove(
     const lastMinute = believed.filter((before) => atMs - before.atMs < minuteMs)
     return { memory: { believed: [...lastMinute, now], unconfirmedJump: undefined }, isBelieved: true }
   }
-  // The jump is confirmed. Drop older prices, or every further poll would be rejected.
+  // The second poll confirms the jump. Drop all older prices, because they would make every further poll a jump.
   if (unconfirmedJump !== undefined && isWithin(tokenPriceAttoUsd, unconfirmedJump, jumpPercent))
     return { memory: { believed: [now], unconfirmedJump: undefined }, isBelieved: true }
   return { memory: { believed, unconfirmedJump: tokenPriceAttoUsd }, isBelieved: false }
 }
 
-/** Call this after a poll without an agreement, so that the next poll is not the second in a row. */
+/** Drops an unconfirmed jump. Call it after a poll without an agreement, because only two polls in a row confirm a jump. */
 export function forgetUnconfirmedJump({ believed }: MarketMemory): MarketMemory {
   return { believed, unconfirmedJump: undefined }
 }

@@ -1,19 +1,22 @@
 import { assert } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 
-/** A price by use, such as the tokens of a chat. Rails that cannot charge less than they hold charge the fixed price. */
+/**
+ * A price by use, for example by the tokens of a chat. Rails that cannot charge less than they hold charge the fixed
+ * price instead.
+ */
 export interface MeteredPrice {
   readonly inputPerMillionMicroUsd: bigint
   readonly outputPerMillionMicroUsd: bigint
-  /** Charged for each delivery that used less. */
+  /** Minimum charge for a delivery, in millionths of a US dollar. */
   readonly minimumMicroUsd: bigint
 }
 
-/** Units of an answer that its price counts: tokens, bytes or rows. */
+/** Units of an answer that its price by use counts: tokens, bytes or rows. */
 export interface Usage {
   readonly input: number
   readonly output: number
-  /** True if the service counted, because the provider reported nothing. */
+  /** True if the service counted the units, because the provider reported none. */
   readonly isEstimated: boolean
 }
 
@@ -28,7 +31,10 @@ export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'in
   return charge > minimumMicroUsd ? charge : minimumMicroUsd
 }
 
-/** Units of output that a budget pays for next to this input. Undefined if it does not pay for one. */
+/**
+ * Returns the units of output that a budget covers in addition to this input. Undefined if the budget covers no unit of
+ * output.
+ */
 export function outputWithin(
   { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd }: MeteredPrice,
   { input, budgetMicroUsd }: { readonly input: number; readonly budgetMicroUsd: bigint },
@@ -40,13 +46,18 @@ export function outputWithin(
   return output > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(output)
 }
 
-// Providers ask three to five times as much for a token of output as for one of input.
+// Price ratio of output to input. Providers charge three to five times as much for a token of output as for a token of
+// input.
 const outputPerInput = 4n
-// The longest conversation has 16,000 characters, about 4,000 tokens of English.
+// Usual maximum of input tokens. The longest conversation has 16,000 characters, which is about 4,000 tokens of English
+// text.
 const inputTokensUsual = 4_000n
 const minimumShare = 50n
 
-/** The metered price of a model for which the operator stated none: an answer of full length costs the fixed price. */
+/**
+ * Returns the metered price of a model for which the operator configured none. With it, a full-length answer to the
+ * longest conversation costs the fixed price.
+ */
 export function meteredPriceOf(priceMicroUsd: bigint, outputTokensMax: number): MeteredPrice {
   const units = inputTokensUsual + BigInt(outputTokensMax) * outputPerInput
   const inputPerMillionMicroUsd = divideRoundingUp(priceMicroUsd * million, units)

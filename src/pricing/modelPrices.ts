@@ -1,24 +1,24 @@
 import { parsePriced, parsePriceMicroUsd, priceRule } from './parsePrices.ts'
 import type { ParsedList, SettingEntry } from './commaList.ts'
 
-/** The price of a reply of one model, and the tokens that it covers. */
+/** Price of one reply of a model, and the maximum of tokens in the reply. */
 export interface ModelPrice {
   readonly priceMicroUsd: bigint
-  /** Undefined: the operator's limit for all models. */
+  /** Maximum of output tokens. Undefined: the operator's limit for all models applies. */
   readonly outputTokensMax: number | undefined
 }
 
-/** Models with separate prices. The others cost the product's price. */
+/** Prices by model. A model without an entry costs the price of the product. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>
 
 export const outputTokensMost = 32_768
 
-// The name becomes part of price lists, receipts and account names.
+// Allowed names of models. The name becomes part of price lists, receipts and account names.
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
 
 /**
- * `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: the price of a reply by model, and the tokens that it
- * covers.
+ * Parses `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: by model, the price of a reply in US dollars and
+ * the maximum of output tokens.
  */
 export function parseModelPrices(setting: string): ParsedList<ModelPrices> {
   return parsePriced(setting, modelPriceOf)
@@ -37,7 +37,10 @@ function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string 
   return { priceMicroUsd, outputTokensMax }
 }
 
-/** Problems that depend on the models on offer, of which the first is the default. */
+/**
+ * Returns the problems of the prices with the offered models. The first model is the default, and its price must be in
+ * `PRICES_USD`.
+ */
 export function findModelPriceProblems(prices: ModelPrices, models: readonly string[]): readonly string[] {
   const [standard] = models
   return [...prices.keys()].flatMap((name) => {

@@ -6,12 +6,18 @@ import { usdDecimals } from './priceList.ts'
 
 export type MeteredPrices = ReadonlyMap<string, MeteredPrice>
 
-/** `AI_TOKEN_PRICES_USD`, such as `small=0.2:0.8,large=3:12:0.001`: dollars per million tokens of input and of output. */
+/**
+ * Parses `AI_TOKEN_PRICES_USD`, such as `small=0.2:0.8,large=3:12:0.001`: by model, the US dollars per million tokens
+ * of input and of output, and the minimum charge.
+ */
 export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
   return parsePriced(setting, readMetered)
 }
 
-/** A higher price per million units is a typing mistake. */
+/**
+ * Maximum price per million units, in millionths of a US dollar: 10,000 dollars. A higher price is probably a typing
+ * mistake.
+ */
 export const perMillionMax = 10_000n * 1_000_000n
 
 function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {

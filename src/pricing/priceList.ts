@@ -7,10 +7,10 @@ export interface PricedProduct {
   readonly path: string
   /** Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point. */
   readonly priceMicroUsd: bigint
-  /** Present if a tab pays by use, at most the price. */
+  /** Price by use. Present if a tab pays by use, up to `priceMicroUsd`. */
   readonly metered?: MeteredPrice
   readonly variants?: readonly PricedVariant[]
-  /** Present if the price is a deposit: none of it is burned or shared before it is spent. */
+  /** Present if the price is a deposit, of which nothing is burned or shared until a tab spends it. */
   readonly isDeposit?: true
 }
 
@@ -40,7 +40,7 @@ export interface PriceEntry {
   readonly isDeposit?: true
 }
 
-/** Each product, then its variants. */
+/** Returns one entry for each product, followed by one entry for each of its variants. */
 export function priceEntries(products: readonly PricedProduct[]): readonly PriceEntry[] {
   return products.flatMap(({ path, priceMicroUsd, variants = [], isDeposit }) => {
     const kind = isDeposit === undefined ? {} : { isDeposit }
@@ -51,24 +51,24 @@ export function priceEntries(products: readonly PricedProduct[]): readonly Price
   })
 }
 
-/** Decimals of a price in the list: 1 US dollar is 1,000,000. */
+/** Decimals of a price in millionths: 1 US dollar is 1,000,000. */
 export const usdDecimals = 6
 
-/** US dollars for display. Payments are computed from `priceMicroUsd` only. */
+/** Returns the price in US dollars for display. Payments are computed from `priceMicroUsd` only. */
 export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd'>): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 
 export interface PriceListConfig {
-  /** `PRICES_USD`: prices that replace those of the definitions, by path. */
+  /** `PRICES_USD`: prices by path. They replace the prices of the product definitions. */
   readonly prices: ReadonlyMap<string, bigint>
   /** `PRODUCTS_OFF`: paths that are not sold. */
   readonly productsOff: ReadonlySet<string>
 }
 
 /**
- * The products on sale, in the order of their definitions and at the operator's prices. A price for an unknown path is
- * a mistake: it would go unnoticed until the revenue is counted.
+ * Returns the products on sale at the operator's prices, in the order of their definitions. Reports a price for an
+ * unknown path as a problem, because the operator would otherwise notice the mistake only in the revenue.
  */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],

@@ -2,21 +2,23 @@ import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
 export interface RepublishQuestion {
-  /** Token price of the newest list on record. */
+  /** Token price of the newest recorded list. */
   readonly listedAttoUsd: TokenPriceAttoUsd
   readonly listedAgeMs: number
   readonly marketAttoUsd: TokenPriceAttoUsd
   readonly tolerancePercent: number
 }
 
-// Smaller differences are noise of three polls in different seconds; in parts of a thousand.
+// Minimum difference for a new list, in parts per thousand. Smaller differences are noise, because the markets are
+// polled in different seconds.
 const noisePerMille = 5n
 const settledMs = 60_000
 
 /**
- * Whether the market has moved away from the recorded list. A list of the last minute, of any instance, stays while it
- * is within the tolerance, so that two instances with slightly different markets do not alternate. The ledger therefore
- * gets one list a minute at most, except for moves that callers would notice.
+ * True if the market has moved so far from the recorded list that a new list is necessary. A list of the last minute,
+ * from any instance, stays valid while it is within the tolerance. Two instances with slightly different markets
+ * therefore do not replace each other's lists. The ledger gets at most one list a minute, except for moves that callers
+ * would notice.
  */
 export function isWorthPublishing(question: RepublishQuestion): boolean {
   const { listedAttoUsd, listedAgeMs, marketAttoUsd, tolerancePercent } = question

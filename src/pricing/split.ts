@@ -3,12 +3,12 @@ import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { burnAccount, burnPerMilleOf, type SplitShare } from './splitSetting.ts'
 
-/** The shares have the order of the split. */
+/** A price divided into the burn and the shares. The shares are in the order of the split. */
 export type DividedPrice = Pick<Price, 'burnBaseUnits' | 'shares'>
 
 const wholePerMille = 1_000n
 
-/** The smallest amount that the burn, which is rounded up, does not take completely. */
+/** Returns the smallest amount of which something is left after the burn, which is rounded up. */
 export function smallestSplit(policy: readonly SplitShare[]): bigint {
   const burnPerMille = BigInt(burnPerMilleOf(policy))
   assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')
@@ -17,7 +17,7 @@ export function smallestSplit(policy: readonly SplitShare[]): bigint {
 
 const treasuryAccount = 'treasury'
 
-/** The split of a price in dollars: nothing of it is burned, and the treasury also gets the share of the burn. */
+/** Returns the split of a price in dollars: nothing is burned, and the treasury also gets the share of the burn. */
 export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[] {
   const burnPerMille = burnPerMilleOf(policy)
   const others = policy.filter(({ account }) => account !== burnAccount)
@@ -27,8 +27,8 @@ export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[
 }
 
 /**
- * Divides an amount without losing or adding a base unit (I18). The burn is rounded up, because its percentage is
- * promised. Shares are rounded down, and the first account after the burn takes the rest.
+ * Divides an amount without losing or adding a base unit (I18). The burn is rounded up, because callers are promised at
+ * least its percentage. Shares are rounded down, and the first account after the burn gets the remainder.
  */
 export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): DividedPrice {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')
@@ -44,7 +44,7 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
   }))
   const [first, ...others] = rounded
   const { account } = assertPresent(first, 'a split has an account besides the burn')
-  // The burn exceeds its exact share by less than one base unit, so the rest is never negative.
+  // The remainder is never negative, because the burn exceeds its exact share by less than one base unit.
   const rest = others.reduce((left, { baseUnits }) => left - baseUnits, requiredBaseUnits - burnBaseUnits)
   assert(rest >= 0n, 'the shares never add up to more than what is divided')
   return { burnBaseUnits, shares: [{ account, baseUnits: rest }, ...others] }

@@ -2,7 +2,10 @@ import { assert } from '@tollbook/core/assert'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
-/** One share of each payment, in parts of a thousand. The account `burn` is destroyed; the others are owed. */
+/**
+ * One share of each payment, in parts per thousand. The share of the account `burn` is destroyed. Every other share is
+ * owed to its account.
+ */
 export interface SplitShare {
   readonly account: string
   readonly perMille: number
@@ -11,11 +14,11 @@ export interface SplitShare {
 const whole = 1_000
 const percentDecimals = 1
 export const burnAccount = 'burn'
-// Each allocation lists all shares, so their number is bounded.
+// Maximum number of accounts in a split. The number is bounded, because the record of each payment lists every share.
 const accountsMax = 20
 const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
 
-/** The shares of the specification, section 5.2. */
+/** Shares of the specification, section 5.2. */
 export const defaultSplit: readonly SplitShare[] = [
   { account: burnAccount, perMille: 300 },
   { account: 'provider', perMille: 500 },
@@ -23,7 +26,7 @@ export const defaultSplit: readonly SplitShare[] = [
   { account: 'treasury', perMille: 50 },
 ]
 
-/** `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
+/** Parses `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
 export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
   return parseShares(setting, (names) => {
     if (!names.includes(burnAccount)) return [`has no share for "${burnAccount}"; add one, such as ${burnAccount}:30`]
@@ -32,7 +35,10 @@ export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
   })
 }
 
-/** `split` of a dollar in `CURRENCIES`, such as `provider:60,holders:10,treasury:30`. Nothing burns a dollar. */
+/**
+ * Parses `split` of a dollar token in `CURRENCIES`, such as `provider:60,holders:10,treasury:30`. A share for the burn
+ * is refused, because dollar tokens are not burned.
+ */
 export function parseDollarSplit(setting: string): ParsedList<readonly SplitShare[]> {
   return parseShares(setting, (names) =>
     names.includes(burnAccount) ? [`names "${burnAccount}": nothing burns a dollar; give its share to treasury`] : [],
@@ -51,13 +57,14 @@ function parseShares(
   problems.push(...accountProblems(entries.map(({ name }) => name)))
   if (entries.length > accountsMax) problems.push(`has ${entries.length} accounts; at most ${accountsMax} are possible`)
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
-  // An unreadable share already has a message; a sum without it would mislead.
+  // Check the sum only if every share is readable. An unreadable share has its own message, and a sum without it would
+  // mislead.
   if (split.length === entries.length && sum !== whole)
     problems.push(`adds up to ${percentOf(sum)}; change the shares so that they add up to 100%`)
   return parsedUnless(problems, split)
 }
 
-/** `distribution` of a 402: each account with its share as text, such as `"30%"`. */
+/** Returns the `distribution` of a 402: each account with its share as text, such as `"30%"`. */
 export function distributionOf(split: readonly SplitShare[]): Readonly<Record<string, string>> {
   assert(
     split.reduce((sum, { perMille }) => sum + perMille, 0) === whole,
@@ -66,12 +73,12 @@ export function distributionOf(split: readonly SplitShare[]): Readonly<Record<st
   return Object.fromEntries(split.map(({ account, perMille }) => [account, percentOf(perMille)]))
 }
 
-/** 0 for the split of a dollar, which has no share for the burn. */
+/** Returns the share of the burn in parts per thousand. 0 for the split of a dollar token, which has no burn. */
 export function burnPerMilleOf(split: readonly SplitShare[]): number {
   return split.find(({ account }) => account === burnAccount)?.perMille ?? 0
 }
 
-/** `burnInfo.percentage` of a 402. */
+/** Returns the `burnInfo.percentage` of a 402. */
 export function burnPercentage(split: readonly SplitShare[]): number {
   const burn = split.find(({ account }) => account === burnAccount)
   assert(burn !== undefined, 'every split has a share for the burn')

@@ -1,10 +1,12 @@
-/* Tokens that the service counts itself, without a tokenizer of the model. */
+/*
+ * Token counts that the service estimates without the tokenizer of the model.
+ */
 
-// English has four to five bytes a token, other languages fewer.
+// Estimated bytes per token. English text has four to five bytes per token, other languages have fewer.
 const bytesPerToken = 4
-/** Marks of role and end, which each message has. */
+/** Additional tokens of each message, for the marks of its role and its end. */
 export const tokensPerMessage = 4
-/** A longer reply has more tokens than were asked for, whatever its language. */
+/** Maximum characters per token, in any language. A longer reply certainly has more tokens than the request permits. */
 export const charactersPerToken = 16
 
 export function countTokens(text: string): number {

@@ -1,4 +1,4 @@
-/** Names of the token for people. The operator sets them, and no payment depends on them. */
+/** Names of the token for display. The operator configures them, and no payment depends on them. */
 export interface TokenNames {
   readonly symbol: string
   readonly sourceUrl?: string
@@ -6,7 +6,7 @@ export interface TokenNames {
 
 export const defaultTokenNames: TokenNames = { symbol: 'TOKEN' }
 
-/** `TOKEN (mint …, available at https://…)`. */
+/** Returns the token as text for display: `TOKEN (mint …, available at https://…)`. */
 export function describeToken({ symbol, sourceUrl }: TokenNames, mint: string): string {
   return `${symbol} (mint ${mint}${sourceUrl === undefined ? '' : `, available at ${sourceUrl}`})`
 }

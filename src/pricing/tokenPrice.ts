@@ -3,36 +3,40 @@ import { divideRoundingDown, divideRoundingUp, parseDecimal, parseRoundingDown }
 import { usdDecimals } from './priceList.ts'
 
 /**
- * The price of one token in US dollars, as an integer of 10^-18 dollars: fine enough for a token worth a billionth of a
- * cent, and exact for every decimal that an operator or a market can state.
+ * Price of one token in US dollars, as an integer multiple of 10^-18 dollars. The unit is fine enough for a token worth
+ * a billionth of a cent. It represents every decimal exactly that an operator or a market can state.
  */
 export type TokenPriceAttoUsd = bigint
 
 export const tokenPriceDecimals = 18
 
-// Bounds: below 10^-12 dollars fewer than six digits are left, and no token was ever worth a million.
+// Bounds of the token price. Below 10^-12 dollars the price has fewer than six significant digits, and no token was
+// ever worth a million dollars.
 const tokenPriceMin: TokenPriceAttoUsd = 10n ** 6n
 const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
 
 const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenPriceAttoUsd =>
   attoUsd !== undefined && attoUsd >= tokenPriceMin && attoUsd <= tokenPriceMax
 
-/** Undefined for text that is not a plain decimal with at most 18 digits after the point, and for prices out of bounds. */
+/**
+ * Parses a configured token price. Undefined for text that is not a plain decimal with at most 18 digits after the
+ * point, and for prices out of bounds.
+ */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined
 }
 
 /**
- * A market's price, cut off after 18 digits. Undefined for zero, for text that is not a number, and for prices out of
- * bounds.
+ * Parses the price that a market reports, and cuts it off after 18 digits. Undefined for zero, for text that is not a
+ * number, and for prices out of bounds.
  */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseRoundingDown(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined
 }
 
-/** Amounts on chain have 64 bits, so a higher price could not be paid. */
+/** Maximum amount of a payment. Amounts on chain have 64 bits, so a higher price could not be paid. */
 export const baseUnitsMax = 2n ** 64n - 1n
 
 export interface RequiredInput {
@@ -41,13 +45,13 @@ export interface RequiredInput {
   readonly decimals: number
 }
 
-/** ⌈priceUSD / tokenPrice⌉ in base units. Rounded up: rounding down could make a request free. */
+/** Returns ⌈priceUSD / tokenPrice⌉ in base units. It rounds up, because rounding down could make a request free. */
 export function requiredBaseUnits(input: RequiredInput): bigint {
   assert(input.priceMicroUsd > 0n, 'a price is positive')
   return divideRoundingUp(input.priceMicroUsd * scaleOf(input), input.tokenPriceAttoUsd)
 }
 
-/** The highest price that an amount pays, in millionths of a US dollar. */
+/** Returns the highest price that an amount covers, in millionths of a US dollar. */
 export function microUsdWithin(baseUnits: bigint, value: Omit<RequiredInput, 'priceMicroUsd'>): bigint {
   return divideRoundingDown(baseUnits * value.tokenPriceAttoUsd, scaleOf(value))
 }
