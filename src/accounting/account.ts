@@ -2,66 +2,76 @@ import type { Address } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 
 /**
- * The chart of accounts. An account here is always a ledger account; on chain we say wallet and token account. The
- * names are those of plain-text accounting, so that an export to beancount or hledger needs no translation.
+ * The chart of accounts. In this service, an account is always a ledger account. Accounts on chain are called wallets
+ * and token accounts. The names follow plain-text accounting, so that exports to beancount or hledger use them
+ * unchanged.
  */
 export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Memo'}:${string}`
 
 export const accounts = {
   /** Tokens that arrived in the payment wallet. Reconciled against its token account on chain. */
   paymentWallet: 'Assets:PaymentWallet',
-  /** Paid but not delivered, so owed to the callers. */
+  /** Price of payments without a delivery yet, owed to the callers. */
   unearned: 'Liabilities:Unearned',
-  /** Deposits on tabs that are not spent: the line of all tabs in reports. */
+  /** Unspent deposits on tabs. Reports sum the accounts of all tabs in this line. */
   prepaid: 'Liabilities:Prepaid',
-  /** Received for a burn that is not made yet. */
+  /** Amount received for burns that the service has not made yet. */
   burnOwed: 'Liabilities:BurnOwed',
   /** Tokens that the treasury has to deliver for burns of sales in dollars. Negative if it has delivered ahead. */
   tokensToDeliver: 'Assets:TokensToDeliver',
-  /** Counterpart of `Expenses:Burned:<endpoint>`. */
+  /** Counterpart of the accounts `Expenses:Burned:<endpoint>`. */
   burnedByCallers: 'Income:BurnedByCallers',
-  /** Answers given for payments that the chain dropped afterwards. */
+  /** Loss from answers whose payments the chain dropped after the delivery. */
   reversedPayments: 'Expenses:ReversedPayments',
-  /** Prices that the operator gave back although the answer was delivered. */
+  /** Prices that the operator refunded although the answer was delivered. */
   refundsGranted: 'Expenses:RefundsGranted',
-  /** Price of served answers whose payments the chain could still drop. Not money, and left out of exports. */
+  /**
+   * Price of delivered answers whose payments the chain could still drop. A memorandum without tokens, which exports
+   * omit.
+   */
   exposed: 'Memo:Exposed',
   exposedContra: 'Memo:ExposedContra',
 } as const satisfies Readonly<Record<string, Account>>
 
 const sharePrefix = 'Liabilities:Share:'
 
-/** Earned and owed to one of the accounts of the split. */
+/** Returns the account of an earned share, which is owed to an account of the split. */
 export function shareOf(name: string): Account {
   return owedTo(`${sharePrefix}${name}`)
 }
 
-/** Undefined for an account that is not a share. */
+/** Returns the account of the split from an account name. Undefined for an account that is not a share. */
 export function shareName(account: string): string | undefined {
   return account.startsWith(sharePrefix) ? account.slice(sharePrefix.length) : undefined
 }
 
-/** Tokens destroyed for answers of one endpoint. */
+/** Returns the account of tokens that were burned for answers of one endpoint. */
 export function burnedFor(endpoint: string): Account {
   return `Expenses:Burned:${endpoint}`
 }
 
-/** The caller sent too much. The difference is owed to the wallet. */
+/** Returns the account of amounts that a wallet paid in excess of the price. They are owed to the wallet. */
 export function overpaidBy(wallet: Address): Account {
   return owedTo(`Liabilities:Overpaid:${wallet}`)
 }
 
-/** Paid, but not delivered within a day. */
+/**
+ * Returns the account of refunds: payments without a delivery, granted refunds, and the unspent balances of closed
+ * tabs. They are owed to the wallet.
+ */
 export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
-/** Deposited on a tab and not spent. Owed to the wallet that paid, until the tab spends it. */
+/** Returns the account of unspent deposits on a tab. They are owed to the wallet that paid, until the tab spends them. */
 export function prepaidOn(tab: string): Account {
   return `${accounts.prepaid}:${tab}`
 }
 
-/** Arrived without a request. `unknown` has no sender, because the tokens were minted to the wallet. */
+/**
+ * Returns the account of tokens that arrived without a request. An undefined wallet means that the sender is unknown,
+ * for example because the tokens were minted to the payment wallet.
+ */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)
 }
@@ -69,13 +79,13 @@ export function unmatchedFrom(wallet: Address | undefined): Account {
 const payable =
   /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** A debt without a wallet could never be paid, so it is a bug. */
+/** Requires that the account can be paid out. A debt without a wallet could never be paid, so it is a bug. */
 function owedTo(account: Account): Account {
   assert(isPayable(account), `${account} can be paid out`)
   return account
 }
 
-/** Tokens are paid out of these accounts only. `ledger.record_payout` has the same list. */
+/** True if tokens may be paid out of this account. `ledger.record_payout` has the same list of accounts. */
 export function isPayable(account: string): account is Account {
   return payable.test(account)
 }

@@ -2,22 +2,22 @@ import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { divideRoundingDown } from '@tollbook/core/money'
 
-/** A wallet with the balance of all its token accounts. */
+/** A wallet, with the total balance of its token accounts. */
 export interface Holder {
   readonly wallet: Address
   readonly balanceBaseUnits: bigint
 }
 
-/** Rounded so that all shares add up to the divided amount. */
+/** Share of one wallet. Shares are rounded so that they add up to the divided amount. */
 export interface HolderShare {
   readonly wallet: Address
   readonly baseUnits: bigint
 }
 
 /**
- * Divides the amount in proportion to the balances. Each holder gets the proportion rounded down. The base units that
- * remain go one each to the largest fractions, and of equal fractions to the lower address. The shares sum to the
- * amount; holders whose share is 0 are left out. The audit derives the same shares with its own code.
+ * Divides the amount in proportion to the balances. Each share is first rounded down. The remaining base units go, one
+ * each, to the holders with the largest fractions. Of equal fractions, the lower address has priority. Holders whose
+ * share is 0 are left out. The audit derives the same shares with separate code.
  */
 export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Holder[]): readonly HolderShare[] {
   assert(amountBaseUnits > 0n, 'an amount is divided')

@@ -27,7 +27,10 @@ export interface SnapshotAccount {
 
 const format = 'tollbook-holders-1'
 
-/** Canonical text with one line for each account, so that a snapshot has one digest. */
+/**
+ * Returns the canonical text of a snapshot, with one line for each account. Each snapshot has exactly one text, and
+ * therefore one digest.
+ */
 export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   assert(
     accounts.every(({ address }, index) => index === 0 || compare(accounts[index - 1]?.address ?? '', address) < 0),
@@ -44,8 +47,8 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
 }
 
 /**
- * SHA-256 in hex of the text exactly as it was read. The plan quotes it, so that every holder can check the shares
- * later.
+ * Returns the SHA-256 of the text exactly as it was read, in hex. The plan contains this digest, so that every holder
+ * can check the shares later.
  */
 export function snapshotDigest(text: string): string {
   return sha256Hex(text)
@@ -62,7 +65,7 @@ const headForm = z.object({
 })
 const accountLine = /^(\S{32,44}) (\S{32,44}) (0|[1-9]\d{0,19}) (open|frozen)$/
 
-/** Undefined for a text that is not a snapshot in its canonical form. */
+/** Parses a snapshot. Undefined for a text that is not a snapshot in its canonical form. */
 export function readSnapshot(text: string): HolderSnapshot | undefined {
   const [first = '', ...lines] = text.split('\n')
   const head = headForm.safeParse(parseJson(first))
@@ -84,19 +87,22 @@ function readAccount(line: string): SnapshotAccount | undefined {
   return { address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' }
 }
 
-/** Rules for the wallets of a snapshot. They are part of the plan and of its digest. */
+/** Rules that determine which wallets of a snapshot are paid. They are part of the plan and of its digest. */
 export interface HolderRules {
-  /** Wallets that are not paid. Their tokens do not count. */
+  /** Wallets that are not paid. The division ignores their tokens. */
   readonly excluded: readonly Address[]
-  /** A wallet that holds less is not paid, and its tokens do not count. */
+  /** Minimum balance of a wallet, in base units. A wallet with less is not paid, and the division ignores its tokens. */
   readonly minimumBaseUnits: bigint
-  /** Largest number of paid wallets that have no associated token account. The fee payer pays the rent of a new one. */
+  /**
+   * Maximum number of paid wallets without an associated token account. The fee payer pays the rent of each new
+   * account.
+   */
   readonly openAccountsMax: number
 }
 
 /**
- * Holders that are paid. A wallet with a frozen associated token account cannot be paid. A wallet without one needs a
- * new account: those with the largest balances get one, up to the maximum.
+ * Returns the holders that are paid. A wallet with a frozen associated token account cannot be paid. A wallet without
+ * such an account needs a new one. New accounts go to the wallets with the largest balances, up to the maximum.
  */
 export function holdersOf(
   { accounts }: HolderSnapshot,

@@ -5,27 +5,33 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/** Payouts by debt and receiver. Its id is a digest of the rest, so a memo with the id identifies the whole plan. */
+/**
+ * A plan of payouts by debt and receiver. The id is a digest of all other fields, so a memo with the id identifies the
+ * whole plan.
+ */
 export interface PayoutPlan {
   readonly id: string
-  /** CAIP-2. A plan is valid on one chain only. */
+  /** CAIP-2 name of the chain. A plan is valid on this chain only. */
   readonly network: string
   readonly mint: Address
   readonly decimals: number
   readonly paymentWallet: Address
   /** Position of the newest event when the debts were read. */
   readonly position: number
-  /** A slot that the chain had reached when the plan was made. No payout of the plan is older. */
+  /** A slot that the chain had reached when the plan was created. No payout of the plan can have an earlier slot. */
   readonly slot: number
-  /** One transaction for each part; part n has index n - 1. */
+  /** Transfers of each transaction: part n of the plan has index n - 1. */
   readonly parts: readonly (readonly PlannedTransfer[])[]
-  /** Wallets for which the transfer opens a token account. The others must have one. Absent: none is opened. */
+  /**
+   * Wallets for which the transfer opens a token account. Every other wallet must have one already. Absent: no account
+   * is opened.
+   */
   readonly opens?: readonly Address[]
-  /** Present in a plan that divides one debt among the holders of the token. */
+  /** Terms of the division. Present in a plan that divides one debt among the holders of the token. */
   readonly holders?: HolderTerms
 }
 
-/** Terms from which, with the snapshot, the audit derives each line of the plan. */
+/** Terms of a division among holders. The audit derives each line of the plan from these terms and the snapshot. */
 export interface HolderTerms {
   readonly account: string
   readonly amountBaseUnits: bigint
@@ -43,18 +49,19 @@ export interface PlannedTransfer {
   readonly baseUnits: bigint
 }
 
-/** Service of a plan, and the positions of ledger and chain when the plan was made. */
+/** Service of a plan, and the positions of the ledger and the chain when the plan was created. */
 export type PlanHead = Pick<PayoutPlan, 'network' | 'mint' | 'decimals' | 'paymentWallet' | 'position' | 'slot'>
 
-/** Picks the head out of a record with more fields, because the digest of the plan covers every field of it. */
+/** Copies only the fields of the head from a larger record, because the digest of the plan covers every field. */
 export function planHead({ network, mint, decimals, paymentWallet, position, slot }: PlanHead): PlanHead {
   return { network, mint, decimals, paymentWallet, position, slot }
 }
 
-// Parts of a holder plan have more lines, because their accounts need fewer words.
+// Maximum lines of a part. Parts of a holder plan have more lines than other parts, because all their lines use one
+// account and need less text.
 const linesMax = 8
 
-/** The plan with the digest of its content as its id. */
+/** Creates the plan, whose id is the digest of the content. */
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
   const { parts } = content
   assert(
@@ -70,7 +77,7 @@ export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
 
 const memoPrefix = 'tollbook-payout:'
 
-/** Memo of the transaction that pays a part. */
+/** Returns the memo of the transaction that pays a part. */
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
   assert(part >= 1, 'the parts of a plan count from 1')
   return `${memoPrefix}${plan.id}:${part}`
@@ -83,7 +90,10 @@ export function isPayoutMemo(memo: string): boolean {
 
 const format = 'tollbook-payout-1'
 
-/** The content of a plan file. Amounts are decimal strings of base units, because JSON numbers lose digits beyond 2^53. */
+/**
+ * Returns the content of a plan file. Amounts are decimal strings of base units, because JSON numbers lose digits
+ * beyond 2^53.
+ */
 export function payoutPlanJson(plan: PayoutPlan): Json {
   return { format, id: plan.id, ...contentJson(plan) }
 }
@@ -123,7 +133,7 @@ const planFile = z.object({
     .exactOptional(),
 })
 
-/** Undefined for a text that is not a plan, or that was changed after it was written. */
+/** Parses a plan. Undefined for content that is not a plan, or that was changed after it was written. */
 export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   const parsed = planFile.safeParse(json)
   if (!parsed.success) return undefined
@@ -131,7 +141,7 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
 }
 
-/** A holder plan must pay exactly its amount, out of its account only. */
+/** True if a holder plan pays exactly its amount, and only from its account. True for any other plan. */
 function addsUp({ parts, holders }: PayoutPlan): boolean {
   if (holders === undefined) return true
   const lines = parts.flat()

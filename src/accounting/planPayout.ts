@@ -5,45 +5,48 @@ import { shareName } from './account.ts'
 import { compare } from './holderShares.ts'
 import { identifiedPlan, type PayoutPlan, type PlanHead, type PlannedTransfer } from './payoutPlan.ts'
 
-/** Debt of an account; a positive amount. */
+/** Debt of an account, in base units. */
 export interface Debt {
   readonly account: string
   readonly baseUnits: bigint
 }
 
-/** A debt that the plan does not pay, with the reason and the remedy. */
+/** A debt that the plan does not pay. `why` states the reason and the remedy. */
 export interface WaitingDebt extends Debt {
   readonly why: string
 }
 
-/** Wallets of the shares, by account of the split. A share without a wallet waits. */
+/** Wallets that receive the shares, by account of the split. A share without a wallet is not paid. */
 export type Destinations = ReadonlyMap<string, Address>
 
-/** The token account that a transfer to a wallet needs. */
+/** State of the token account to which a transfer to a wallet would go. */
 export type Receiver =
   | { readonly kind: 'ready' }
-  /** `wasPaid`: the wallet had an account for an earlier payout and closed it. */
+  /** `wasPaid`: the wallet had a token account at an earlier payout and has closed it since. */
   | { readonly kind: 'missing'; readonly wasPaid: boolean }
   | { readonly kind: 'refusing'; readonly why: string }
 
 export interface PayoutQuestion extends PlanHead {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
-  /** Smaller debts wait until they have grown, because their payout would cost more than they are worth. */
+  /**
+   * Minimum debt that is paid. Smaller debts wait until they have grown, because their payout would cost more than they
+   * are worth.
+   */
   readonly leastBaseUnits: bigint
-  /** State of each wallet of `walletsToPay`. */
+  /** State of the token account of each wallet that `walletsToPay` returns. */
   readonly receivers: ReadonlyMap<Address, Receiver>
-  /** Largest number of token accounts opened for wallets outside the split. The fee payer pays their rent. */
+  /** Maximum number of token accounts that are opened for wallets outside the split. The fee payer pays the rent. */
   readonly openAccountsMax: number
 }
 
 export interface PlannedDebts {
-  /** Undefined if there is nothing to pay. */
+  /** Undefined if no debt can be paid. */
   readonly plan: PayoutPlan | undefined
   readonly waiting: readonly WaitingDebt[]
 }
 
-// With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
+// Transfers per transaction. Five transfers that each open a token account take 900 of its 1,232 bytes.
 const partMax = 5
 
 interface Line extends PlannedTransfer {
@@ -51,8 +54,8 @@ interface Line extends PlannedTransfer {
 }
 
 /**
- * Makes the plan. Pure: the same question returns the same plan with the same id. Shares come first and in separate
- * parts, because the accounts of other wallets can make their part fail.
+ * Plans the payouts. The function is pure: the same question returns the same plan with the same id. Shares come first
+ * and in separate parts, because a transfer to any other wallet can make its part fail.
  */
 export function planPayout(question: PayoutQuestion): PlannedDebts {
   const { debts, leastBaseUnits, openAccountsMax, destinations: _, receivers: _seen, ...plan } = question
@@ -122,8 +125,8 @@ function whyNoWallet(account: string): string {
 }
 
 /**
- * Opens accounts for the largest debts first. Accounts of shares do not count, because the operator chooses their
- * wallets.
+ * Limits the opening of token accounts: the largest debts have priority. Accounts for shares do not count, because the
+ * operator chooses the wallets of the shares.
  */
 function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
   const wanting = lines
@@ -140,14 +143,17 @@ function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
 
 const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
 
-/** Undefined for a debt to an unknown wallet, and for a share without a destination. */
+/**
+ * Returns the wallet to which a debt is owed. Undefined for a debt to an unknown wallet, and for a share without a
+ * destination.
+ */
 function walletOf(account: string, destinations: Destinations): Address | undefined {
   const share = shareName(account)
   if (share !== undefined) return destinations.get(share)
   return readAddress(ofWallet.exec(account)?.[1] ?? '')
 }
 
-/** Wallets to which these debts could be paid, each once. */
+/** Returns the wallets to which these debts could be paid, each wallet once. */
 export function walletsToPay(debts: readonly Debt[], destinations: Destinations): readonly Address[] {
   return [...new Set(debts.flatMap(({ account }) => walletOf(account, destinations) ?? []))]
 }

@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
 
 /**
- * One movement between two accounts. It names both sides, so it is always balanced (I17). The amount is positive; the
- * accounts state the direction.
+ * One movement between two accounts. A posting contains both sides, so it is always balanced (I17). The amount is
+ * positive, and the accounts determine the direction.
  */
 export interface Posting {
   readonly debit: Account
