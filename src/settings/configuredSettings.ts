@@ -10,17 +10,17 @@ import { dollarOfWalletSetting, paymentWalletName, tabWalletName } from './walle
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SettingValue } from './settings.ts'
 
-/** A setting of the ledger, with the value that this instance is configured with. */
+/** A setting of the ledger, with its value in the configuration of this instance. */
 export interface ConfiguredSetting extends SettingValue {
   readonly variable: string
 }
 
-/** Configuration whose values the ledger records. */
+/** Configuration from which the recorded settings are derived. */
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
   readonly dollars?: readonly PaymentTerms[]
-  /** Undefined if no tabs are sold. */
+  /** Wallet for deposits on tabs. Undefined if the service sells no tabs. */
   readonly tabWallet: string | undefined
   readonly split: readonly SplitPart[]
   readonly origin: string
@@ -28,7 +28,7 @@ export interface SettingSources {
 
 const wholePerMille = 1_000
 
-/** Settings that determine the meaning of the ledger besides its events. */
+/** Returns the settings that determine, together with the events, the meaning of the ledger. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
@@ -38,7 +38,7 @@ export function configuredSettings(sources: SettingSources): readonly Configured
     'the configured split is the whole of each payment',
   )
   return [
-    // Record the origin first, so that every checkpoint covers the name with which it is signed.
+    // Record the origin first, because each checkpoint is signed with the origin and must cover its record.
     { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
     { name: paymentWalletName(), value: paymentWallet, variable: 'PAYMENT_WALLET' },
@@ -52,7 +52,8 @@ export function configuredSettings(sources: SettingSources): readonly Configured
         value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
         variable: 'CURRENCIES',
       },
-      // Recorded even if it is PAYMENT_WALLET, because the first value of a setting holds for all earlier time.
+      // Record the wallet even if it is PAYMENT_WALLET, because the first value of a setting also applies to all
+      // earlier time.
       { name: paymentWalletName(dollar.mint), value: dollar.paymentWallet, variable: 'wallet= of CURRENCIES' },
     ]),
     ...(tabWallet === undefined ? [] : [{ name: tabWalletName, value: tabWallet, variable: 'TAB_WALLET' }]),
@@ -66,14 +67,14 @@ export interface SettingDifference {
   readonly since: string
 }
 
-/** Describes how a configured value differs from the recorded one, with the event that recorded it. */
+/** Describes a configured value that differs from the recorded value, with the event that recorded the latter. */
 export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
   const { name, number, position, validFrom, value } = inForce
   assert(configured.name === name, 'a value is compared with its own setting')
   return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
 }
 
-/** Reason for refusing to start, with the command that records each configured value. */
+/** Returns the message for a refused start, with the command that records each configured value. */
 export function differencesText(differences: readonly SettingDifference[]): string {
   assert(differences.length > 0, 'a refusal to start names a difference')
   const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
@@ -113,7 +114,7 @@ function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
 const splitValue = z.array(z.object({ account: z.string(), perMille: z.int() }))
 const keyValue = z.object({ x: z.string() })
 
-/** The value as the operator writes it: the public key, the address, or the split in the form of SPLIT. */
+/** Returns the value as the operator writes it: the public key, the address, or the split in the form of SPLIT. */
 export function settingText(name: string, value: Json): string {
   if (typeof value === 'string') return value
   const key = name === 'receipt-key' ? keyValue.safeParse(value).data : undefined
@@ -126,14 +127,14 @@ function splitText(split: readonly SplitPart[]): string {
   return split.map(({ account, perMille }) => `${account}:${formatDecimal(BigInt(perMille), 1)}`).join(',')
 }
 
-/** The moment at which an instance with an outgoing value must stop selling. */
+/** Times that determine when an instance with an outgoing value stops selling. */
 export interface ClosingTime {
   readonly nowMs: number
   /** Time before the end of the value at which the instance stops selling. */
   readonly closingMs: number
 }
 
-/** Reason why an instance with this value must not sell. Undefined if it may sell. */
+/** Returns why an instance with this value must not sell. Undefined if the instance may sell. */
 export function standingProblem(
   { name, variable }: ConfiguredSetting,
   standing: SettingStanding,

@@ -4,19 +4,19 @@ import { sha256 } from '@tollbook/core/digest'
 import { z } from 'zod'
 import type { SettingPeriod } from './settingPeriods.ts'
 
-/** Public Ed25519 key of receipts and checkpoints, as the setting `receipt-key` holds it. */
+/** Public Ed25519 key of receipts and checkpoints, in the form of the setting `receipt-key`. */
 export const publicReceiptKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   /** The public key, 32 bytes in base64url. */
   x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
-  /** Id of the key. Absent: the RFC 7638 thumbprint. */
+  /** Id of the key. Absent: the id is the RFC 7638 thumbprint. */
   kid: z.string().exactOptional(),
 })
 
 export type PublicReceiptKey = z.infer<typeof publicReceiptKey>
 
-/** Returns the id of a key, by default its RFC 7638 thumbprint. Two keys cannot share a thumbprint by mistake. */
+/** Returns the id of a key. The default id is the RFC 7638 thumbprint, which is different for every key. */
 export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
   return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
 }
@@ -27,17 +27,20 @@ export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array 
   return bytes
 }
 
-/** Recorded keys, newest first. */
+/** Returns the recorded keys, newest first. */
 export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }
 
-/** The DID of the service (method `web`), derived from its origin. */
+/** Returns the DID of the service (method `web`), which is derived from its origin. */
 export function didOf(serviceUrl: string): string {
   return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
 }
 
-/** The DID document of the service. Lists all recorded keys, newest first, under the names that signed statements use. */
+/**
+ * Returns the DID document of the service. It lists all recorded keys, newest first, under the ids that signed
+ * statements use.
+ */
 export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
   const did = didOf(serviceUrl)
   const methods = receiptKeysOf(periods).map((key) => {
@@ -53,8 +56,8 @@ export function didDocumentOf(serviceUrl: string, periods: readonly SettingPerio
 }
 
 /**
- * All recorded keys as a JWK set, newest first, with their periods as `nbf` and `exp` in seconds. A key that has ended
- * stays listed, because receipts of its period must still verify.
+ * Returns all recorded keys as a JWK set, newest first. The period of a key is in `nbf` and `exp`, in seconds. A key
+ * stays listed after its period, because receipts of that period must still verify.
  */
 export function jwkSetOf(periods: readonly SettingPeriod[]): Json {
   return {

@@ -9,33 +9,33 @@ import type { PaymentWalletName, tabWalletName } from './walletSettings.ts'
 /** Settings that the operator can change. Every other setting keeps its first value. */
 export type ChangeableSetting = 'receipt-key' | PaymentWalletName | typeof tabWalletName | 'split'
 
-/** A change that an operator requests, and the time from which it is valid. */
+/** A change that an operator requests, with the time from which the new value applies. */
 export interface SettingChangeQuestion {
   readonly name: ChangeableSetting
   readonly value: Json
   /**
-   * Undefined: the default lead. A split takes effect at once, because an instance publishes its price list when it
-   * starts.
+   * Time from which the new value applies. Undefined: now plus the default lead. A split always applies at once,
+   * because an instance publishes its price list when it starts.
    */
   readonly validFromMs: number | undefined
-  /** Time after `validFromMs` during which the previous value is still accepted. */
+  /** Time after the change during which the previous value is still accepted, in milliseconds. */
   readonly overlapMs: number
   readonly nowMs: number
 }
 
-/** `recorded`: no change is necessary. `refused`: `why` is a sentence for the operator. */
+/** Result of a requested change. `recorded`: no change is necessary. `refused`: `why` is a sentence for the operator. */
 export type SettingChangeVerdict =
   | { readonly verdict: 'change'; readonly decision: SettingDecision<SettingChanged>; readonly previousUntilMs: number }
-  /** The newest value already equals this one. */
+  /** The newest recorded value already equals the requested value. */
   | { readonly verdict: 'recorded'; readonly period: SettingPeriod }
   | { readonly verdict: 'refused'; readonly why: string }
 
 /**
- * Running instances read the settings every 5 s, and close after 45 s without a successful read. With this lead each
- * instance reads a change before it takes effect, so no receipt is signed with an ended key.
+ * Minimum lead of a change. Running instances read the settings every 5 s, and close after 45 s without a successful
+ * read. Each instance therefore reads a change before it takes effect, so no receipt is signed with an ended key.
  */
 const leadMinMs = 60_000
-/** Verifiers cache the key set for 5 minutes. */
+/** Default lead of a change: 5 minutes, for which verifiers cache the key set. */
 const leadDefaultMs = 300_000
 const leadMaxMs = 365 * 24 * 60 * 60 * 1000
 export const overlapMaxMs = 90 * 24 * 60 * 60 * 1000
@@ -83,7 +83,7 @@ function timeProblem(
   return overlapMs > overlapMaxMs ? `the overlap is longer than ${overlapMaxMs / 86_400_000} days` : undefined
 }
 
-/** Round up to whole seconds, the unit of JWK periods, so that a change is never earlier than requested. */
+/** Rounds up to whole seconds, the unit of JWK periods, so that a change never takes effect earlier than requested. */
 function wholeSecond(ms: number): number {
   return Math.ceil(ms / 1000) * 1000
 }

@@ -15,18 +15,18 @@ export interface RecordedSetting {
   readonly event: SettingChanged
 }
 
-/** A value and the period in which it is accepted: `fromMs <= t < untilMs`. */
+/** A value of a setting, with the period in which the value is accepted: `fromMs <= t < untilMs`. */
 export interface SettingPeriod {
   readonly name: string
   readonly number: number
   readonly position: number
-  /** The value without `previousUntil`. */
+  /** The recorded value without the member `previousUntil`. */
   readonly value: Json
-  /** ISO 8601 in UTC, as recorded. */
+  /** Time of the change in ISO 8601 and UTC, as recorded. */
   readonly validFrom: string
-  /** `-Infinity` for number 1, because the first value also holds for the time before its recording. */
+  /** Start of the period. `-Infinity` for number 1, because the first value also applies to the time before its record. */
   readonly fromMs: number
-  /** `Infinity` for the newest value. */
+  /** End of the period. `Infinity` for the newest value. */
   readonly untilMs: number
 }
 
@@ -47,12 +47,18 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-/** If a value with `previousUntil` is not an object, it is wrapped in a member of this name. */
+/**
+ * Returns the member that wraps a value which is not an object, so that `previousUntil` can be added. Undefined for a
+ * setting whose value is an object.
+ */
 function wrappingMember(name: string): string | undefined {
   return isWalletSetting(name) ? 'wallet' : name === 'split' ? 'shares' : undefined
 }
 
-/** Returns the value to record for every version but the first. */
+/**
+ * Returns the value in the recorded form, which includes the end of the previous value. Every version except the first
+ * has this form.
+ */
 export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
   assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
   const member = wrappingMember(name)
@@ -82,14 +88,18 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** True if two spellings are one value. For a receipt key, only the key material counts and not its id. */
+/**
+ * True if both represent the same value of the setting, even if they are written differently. For a receipt key, only
+ * the key material counts, and not the id.
+ */
 export function isSameValue(name: string, one: Json, other: Json): boolean {
   return name === 'receipt-key'
     ? membersOf(one)?.['x'] === membersOf(other)?.['x']
     : one === other || textOf(one) === textOf(other)
 }
 
-// Every 402 compares each setting in force with the recorded one. Values never change, so each is serialized once.
+// Serialized values. Every 402 compares each configured value with the recorded one. Value objects never change, so
+// each is serialized once.
 const texts = new WeakMap<object, string>()
 
 function textOf(value: Json): string {
@@ -99,7 +109,7 @@ function textOf(value: Json): string {
   return text
 }
 
-/** The period of the newest value that has taken effect. Undefined for a setting that is not recorded. */
+/** Returns the period of the newest value that has taken effect. Undefined if the setting is not recorded. */
 export function periodInForce(periods: readonly SettingPeriod[], atMs: number): SettingPeriod | undefined {
   assert(
     periods.every(({ number }, index) => number === index + 1),
@@ -113,10 +123,10 @@ export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'un
   return fromMs <= atMs && atMs < untilMs
 }
 
-/** Relation of a configured value to the recorded values. */
+/** Result of comparing a configured value with the recorded values. */
 export type SettingStanding =
   | { readonly standing: 'unrecorded' }
-  /** `untilMs` is `Infinity` until a later value is recorded. */
+  /** `untilMs` is `Infinity` unless a later value is recorded. */
   | { readonly standing: 'accepted'; readonly untilMs: number }
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
@@ -131,7 +141,7 @@ export function settingStanding(periods: readonly SettingPeriod[], value: Json, 
   return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
 }
 
-/** Returns each wallet on record once, the newest first. Without any, the configured one. */
+/** Returns each recorded wallet once, the newest first. If no wallet is recorded, returns the configured one. */
 export function walletsOf(periods: readonly SettingPeriod[], configured: Address | undefined): readonly Address[] {
   const wallets = periods.map(walletOf).toReversed()
   return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]

@@ -4,15 +4,19 @@ import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from '../payment/events/settingEvents.ts'
 
 /*
- * Price lists and settings of the ledger. Each version is a separate stream, such as `prices#17` or `receipt-key#1`,
- * guarded by the version before it. The numbers therefore have no gap, and two writers cannot take the same one.
+ * Price lists and settings of the ledger. Each version is a separate stream, such as `prices#17` or `receipt-key#1`. A
+ * version can be recorded only after the version before it. The numbers therefore have no gap, and two writers cannot
+ * record the same number.
  */
 
 /** First byte of the stream ids of settings (migrations/kinds). */
 const settingSpace = 3
 export const priceListName = 'prices'
 
-/** Each version is a stream with one event, such as `prices#17`, so two writers cannot both record it. */
+/**
+ * Returns the name of the stream of one version, such as `prices#17`. Such a stream has one event, so only one writer
+ * can record a version.
+ */
 export function settingStream(name: string, number: number): string {
   assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
   return `${name}#${number}`
@@ -22,7 +26,7 @@ export function settingStreamId(name: string, number: number): Uint8Array {
   return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
 }
 
-/** A version of a setting to append, under its number. */
+/** A decision to append one version of a setting. */
 export interface SettingDecision<Event> {
   readonly step: 'price_list.publish' | 'setting.record' | 'setting.change'
   readonly name: string
@@ -37,7 +41,7 @@ export interface Numbered<Event> {
 
 const wholePerMille = 1_000
 
-/** Undefined if the recorded list is the same. */
+/** Decides whether to publish a price list. Undefined if the newest recorded list is the same. */
 export function decidePriceList(
   newest: Numbered<PriceListPublished> | undefined,
   list: PriceListPublished,
@@ -56,7 +60,7 @@ export interface SettingValue {
   readonly value: Json
 }
 
-/** Decides on the first value of a setting, which the service records. Undefined if the setting has versions. */
+/** Decides the first value of a setting, which the service itself records. Undefined if the setting is already recorded. */
 export function decideFirstSetting(
   versionCount: number,
   { name, value }: SettingValue,
