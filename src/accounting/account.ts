@@ -40,7 +40,7 @@ export function shareOf(name: string): Account {
   return owedTo(`${sharePrefix}${name}`)
 }
 
-/** Returns the account of the split from an account name. Undefined for an account that is not a share. */
+/** Returns the name of the share in a ledger account, such as `treasury`. Undefined for an account that is not a share. */
 export function shareName(account: string): string | undefined {
   return account.startsWith(sharePrefix) ? account.slice(sharePrefix.length) : undefined
 }

@@ -49,7 +49,7 @@ export interface PlannedTransfer {
   readonly baseUnits: bigint
 }
 
-/** Service of a plan, and the positions of the ledger and the chain when the plan was created. */
+/** Chain, token and payment wallet of a plan, and the positions of ledger and chain when the plan was created. */
 export type PlanHead = Pick<PayoutPlan, 'network' | 'mint' | 'decimals' | 'paymentWallet' | 'position' | 'slot'>
 
 /** Copies only the fields of the head from a larger record, because the digest of the plan covers every field. */
@@ -57,8 +57,8 @@ export function planHead({ network, mint, decimals, paymentWallet, position, slo
   return { network, mint, decimals, paymentWallet, position, slot }
 }
 
-// Maximum lines of a part. Parts of a holder plan have more lines than other parts, because all their lines use one
-// account and need less text.
+// Maximum lines of a part. Only a part of a holder plan may have this many. A part of any other plan has at most 5
+// lines.
 const linesMax = 8
 
 /** Creates the plan, whose id is the digest of the content. */

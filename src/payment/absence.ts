@@ -3,12 +3,13 @@ import { invalidPaymentReasons, type Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * Upper bound of the block height at which a transaction can land. A transaction names a recent blockhash, and lands at
- * most 150 blocks after the block of that hash. The bytes do not contain the height of that block. Its bound has one of
- * these bases:
+ * Upper bound of the block height at which a transaction can land. A transaction contains a recent blockhash, and lands
+ * at most 150 blocks after the block of that hash. The bytes do not contain the height of that block, so the bound has
+ * one of these bases:
  *
- * - `blockhash_accepted`: a node accepted the blockhash in a state of known height, so its block is not newer.
- * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is not newer than the newest
+ * - `blockhash_accepted`: a node accepted the blockhash in a state of known height, so the block of the hash is not
+ *   newer.
+ * - `first_presentation`: the bytes existed at their first presentation, so the blockhash is not newer than the newest
  *   block at that moment. An allowance covers nodes that were behind that block.
  */
 export interface LandingBound {

@@ -52,7 +52,7 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): Payment
       return { step: 'payment.claim', events: [claimEvent(state, command)] }
     case 'claimed':
     case 'streaming':
-      // Do not take over the last attempt. A job ends it, and the payment is then owed back.
+      // Do not take over the last attempt. A job ends this attempt, and the payment is then owed back.
       if (isLastAttempt(state, command.attemptsMax)) return refuseInProgress(inProgressRetryMaxSeconds)
       return { step: 'payment.claim', events: [failureEvent(state, 'lease_expired'), claimEvent(state, command)] }
     case 'fulfilled':
@@ -77,8 +77,8 @@ function firstClaim(command: ClaimCommand): PaymentDecision | Refusal {
     step: 'payment.claim',
     events: [
       { kind: 'PaymentVerified', settlement },
-      // If the service makes the burn, it owes the burn only from the delivery. Until then the whole price is held for
-      // the caller.
+      // Record no burn here if the service makes the burn. The service owes that burn only after the delivery. Until
+      // then the whole price is held for the caller.
       ...(isPaidWhole(settlement) || isDepositPrice(price) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
@@ -167,8 +167,8 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
 }
 
 /**
- * Returns the burn that the service owes after the delivery: for a price that was sent whole, or in the token for a
- * price in dollars.
+ * Returns the burn that the service owes after the delivery. For a price in dollars, the burn is in the service token.
+ * For any other price, a burn is owed only if the price was sent whole.
  */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price

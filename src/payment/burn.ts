@@ -43,7 +43,7 @@ export interface BurnDecision {
  */
 export type BurnDebts = Pick<BurnRound, 'throughPosition' | 'parts'>
 
-/** Plans the next round, which burns all debts of final payments. Undefined if there are none. */
+/** Plans the next round, which burns all debts of final payments. Undefined if there are no such debts. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
   assert(lastRound >= 0, 'rounds are counted from 1')
   assert(

@@ -25,7 +25,7 @@ export interface ChainReader {
    * if the bytes do not show all effects.
    */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
-  /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
+  /** Simulates the transaction. Only a node at the newest known slot can report that the transaction would fail. */
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
@@ -42,14 +42,14 @@ export interface SimulateOptions {
   /** Present if a signer has not signed yet. */
   readonly withoutSignatures?: true
   /**
-   * Tests the simulated effects. A rejection counts only if as many nodes as end a payment have returned rejected
-   * effects.
+   * Tests the simulated effects. A rejection counts only after two nodes (one, if only one is configured) have returned
+   * rejected effects.
    */
   readonly accepts?: (effects: SimulatedEffects) => boolean | Promise<boolean>
 }
 
 export interface BroadcastOptions {
-  /** Present if the node rehearses the transaction and does not forward one that would fail. */
+  /** Present if the node must simulate the transaction first, and must not forward it if it would fail. */
   readonly rehearses?: true
 }
 
@@ -63,7 +63,7 @@ export interface FindOptions {
   /** An absence counts only if the node searched a state of this slot or a later one. */
   readonly minSlot?: number
   /**
-   * Skips the cache and reads from as many nodes as end a payment, which is two if two are configured. Throws a
+   * Skips the cache and requires the same record from two nodes, or from one if only one is configured. Throws a
    * retryable fault if the nodes disagree.
    */
   readonly isAgreed?: true
@@ -81,7 +81,7 @@ export interface Found {
   readonly slot: number
   /** Number of nodes that have just returned this record. 0 if the record is cached. */
   readonly nodes: number
-  /** True if as many nodes as end a payment returned the record, which is two if two are configured. */
+  /** True if two nodes have just returned the record, or one node if only one is configured. */
   readonly isAgreed: boolean
 }
 
@@ -91,7 +91,7 @@ export interface Unknown {
   readonly why: string
   /** True if a node has the transaction below the required commitment, or if too few nodes have it. */
   readonly isSeen: boolean
-  /** True if as many nodes as end a payment have answered. */
+  /** True if two nodes have answered, or one node if only one is configured. */
   readonly isAgreed: boolean
   /** Slot of the oldest state in which the transaction was searched. */
   readonly slot: number
@@ -99,7 +99,7 @@ export interface Unknown {
 
 export interface BalanceQuestion {
   readonly wallet: Address
-  /** The service token by default. */
+  /** Mint of the balance. Absent: the service token. */
   readonly mint?: Address
   /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
@@ -117,6 +117,9 @@ export interface BalanceQuestion {
 export interface Balance {
   readonly baseUnits: bigint
   readonly slot: number
-  /** True if as many nodes as end a payment have answered. */
+  /**
+   * True if two nodes have answered, or one node if only one is configured. Also true if one node returned at least
+   * `enoughBaseUnits`.
+   */
   readonly isAgreed: boolean
 }

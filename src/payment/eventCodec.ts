@@ -40,7 +40,7 @@ export interface EventCodec<Event extends AnyEvent> {
   postingsOf(event: Event): readonly Posting[]
 }
 
-/** Encodes to canonical JSON (RFC 8785), because the hash of these bytes is the leaf of the ledger. */
+/** Creates a codec that encodes events as canonical JSON (RFC 8785). The hash of these bytes is the leaf of the ledger. */
 export function createEventCodec<Event extends AnyEvent>(
   definitions: readonly EventDefinition<Event>[],
 ): EventCodec<Event> {

@@ -4,8 +4,8 @@ import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**
- * Chain queries after a payment has been accepted. They throw like those of `chainReader.ts`, because a missing answer
- * is not a result.
+ * Chain queries about payments that have been accepted. Every method throws a retryable `Fault` if no node can answer,
+ * because a missing answer is not a result.
  */
 export interface FinalityReader {
   /**
@@ -28,8 +28,8 @@ export const statusesMax = 256
 export const listedMax = 1_000
 
 /**
- * A payment that was served, to check whether the chain dropped its transaction, or whether the transaction failed or
- * paid something else.
+ * A served payment to check: the chain may have dropped its transaction, or the transaction may have failed or paid
+ * something else.
  */
 export interface ReversalQuestion {
   readonly signature: Signature

@@ -6,8 +6,8 @@ import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
 /*
- * Decides which order may use a recorded payment: the same order while no other attempt has claimed it, or a further
- * order of the same wallet.
+ * The use of a recorded payment. `mayUse` decides whether an order may use the payment. `judgeEarlierUse` decides
+ * whether a payment serves a later request of its wallet for the same order.
  */
 
 /**
@@ -109,8 +109,8 @@ export const inProgressRetryMaxSeconds = 5
  */
 export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 
-// Time after which a sent payment can be resumed. A request waits at most 10 s for the landing, so it has ended by
-// then, or the payment has another state.
+// Time after which a sent payment can be resumed, in milliseconds. A request waits at most 10 s for the landing. It has
+// therefore ended by then, or the payment has another state.
 const sentForMs = 12_000
 
 /**

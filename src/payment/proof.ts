@@ -3,7 +3,7 @@ import type { LandingBound } from './absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
-/** A fully signed transaction. Its signatures are verified before any other work for it. */
+/** A fully signed transaction. The service verifies the signatures before any other work on the transaction. */
 export interface SignedTransaction {
   readonly signature: Signature
   readonly bytes: Uint8Array
@@ -22,8 +22,8 @@ export type Simulation =
       readonly text: string
       readonly insufficientFunds: boolean
       /**
-       * Slot of the state in which the transaction would fail. As many nodes as end a payment have reported the
-       * failure.
+       * Slot of the state in which the transaction would fail. Two nodes (one, if only one is configured) have reported
+       * the failure.
        */
       readonly slot: number
     }

@@ -57,7 +57,7 @@ export interface Settlement {
   readonly usage?: Usage
 }
 
-/** Proof that the payment happened, in the rail's own form. */
+/** Proof that the payment happened, in the form of the rail. */
 export interface SettlementEvidence {
   readonly kind: typeof chainName
   readonly slot: number

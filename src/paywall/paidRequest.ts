@@ -4,7 +4,7 @@ import type { CheckedOrder } from '../product/product.ts'
 import type { Answer } from './answer.ts'
 import type { OrderRequest } from './rail.ts'
 
-/** A request with the facts that the paywall uses. The HTTP layer handles framing, routes and limits before. */
+/** A request with the facts that the paywall uses. The HTTP layer handles framing, routes and limits before the paywall. */
 export interface PaidRequest extends OrderRequest {
   readonly requestId: string
   /** Parses query or body once. Returns an answer if the endpoint does not accept the input. */

@@ -55,7 +55,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refuse('NO_DATA', missing)
   try {
-    // Without a proof, return an offer with every rail.
+    // Without a proof, return an offer for payment by every rail.
     if (rail === undefined) {
       const price = deps.currentPrice(ordered.endpoint)
       if (price === undefined) return refuseClosed(unpriced)

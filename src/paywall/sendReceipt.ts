@@ -83,7 +83,7 @@ export interface ReceiptDeps {
   readonly ledger: Pick<PaymentLedger, 'markSent'>
 }
 
-/** Sends the paid answer. It is private to this caller, so no cache may store it. */
+/** Creates the response with the paid answer. The response is private to this caller, so no cache may store it. */
 export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | RawAnswer> {
   const { signReceipt, rail } = deps
   const { answerJson, fulfilment } = sale

@@ -11,7 +11,7 @@ export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
 
 const decider = z.object({
-  /** Subject of the token, or the name from the command line. */
+  /** Person who made the decision: the subject of the access token, or the name from the command line. */
   by: z.string().min(1),
   role: z.enum(refundRoles),
   /** Login of the database session. The database refuses any other login. */

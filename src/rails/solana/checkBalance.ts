@@ -18,8 +18,8 @@ export interface Shortage extends Balance {
 }
 
 /**
- * True if the balance was also too small in the finalized state. In the newest state, a recent payment may itself have
- * emptied the wallet, and a node may show the empty balance before it shows the payment.
+ * True if the balance was also too small in the finalized state. The newest state is not enough, because a recent
+ * payment may itself have emptied the wallet. A node may show the empty balance before it shows that payment.
  */
 export async function wasShortBefore(
   { chain }: BalanceDeps,

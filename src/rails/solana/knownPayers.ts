@@ -6,8 +6,8 @@ import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
 /**
  * Wallets that have just paid. The service sends a plain transaction of such a wallet without a separate rehearsal,
- * because the receiving node rehearses it. Each payment earns one such sending. If a recorded transaction never lands,
- * an earlier payment has therefore covered its cost.
+ * because the receiving node rehearses it. Each payment earns one such sending. A wallet therefore cannot cause more
+ * recorded transactions that never land than it has made payments.
  */
 export interface KnownPayers {
   /** Records that a payment of the wallet is on chain and meets its price. The wallet earns one sending. */

@@ -38,7 +38,7 @@ export interface CoSignDeps extends WalletDeps {
 /** A payment that is not in the ledger, with its order. */
 export type CoSignQuestion = PresentedPayment<SponsoredProof>
 
-/** Result of `coSign`. The signature is the fee payer's and the id of the transaction. */
+/** Result of `coSign`. `signature` is the signature of the fee payer, which is the id of the transaction. */
 export interface CoSigned {
   readonly signature: Signature
   /** The price that the payment must meet. */

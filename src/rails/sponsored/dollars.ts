@@ -32,7 +32,7 @@ export interface WithDollars {
 
 /**
  * True if the request is marked for other payment protocols only. A service that accepts dollars then omits the offers
- * of this rail, because two offers of each protocol do not fit into the buffers of proxies.
+ * of this rail. Two offers of each protocol do not fit into the buffers of proxies.
  */
 export function isForOtherRail(
   { dollars }: WithDollars,

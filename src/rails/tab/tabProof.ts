@@ -39,7 +39,7 @@ export interface TabProof extends Proof {
 }
 
 // First characters of the base64 of `tab1.`, with which every signed debit starts. No signature and no transaction of
-// at least the length below starts with it.
+// at least the length below starts with these characters.
 const signedStart = 'dGFiMS'
 const signedLengthMin = 100
 const bearerForm = /^Bearer tbt_([A-Za-z0-9_-]{64})([A-Za-z0-9_-]{43})$/
