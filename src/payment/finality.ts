@@ -146,8 +146,8 @@ export function decideDelivery(
 }
 
 /**
- * Records tokens that no settlement of the ledger covers. A reversed payment covers none, because its reversal has
- * taken its tokens out of the accounts again.
+ * Records tokens that no settlement of the ledger covers. The tokens of a reversed payment count as not covered,
+ * because the reversal has taken them out of the accounts.
  */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')

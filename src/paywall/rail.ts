@@ -19,8 +19,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Lower-case names of headers with credentials, which are never logged. */
   readonly secretHeaders: readonly string[]
   /**
-   * Lower-case names of the headers that this rail reads and, in the next field, writes. CORS allows both to pages of
-   * other origins.
+   * Lower-case names of the headers that this rail reads. CORS allows pages of other origins to send these headers, and
+   * to read the headers of the next field.
    */
   readonly requestHeaders: readonly string[]
   readonly responseHeaders: readonly string[]

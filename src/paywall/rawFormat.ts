@@ -43,7 +43,7 @@ const headerBytesMax = 3_300
 const productBytesMax = 1_000
 
 /**
- * Returns all headers of a whole answer without an envelope, including those of the rail. The delivery is already in
+ * Returns all headers of a whole answer without an envelope, including the rail's headers. The delivery is already in
  * the ledger, so the receipt is a header and not a trailer. If the headers would be too long, the receipt is left out.
  * The address of the receipt is always included.
  */

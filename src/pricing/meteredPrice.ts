@@ -55,8 +55,8 @@ const inputTokensUsual = 4_000n
 const minimumShare = 50n
 
 /**
- * Returns the metered price of a model for which the operator configured none. With it, a full-length answer to the
- * longest conversation costs the fixed price.
+ * Returns a metered price for a model whose metered price is not configured. With the returned price, a full-length
+ * answer to the longest conversation costs the fixed price.
  */
 export function meteredPriceOf(priceMicroUsd: bigint, outputTokensMax: number): MeteredPrice {
   const units = inputTokensUsual + BigInt(outputTokensMax) * outputPerInput

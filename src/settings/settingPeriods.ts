@@ -89,8 +89,8 @@ function isList(value: Json): value is readonly Json[] {
 }
 
 /**
- * True if both represent the same value of the setting, even if they are written differently. For a receipt key, only
- * the key material counts, and not the id.
+ * True if `one` and `other` represent the same value of the setting, even if they are written differently. For a
+ * receipt key, only the key material counts, and not the id.
  */
 export function isSameValue(name: string, one: Json, other: Json): boolean {
   return name === 'receipt-key'

@@ -11,8 +11,8 @@ import { address, attempt, attemptId, baseUnits, shares } from './fields.ts'
 const live = {
   attempt,
   /**
-   * Identifies the process and the request that made the claim. After a lost database answer, it shows whether this
-   * claim was recorded or another one.
+   * Identifies the process and the request that made the claim. After a lost database answer, the id shows whether the
+   * recorded claim belongs to this request.
    */
   attemptId,
 }

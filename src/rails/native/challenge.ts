@@ -64,8 +64,8 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
 }
 
 /**
- * Returns the members of the 402 body: those of the specification, section 2.8, and further members that a program
- * needs to pay.
+ * Returns the members of the 402 body: the members of the specification, section 2.8, and further members that a
+ * program needs to pay.
  */
 function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const { terms, token } = deps
