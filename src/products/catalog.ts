@@ -9,7 +9,10 @@ import type { ChatDeps } from './chat/chatTurn.ts'
 import type { NewsDeps } from './news/news.ts'
 import type { RenderDeps } from './page/openRendered.ts'
 
-/** The parts of the process that products need. Each part is opened for the first product that needs it. */
+/**
+ * The shared services of the process that products use. The process opens a service for the first product that needs
+ * it.
+ */
 export interface Parts {
   readonly data: ProviderDeps
   readonly pages: () => Promise<RenderDeps>
@@ -24,11 +27,14 @@ export interface BuiltinProduct extends ProductFacts {
 
 interface CatalogEntry {
   readonly load: () => Promise<BuiltinProduct>
-  /** A free search in the names that the product accepts. */
+  /** Loads the free search over the names that the product accepts. Absent: the product has no free search. */
   readonly loadSearch?: () => Promise<FreeSearch>
 }
 
-/** Loads each product, and the packages that only it needs, when it is sold. To add a product, add its name here. */
+/**
+ * Modules of the built-in products. A module is imported only if its product is sold, so the packages that only this
+ * product uses stay unloaded. To add a product, add its name here.
+ */
 const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
   crypto: {
     load: async () => fromProviders((await import('./crypto/crypto.ts')).crypto),
@@ -54,17 +60,17 @@ const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
   },
 }
 
-/** Loads the built-in products with these names. Sends no request. */
+/** Loads the built-in products with these names. No provider receives a request yet. */
 export function loadProducts(names: readonly BuiltinName[]): Promise<readonly BuiltinProduct[]> {
   return Promise.all(names.map((name) => catalog[name].load()))
 }
 
-/** Loads the free searches of the built-in products with these names. */
+/** Loads the free searches of these built-in products. Products without a free search are skipped. */
 export function loadSearches(names: readonly BuiltinName[]): Promise<readonly FreeSearch[]> {
   return Promise.all(names.flatMap((name) => catalog[name].loadSearch?.() ?? []))
 }
 
-/** A product that needs no part but the providers, or none. */
+/** Adapts a product that uses only providers, or no service at all, to the catalog. */
 export function fromProviders(product: ProductDefinition<ProviderDeps>): BuiltinProduct {
   return openedWith(product, ({ data }) => data)
 }
@@ -76,14 +82,14 @@ function openedWith<Needs>(
   return { ...product, open: async (parts) => product.open(await partOf(parts)) }
 }
 
-/** The products that this process sells, and a method that closes all of them. */
+/** The opened products of this process, and a method that closes them. */
 export interface Catalog {
   readonly endpoints: readonly Endpoint[]
   close(): Promise<void>
 }
 
 /**
- * Opens all products. With `samples`, which only local mode has, a product uses samples while none of its providers
+ * Opens all products. Only local mode passes `samples`. A product then answers from samples while none of its providers
  * answers.
  */
 export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts): Promise<Catalog> {

@@ -16,7 +16,7 @@ import { defineProduct } from '../../product/productDefinition.ts'
 import type { DemoCaller } from '../../product/productFacts.ts'
 import { objectWith, oneOf, yesOrNo } from '../../product/text.ts'
 
-/* The chat in the form of the specification. */
+/* The chat product in this service's own format, `POST /api/ai/chat`. */
 
 const message = z.strictObject(
   { role: oneOf(['system', 'user', 'assistant']), content: messageText },

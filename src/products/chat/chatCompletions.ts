@@ -19,8 +19,8 @@ import type { DemoCaller } from '../../product/productFacts.ts'
 import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
- * The chat in the wire format of OpenAI, for its client libraries. The body must match that format exactly, so it has
- * no room for our envelope. The receipt is a header, or the last event of a stream.
+ * The chat product in OpenAI's wire format, for OpenAI's client libraries. The body must match that format exactly, so
+ * it cannot contain our envelope. The receipt is sent in a header, or as the last event of a stream.
  */
 
 const part = z.strictObject({ type: oneOf(['text']), text: messageText })
@@ -47,7 +47,7 @@ const stopText = text({
 const orderShape = (rules: ModelRules) => {
   const tokensMost = tokenLimit(rules).exactOptional()
   return z.strictObject({
-    // Clients always send `model`. The first model answers a request without it.
+    // OpenAI's clients always send `model`. A request without `model` is answered by the first model.
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),
@@ -160,7 +160,7 @@ function replyOf({ reply, model, finishReason, usage, stoppedBy }: ChatReply, he
   return { kind: 'raw', contentType: 'application/json; charset=utf-8', bytes, meta: head.meta }
 }
 
-/** Maps a reason to one of the fixed list that clients accept. */
+/** Returns a finish reason that OpenAI's clients accept: their list does not contain `unknown`. */
 function reasonOf(finishReason: string): string {
   return finishReason === 'unknown' ? 'stop' : finishReason
 }

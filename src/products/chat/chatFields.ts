@@ -3,10 +3,10 @@ import type { ChatTurn } from './server/chatRequest.ts'
 import { outputTokensMost } from '../../pricing/modelPrices.ts'
 import { bounded, boundedInteger, characterCount, text } from '../../product/text.ts'
 
-/* Fields and rules that the two wire formats of the chat share. */
+/* Fields and rules that both wire formats of the chat share. */
 
 const messageCharactersMax = 8_000
-/** Maximum length of all messages of one request together, including the system prompt: some 4,000 tokens of English. */
+/** Maximum total length of all messages of a request, including the system prompt: about 4,000 tokens of English. */
 const conversationCharactersMax = 16_000
 const messagesMax = 50
 
@@ -19,23 +19,26 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
-/** A conversation. The model answers its last message. */
+/** The messages of a conversation. The model answers the last message. */
 export function conversation<T extends z.ZodType>(message: T) {
   const expected = `must be a list of 1 to ${messagesMax} messages`
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
 }
 
-/** The models for sale, and the tokens of output that each price covers. */
+/** The models for sale, and the output tokens that the price of each model covers. */
 export interface ModelRules {
-  /** Undefined before the configuration is read, so that the documents accept any name. */
+  /** Undefined before the configuration is read: the API documents then accept any model name. */
   readonly models: readonly string[] | undefined
   readonly outputTokensMax: (model?: string) => number
 }
 
-/** Rules before the configuration is read, with the largest limit that can be configured. */
+/**
+ * Rules for the API documents, which are built before the configuration is read. The token limit is the largest
+ * configurable one.
+ */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
-/** A limit of tokens, up to the largest limit of all models. `withinLimits` checks the limit of the chosen model. */
+/** A token limit, up to the largest limit of all models. `withinLimits` then checks the limit of the chosen model. */
 export function tokenLimit(rules: ModelRules) {
   return boundedInteger(1, largestLimitOf(rules))
 }
@@ -46,11 +49,11 @@ function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
 
 interface TurnReader<Order> {
   readonly turnOf: (order: Order) => ChatTurn
-  /** Returns the name of the order's field that limits the tokens. */
+  /** Returns the name of the order field that limits the output tokens, for the error message. */
   readonly tokensField: (order: Order) => string
 }
 
-/** Refuses conversations that are too long, and token limits beyond what the price of the chosen model covers. */
+/** Refuses a conversation that is too long, and a token limit above the limit of the chosen model. */
 export function withinLimits<Order>(
   schema: z.ZodType<Order>,
   rules: ModelRules,
@@ -62,7 +65,7 @@ export function withinLimits<Order>(
     if (characters > conversationCharactersMax)
       context.addIssue({ code: 'custom', path: ['messages'], message: `must have ${conversationRule}` })
     const most = rules.outputTokensMax(model)
-    // Skip numbers beyond the limits of all models, because `tokenLimit` has refused them.
+    // Skip numbers above the limits of all models: `tokenLimit` has already refused them.
     if (tokensMax > most && tokensMax <= largestLimitOf(rules)) {
       const message = `must be a whole number from 1 to ${most} for this model`
       context.addIssue({ code: 'custom', path: [tokensField(order)], message })
@@ -70,7 +73,7 @@ export function withinLimits<Order>(
   })
 }
 
-/** A configured model. */
+/** A model that is for sale. Any name while the models are unknown. */
 export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,
@@ -79,5 +82,5 @@ export function modelName({ models }: ModelRules) {
   })
 }
 
-// The range that OpenAI allows.
+// OpenAI allows the same range.
 export const temperature = bounded(0, 2)

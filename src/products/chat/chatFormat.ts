@@ -23,7 +23,10 @@ import type { ChatEnd, ChatReply, ChatRequest, ChatTurn, ChatUsage } from './ser
 import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
-/* A chat is sold in several wire formats. A format reads orders and writes replies. All other parts are shared. */
+/*
+ * One wire format in which the chat is sold. A format reads orders and writes replies. All formats share the remaining
+ * code.
+ */
 
 export interface ChatFormat<Order> {
   readonly parametersWith: (rules: ModelRules) => z.ZodType<Order>
@@ -32,21 +35,21 @@ export interface ChatFormat<Order> {
   readonly eventsOf: (order: Order, head: ReplyHead & { readonly model: string }) => ReplyEvents
 }
 
-/** Facts about a reply in addition to its text. */
+/** The facts about a reply that its envelope or first event contains. */
 export interface ReplyHead {
   readonly requestId: string
   readonly nowMs: number
   readonly meta: Meta
 }
 
-/** The events of a streamed reply. */
+/** Builds the events of a streamed reply. `begin` is sent first, and is empty if the format has no opening event. */
 export interface ReplyEvents {
   readonly begin: string
   readonly text: (text: string) => string
   readonly end: (end: ChatEnd) => string
 }
 
-/** Opens the chat in a given wire format. */
+/** Returns a function that opens the chat in this wire format. */
 export function openChatIn<Order extends Json>(format: ChatFormat<Order>) {
   return (deps: ChatDeps): ProductHandler<Order> => {
     const chat = openChat(deps)
@@ -95,7 +98,10 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
   return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
 
-/** Limits a turn to the tokens that its price covers, or that the budget of an order by use pays for. */
+/**
+ * Limits the output to the tokens that the price covers. For an order that is priced by use, the caller's budget limits
+ * the output too.
+ */
 function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
   const covered = turn.tokensMax ?? rulesOf(chat).outputTokensMax(turn.model)
   if (metered === undefined) return { ...turn, tokensMax: covered }
@@ -105,12 +111,12 @@ function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
   return tokens < covered ? { ...limited, stoppedBy: 'limit' } : limited
 }
 
-/** Marks a reply that the budget cut. */
+/** Adds `stoppedBy` to a reply that ended because the caller's budget was used up. */
 function endOf<End extends ChatEnd>(end: End, { stoppedBy }: ChatRequest): End {
   return stoppedBy === undefined || end.finishReason !== 'length' ? end : { ...end, stoppedBy }
 }
 
-/** The part of a streamed reply that was sent, and the counts that the server sent at its end. */
+/** The text of a streamed reply that was sent so far, and the token counts that the server reported at the end. */
 interface Written {
   reply: string
   reported: ChatUsage

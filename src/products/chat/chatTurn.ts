@@ -23,13 +23,13 @@ export interface ChatLimits {
   readonly outputTokensMax: number
   /** Models with a separate price. */
   readonly modelPrices: ModelPrices
-  /** Time for a streamed reply, shorter than the time after which a stream counts as broken. */
+  /** Maximum duration of a streamed reply. It is shorter than the time after which a stream counts as broken. */
   readonly streamMsMax: number
-  /** The longest pause within a streamed reply. A longer pause breaks the reply. */
+  /** Maximum pause within a streamed reply. After a longer pause the reply fails. */
   readonly silentMsMax: number
 }
 
-/** The language models of one product. */
+/** The chat servers of one product, with the record of which servers answer. */
 export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
@@ -55,7 +55,7 @@ export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readon
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
 
-/** The models on offer and the tokens that their prices cover, for the parameters of an order. */
+/** Returns the rules for an order's parameters: the models for sale, and the tokens that their prices cover. */
 export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers' | 'chatLimits'>): ModelRules {
   const { modelPrices, outputTokensMax } = chatLimits
   return {
@@ -64,12 +64,15 @@ export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers
   }
 }
 
-/** Returns the model if it has a separate price: a payment for another model does not buy its replies. */
+/** Returns the model if it has a separate price; otherwise undefined. A payment is valid only for the returned variant. */
 export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
   return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
 }
 
-/** A request without a model pays the product's price, so models that cost more are left out. */
+/**
+ * Returns the servers that can answer the request. Without a model, the caller pays the standard price, so servers
+ * whose default model has a separate price are excluded.
+ */
 function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
   return chatServers.filter(({ models }) => {
     const [standard = ''] = models
@@ -77,7 +80,10 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
-/** Returns the reason why a reply cannot be sold now, for the caller. Without a model: why none is available. */
+/**
+ * Returns the reason why a reply cannot be sold now, in words for the caller. Without `model`, checks the default
+ * models. Undefined: a reply can be sold.
+ */
 export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
@@ -89,7 +95,7 @@ export function whyChatUnavailable(chat: Chat, model?: string): string | undefin
     : `the model ${model} cannot be asked at the moment`
 }
 
-/** Returns the probes of a chat product, and whether one of its models answers. */
+/** Returns the probes of a chat product, and a function that reports whether any chat server answers. */
 export function supplyOf({ chatServers, liveness }: Chat) {
   return {
     probes: chatServers.length === 0 ? [] : [liveness],
@@ -97,7 +103,7 @@ export function supplyOf({ chatServers, liveness }: Chat) {
   }
 }
 
-/** Returns the model and the tokens that the price of a reply covers. */
+/** Returns the model that would answer, and the output tokens that the price of a reply covers. */
 export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
   return {
     model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
@@ -107,15 +113,15 @@ export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
 
 type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
 
-/** A streamed reply whose first text has arrived, so the server works. */
+/** A streamed reply whose first part has arrived. */
 export interface ReplyParts {
   readonly first: IteratorResult<string, ChatEnd>
   readonly rest: AsyncGenerator<string, ChatEnd, void>
-  /** The requested model. Its server may report another name at the end. */
+  /** The requested model. The server may report another name at the end of the reply. */
   readonly model: string
   readonly label: string
   readonly charactersMax: number
-  /** Ends this reply at the server, which would otherwise go on at our cost. */
+  /** Stops this reply at the server, which would otherwise continue to generate billed tokens. */
   readonly stop: () => void
 }
 
@@ -127,11 +133,14 @@ export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Prom
   return { ...answered, answer: cutReply(answered.answer, charactersMaxOf(request)) }
 }
 
-// No token of a known language model has more than 128 characters, so a longer reply exceeds the tokens that were paid
-// for.
+// Bound for servers that ignore the token limit. No token of a known language model has more than 128 characters, so a
+// longer reply exceeds the paid tokens.
 const charactersOfToken = 128
 
-/** Bound the characters, because some servers ignore the limit of tokens. */
+/**
+ * Returns the maximum length of a reply in characters. The length is bounded because some servers ignore the token
+ * limit.
+ */
 function charactersMaxOf({ tokensMax, charactersMax }: Pick<ChatRequest, 'tokensMax' | 'charactersMax'>): number {
   return charactersMax ?? tokensMax * charactersOfToken
 }
@@ -141,12 +150,15 @@ function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
   return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
 }
 
-/** Cuts a text, and drops half of a surrogate pair at its end. */
+/** Cuts a text to this length, and drops the first half of a surrogate pair if the cut splits the pair. */
 function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Resolves with the first part of the reply. The caller must call `stop`; otherwise the model continues at our cost. */
+/**
+ * Resolves with the first part of the reply. The caller must call `stop`; otherwise the server continues to generate
+ * billed tokens.
+ */
 export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
   return askInTurn(chat, { request, signal: job.signal }, async (server) => {
     const stopped = new AbortController()
@@ -155,7 +167,7 @@ export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise
     const model = request.model ?? server.models[0] ?? server.label
     const stop = () => {
       stopped.abort()
-      // Do not wait for the end, because a server may hang.
+      // Do not wait for the generator to end, because a server may hang.
       rest.return(cutOff(model)).catch(() => undefined)
     }
     job.signal.addEventListener('abort', stop, { once: true })
@@ -203,10 +215,10 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 }
 
 /**
- * Yields the texts of a streamed reply, within the time for the model and the tokens that were paid for. A reply beyond
- * these limits ends as if it were complete and cut. If it broke instead, a caller could receive long texts without
- * paying. The last text is the first one that arrives within the longest pause before the end of the time. A silent
- * reply therefore always breaks.
+ * Yields the texts of a streamed reply, within the time limit and the paid tokens. A reply that reaches a limit ends
+ * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. After
+ * `streamMsMax - silentMsMax`, the reply ends at the next text. A server that falls silent always fails, because its
+ * pause ends before the time limit.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat
@@ -239,7 +251,7 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
   }
 }
 
-/** The end of a reply that was cut: its server reports nothing about the part that was sent. */
+/** Returns the end of a reply that was cut. The token counts are null, because the server did not report them. */
 export function cutOff(model: string): ChatEnd {
   return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
 }

@@ -2,14 +2,14 @@ import { type MeteredPrice, outputWithin, type Usage } from '../../pricing/meter
 import { countTokens, tokensPerMessage } from '../../pricing/tokenCount.ts'
 import type { ChatMessage, ChatUsage } from './server/chatRequest.ts'
 
-/* The tokens of a chat, as its price by use counts them. */
+/* Counts the tokens of a chat for the price by use. */
 
-/** The tokens of a conversation, before its model reports them. */
+/** Estimates the input tokens of a conversation, before the model reports the exact number. */
 export function countInput(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + countTokens(content) + tokensPerMessage, 0)
 }
 
-// A token has at least one byte.
+// Upper bound of the input tokens: each token has at least one byte. The bound corrects servers that report too many.
 function inputMost(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content) + 4 * tokensPerMessage, 0)
 }
@@ -17,13 +17,16 @@ function inputMost(messages: readonly ChatMessage[]): number {
 interface Answered {
   readonly messages: readonly ChatMessage[]
   readonly tokensMax: number
-  /** The text of the reply, or the part that was written. */
+  /** The text of the whole reply, or of the part that was written. */
   readonly reply: string
-  /** Counts of the server. Nulls: it reported none. */
+  /** Token counts that the server reported. Null: not reported. */
   readonly reported: ChatUsage
 }
 
-/** The usage of a reply: as its server reports it, within what is possible; otherwise as counted here. */
+/**
+ * Returns the billed usage of a reply: the server's counts, limited to plausible maximums. Without reported counts, the
+ * usage is estimated.
+ */
 export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usage {
   const { promptTokens, completionTokens } = reported
   if (promptTokens === null || completionTokens === null)
@@ -35,7 +38,10 @@ export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usa
   }
 }
 
-/** Tokens of output that a budget pays for. At least one, because the charge is never more than the budget. */
+/**
+ * Returns the number of output tokens that the budget pays for. At least 1, because the charge never exceeds the
+ * budget.
+ */
 export function affordableTokens(
   price: MeteredPrice,
   { messages, budgetMicroUsd }: { readonly messages: readonly ChatMessage[]; readonly budgetMicroUsd: bigint },

@@ -4,8 +4,8 @@ import type { ErrorForm } from '../../product/productFacts.ts'
 /* OpenAI's wire format for errors, and for parameters that clients send although they have no effect. */
 
 /**
- * Converts an error into the form that OpenAI's clients read. All other members stay, so that a paying client finds the
- * offer.
+ * Converts an error into the form that OpenAI's clients read. All other members stay, so that a client can still find
+ * the payment offer.
  */
 export const openAiError: ErrorForm = (status, body) => {
   const { error = '', code = null, details } = body
@@ -19,7 +19,7 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error'
 }
 
-/** Returns the first parameter that is at fault. */
+/** Returns the name of the first invalid parameter, or null. */
 function fieldOf(details: Json | undefined): Json {
   const [first] = Array.isArray(details) ? details : []
   return typeof first === 'object' && first !== null && !Array.isArray(first) ? (first['field'] ?? null) : null
@@ -35,8 +35,8 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 const is = (neutral: unknown) => (value: unknown) => value === neutral
 
 /**
- * Values with which a parameter does not change a reply. Other values are refused, because the service does not support
- * them.
+ * Values at which a parameter has no effect on a reply. The service does not support these parameters, so it refuses
+ * all other values.
  */
 const neutral: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['presence_penalty', is(0)],
@@ -52,20 +52,20 @@ const neutral: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['service_tier', (value) => value === 'auto' || value === 'default'],
   ['store', is(false)],
   ['modalities', (value) => Array.isArray(value) && value.every(is('text'))],
-  // Facts about the caller for OpenAI's records. They do not change the reply.
+  // Facts about the caller for OpenAI's records, without effect on the reply.
   ['user', isText],
   ['safety_identifier', isText],
   ['prompt_cache_key', isText],
   ['metadata', isObject],
 ])
 
-/** Empty members of a message, which clients copy from an earlier reply. */
+/** Empty members that clients copy from an earlier reply into a message. */
 const neutralOfMessage: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['tool_calls', isEmptyList],
   ['annotations', isEmptyList],
 ])
 
-/** Removes parameters that have no effect. For OpenAI, `null` means that a parameter is absent. */
+/** Removes parameters that have no effect. `null` counts as absent, as in OpenAI's API. */
 export function withoutNeutral(input: unknown): unknown {
   if (!isObject(input)) return input
   const order = keep(input, neutral)

@@ -47,7 +47,7 @@ const minute = 60_000
 const hour = 60 * minute
 const freshMs = minute
 const staleMs = 10 * minute
-// CoinGecko is one to two minutes late, and CoinPaprika up to ten. Refuse a price that is half an hour old.
+// CoinGecko's prices are one to two minutes old, and CoinPaprika's up to ten. Refuse a price that is 30 minutes old.
 const ageMaxMs = 30 * minute
 const lastKnownMs = 2 * hour
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
@@ -56,8 +56,8 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const coinGecko = openCoinGecko(deps)
   const krakenTables = openKrakenTables(deps)
   const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
-  // Do not probe these sources: the price source already probes the hosts. A probe would end at Kraken, which has only
-  // some of the coins.
+  // Do not probe these sources, because the price source already probes the same hosts. A probe could also stop at
+  // Kraken, which lists only some of the coins.
   const unprobed = { ...deps, isProbed: false }
   const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',
@@ -117,7 +117,10 @@ function historyKeyOf(query: CryptoHistoryQuery): string {
   return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
 }
 
-/** Returns the cache key of a coin. Keys by id have a colon, which no symbol has. */
+/**
+ * Returns the cache key of a coin. A key by id contains a colon, which no symbol contains, so the two kinds never
+ * collide.
+ */
 function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
   return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
 }
@@ -132,7 +135,7 @@ function queryOf(requested: string): CryptoQuery {
   return { symbol: ticker, coin: coinOf(ticker) }
 }
 
-/** Uses the symbol of a listed coin, so that queries by id and by symbol share an answer. */
+/** Uses the symbol of a listed coin, so that queries by id and by symbol share one cached answer. */
 function queryOfId(id: string): CryptoQuery {
   const coin = coinOfId(id)
   return coin === undefined ? { symbol: id, coin, id } : { symbol: coin.symbol, coin }
@@ -142,14 +145,17 @@ function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): Crypto
   return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
 }
 
-/** Coins outside our list come only from CoinGecko, whose answer contains the id. */
+/**
+ * Adds CoinGecko's id of the coin to a history query. For a coin outside our list, the id comes from the sold price,
+ * because only CoinGecko sells such coins.
+ */
 function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
   const soldId = sold?.meta['id']
   const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
   return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
 }
 
-/** Repeats the requested spelling: XBT for a caller who requested XBT, although BTC was fetched. */
+/** Builds the sold data, with the symbol as the caller wrote it: XBT stays XBT, although BTC was fetched. */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {

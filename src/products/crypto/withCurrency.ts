@@ -8,7 +8,10 @@ import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
-/** Converts amounts to the currency that an order names. Without an agreed rate, the order fails. */
+/**
+ * Wraps the crypto product so that it converts amounts to the ordered currency. The order fails if the sources do not
+ * agree on a rate.
+ */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,
@@ -21,7 +24,7 @@ export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates)
     async deliver(order, job): Promise<Outcome> {
       const currency = currencyOf(order)
       if (currency === undefined) return handler.deliver(order, job)
-      // Request both at once, so that price and rates are of the same minute.
+      // Request price and rates together, so that both are from the same minute.
       const [outcome, found] = await Promise.all([handler.deliver(order, job), rates.ask({}, job.payer)])
       if (outcome.kind !== 'delivered') return outcome
       return found.kind === 'failed' ? found : inCurrency(outcome, currency, found)
@@ -50,7 +53,7 @@ function inCurrency(
 
 const metaList = z.array(z.record(z.string(), z.json()))
 
-/** Converts `meta`. The evidence in `agreement` stays in US dollars. */
+/** Adds the currency to `meta`. The amounts in `agreement` stay in US dollars. */
 function metaIn(currency: OtherCurrency, { more }: Value['meta']) {
   const others = metaList.safeParse(more).data
   return { currency, ...(others === undefined ? {} : { more: others.map((other) => ({ ...other, currency })) }) }

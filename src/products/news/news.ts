@@ -62,14 +62,14 @@ export const news = defineProduct({
 export interface NewsDeps {
   readonly clock: Clock
   readonly newsSearch: NewsSearch
-  /** True if the upstreams are the loopback samples of local mode. `meta.source` then says so. */
+  /** True if the upstreams are the loopback samples of local mode. `meta.source` then starts with `sample:`. */
   readonly sampleUpstreams: boolean
 }
 
 function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   const { newsSearch } = deps
   return {
-    // There are no probes, because news is polled.
+    // This product has no probes, because its sources are polled in the background.
     providersAnswer: () => newsSearch.whyUnavailable() === undefined,
     whyUnavailable: newsSearch.whyUnavailable,
     whyNoData: (order) => newsSearch.whyNoData(questionOf(order)),
@@ -86,7 +86,7 @@ function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   }
 }
 
-/** Omits members that an article lacks. */
+/** Builds the sold form of an article. Members that the article lacks are absent. */
 function soldArticle({ description, imageUrl: image, language, others, ...article }: ServedArticle) {
   return {
     ...soldMember(article),
@@ -101,7 +101,7 @@ function soldMember({ title, publisher, url, publishedAtMs }: ServedMember) {
   return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
 }
 
-/** Returns the cursor of the next page; absent after the last page. */
+/** Returns the cursor of the next page as part of `meta`. The cursor is absent on the last page. */
 function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
   const last = articles.at(-1)
   return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }

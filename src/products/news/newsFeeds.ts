@@ -1,17 +1,17 @@
 import { Fault } from '@tollbook/core/fault'
 import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 
-/** A feed of one publisher. */
+/** One feed of a publisher. */
 export interface Feed {
   readonly category: NewsCategory
   readonly url: string
-  /** Undefined: use the name in the feed itself. */
+  /** Name of the publisher. Undefined: use the name in the feed. */
   readonly publisher: string | undefined
-  /** Hosts of the publisher's articles, if the feed has another host. */
+  /** Hosts of the publisher's articles. Present if they differ from the host of the feed. */
   readonly hosts?: readonly string[]
 }
 
-/** One feed in the operator's variable `NEWS_FEEDS`. */
+/** One feed from the operator's variable `NEWS_FEEDS`. */
 export interface FeedSetting {
   readonly category: string
   readonly url: string
@@ -20,8 +20,8 @@ export interface FeedSetting {
 const bbc = ['bbc.com', 'bbc.co.uk']
 
 /*
- * Feeds for categories without a feed of the operator. Terms differ between publishers, and most are written for
- * readers. docs/providers.md lists what to check before selling.
+ * Feeds that are used for categories without a feed of the operator. The terms of use differ between publishers, and
+ * most are written for readers. docs/providers.md lists what to check before selling.
  */
 export const ourFeeds: readonly Feed[] = [
   { category: 'general', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/rss.xml' },
@@ -50,7 +50,10 @@ export const ourFeeds: readonly Feed[] = [
   { category: 'sports', publisher: 'BBC Sport', hosts: bbc, url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
 ]
 
-/** Returns the operator's feeds, and our feeds for the other categories. With sample upstreams no public feed is read. */
+/**
+ * Returns the operator's feeds, followed by our feeds for the remaining categories. With sample upstreams, no public
+ * feed is read. Throws a `Fault` for an unknown category.
+ */
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }

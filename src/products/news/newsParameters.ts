@@ -49,8 +49,8 @@ export const newsParameters = z
 export type NewsOrder = z.infer<typeof newsParameters>
 
 /**
- * Returns the query for the article store. Without a range, order and cursor it is the newest page, which providers can
- * also search for.
+ * Returns the query for the article store. `page` is absent if the order has no range, sort order and cursor. Such a
+ * query asks for the newest articles, which providers can also search.
  */
 export function questionOf({ category, query: words, language: spoken, limit, ...range }: NewsOrder): ArticleQuestion {
   const { from, to, sort, cursor: after } = range
@@ -64,7 +64,7 @@ export function questionOf({ category, query: words, language: spoken, limit, ..
   return { category, query: words, language: spoken, limit, ...(isWhole ? {} : { page }) }
 }
 
-/** Returns the cursor of the page after this article. It stays valid when newer articles arrive. */
+/** Returns a cursor for the page after this article. The cursor stays valid when newer articles arrive. */
 export function cursorOf({ publishedAtMs, urlHash }: ArticlePosition): string {
   return `${publishedAtMs}-${urlHash}`
 }

@@ -6,7 +6,7 @@ import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsSearcher } from './providers/newsProvider.ts'
 
-/** The part of the article store that this search uses; `store/newsStore.ts` implements it. */
+/** The methods of the article store that this search uses. `store/newsStore.ts` implements them. */
 export interface ArticleStore {
   keep(batch: {
     readonly provider: string
@@ -20,41 +20,44 @@ export interface ArticleStore {
 export interface ArticleQuestion {
   readonly category?: NewsCategory | undefined
   readonly query?: string | undefined
-  /** ISO 639, such as `en`. */
+  /** Language code of ISO 639, such as `en`. Undefined: articles in all languages. */
   readonly language?: string | undefined
   readonly limit: number
   readonly page?: ArticlePage
 }
 
-/** A range and an order of articles by time. Absent members do not restrict. */
+/** Time range, sort order and start of a page of articles. An absent member does not restrict the page. */
 export interface ArticlePage {
   readonly fromMs?: number | undefined
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   readonly toMs?: number | undefined
   readonly isOldestFirst: boolean
   readonly after?: ArticlePosition | undefined
 }
 
-/** The position of an article in the order by time. Articles of the same moment are ordered by their hashes. */
+/** Position of an article in the order by time. Articles with the same time are ordered by the hash of their address. */
 export interface ArticlePosition {
   readonly publishedAtMs: number
   readonly urlHash: string
 }
 
-/** A question whose words are folded in the same way as those in the store. */
+/** A question whose words are normalized like the words in the store. */
 export interface StoreQuestion extends ArticleQuestion {
-  /** Words that no returned article contains. */
+  /** Words that the returned articles must not contain, joined by `or`. */
   readonly excluded?: string | undefined
-  /** The words that were sent to the provider. */
+  /**
+   * The words in the form that is sent to the provider. The store also returns articles that a search for these words
+   * found. Undefined: the question has no words.
+   */
   readonly question?: string | undefined
 }
 
-/** The article that is shown for a story, with the other publishers of the story. */
+/** The article that represents a story, with the articles of other publishers about the story. */
 export interface ServedArticle extends ArticlePosition, ServedMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
   readonly language: string | undefined
-  /** Other publishers of the same story, with the most trusted first. */
+  /** Articles of other publishers about the same story. The most trusted publisher comes first. */
   readonly others: readonly ServedMember[]
 }
 
@@ -72,23 +75,23 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** Finds articles in the store, and searches at a provider if the store has too few. */
+/** Finds articles in the store. If the store has too few, also searches at a provider. */
 export interface NewsSearch {
-  /** Reads the summary of the store. Nothing can be sold before the first call. */
+  /** Reads the summary of the store. The product is unavailable until the first call has ended. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
   whyNoData(question: ArticleQuestion): string | undefined
   find(question: ArticleQuestion): Promise<FoundNews>
 }
 
-/** Articles of one page, and their completeness. */
+/** The articles of one page, and how complete the page is. */
 export interface FoundNews {
   readonly articles: readonly ServedArticle[]
-  /** Time of the last answer of a relevant provider. */
+  /** Time of the last answer of a provider that is relevant to the question. */
   readonly asOfMs: number
-  /** True if the provider answered a search for this request. */
+  /** True if a provider was searched for this question and answered. */
   readonly isFresh: boolean
-  /** True if there is no article, and the provider has answered or is not needed. */
+  /** True if there is no matching article, and no provider had to be searched or the searched provider answered. */
   readonly isKnownMissing: boolean
 }
 
@@ -98,27 +101,27 @@ export interface NewsSearchDeps {
   readonly searcher: NewsSearcher
 }
 
-// Older articles are deleted by the housekeeping job.
+// Age after which the housekeeping job deletes articles.
 const retentionMs = 7 * 24 * 60 * 60 * 1000
-// News counts as out of date if no provider has answered for a day.
+// News is unavailable if no provider has answered for a day.
 const silenceMaxMs = 24 * 60 * 60 * 1000
-// Search for the same words once per interval. Found articles stay in the store.
+// Interval between two searches for the same words. Articles that a search finds stay in the store.
 const searchedMs = 15 * 60 * 1000
 const searchedMax = 2_000
 const missingMs = 5 * 60 * 1000
 const searchTimeoutMs = 12_000
-// GDELT accepts at most 250 characters.
+// Bounds of the words in a search, because GDELT accepts at most 250 characters.
 const wordsMax = 12
 const wordsCharactersMax = 120
 
 interface NewsSearchState extends NewsSearchDeps {
-  /** Times of searches, keyed by their words. Concurrent equal questions share one search. */
+  /** Times of past searches by their words. Concurrent questions with the same words share one search. */
   readonly searched: LRUCache<string, number>
   readonly missing: LRUCache<string, true>
   summary: ArticleSummary | undefined
 }
 
-/** Searches the store, and also the provider if the store may lack articles. */
+/** Creates a search over the store that also searches at the provider if the store may lack articles. */
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   const missing = new LRUCache<string, true>({ max: searchedMax, ttl: missingMs })
   const fetchMethod = (words: string) => search({ ...deps, missing }, words)
@@ -128,7 +131,7 @@ export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
     async refresh() {
       const before = lastPollMs(state.summary)
       state.summary = await deps.store.summary()
-      // Forget missing words, because the poll may have added articles with them.
+      // Forget the words without results, because the poll may have added matching articles.
       if (lastPollMs(state.summary) > before) state.missing.clear()
     },
     whyUnavailable: () => whyUnavailable(state),
@@ -167,22 +170,25 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
-  // Check before reading the store: a search that ends during the read may add articles that the read misses.
+  // Check before the store is read. If a search ended during the read, the read could miss its articles.
   const isUnasked = words !== undefined && !searched.has(words)
   const stored = await store.find(asked)
-  // Do not search at the provider within a category, because the provider does not have our categories.
+  // Search at the provider only without a category, because the provider does not have our categories.
   const isAsked = isUnasked && category === undefined && isFirstPage && stored.length < question.limit
   const isFresh = isAsked && (await searched.fetch(words)) !== undefined
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && isAsked === isFresh
-  // Do not record an empty page as missing: other pages may have articles.
+  // Record missing words only for a question without a page: other pages may have articles.
   if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [...polled.map(([, atMs]) => atMs), searched.get(words ?? '') ?? 0]
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** Searches at the provider, and returns the time; undefined if the provider did not answer. */
+/**
+ * Searches at the provider, stores the articles, and returns the present time. Undefined if the provider did not
+ * answer.
+ */
 async function search(
   { store, clock, searcher, missing }: Omit<NewsSearchState, 'searched' | 'summary'>,
   words: string,
@@ -190,7 +196,7 @@ async function search(
   try {
     const articles = await searcher.search(words, AbortSignal.timeout(searchTimeoutMs))
     const stored = await store.keep({ provider: searcher.name, question: words, articles })
-    // The new articles may also match words that were missing before.
+    // Forget all words without results, because the new articles may match them.
     if (stored > 0) missing.clear()
     return clock.nowMs()
   } catch (error) {
@@ -199,7 +205,7 @@ async function search(
   }
 }
 
-/** Returns the words of a query without punctuation, so that callers cannot use the provider's query syntax. */
+/** Returns the words of a query without punctuation, so that a caller cannot use the provider's query syntax. */
 function wordsOf(query: string): string {
   const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()

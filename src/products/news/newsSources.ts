@@ -10,21 +10,21 @@ import { createGuardian } from './providers/guardian.ts'
 import type { NewsProvider, NewsSearcher } from './providers/newsProvider.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 
-/** One source that is polled for news: a feed, or a category of a provider. */
+/** A source that is polled for news: a feed, or one category of a provider. */
 export interface NewsSource {
   readonly name: string
-  /** Sources in one lane share a pace and pause together. */
+  /** Sources with the same lane share a request rate, and pause together after a failure. */
   readonly lane: string
   readonly category: NewsCategory
   readonly provider: string
   readonly everyMs: number
   readonly spacingMs: number
   whyUnavailable(): string | undefined
-  /** Throws only `UpstreamFailure`. */
+  /** Reads the newest articles. Throws only `UpstreamFailure`. */
   poll(known: FeedValidators, signal: AbortSignal): Promise<PollResult>
 }
 
-/** Validators of the source's last answer, for conditional requests. */
+/** Validators from the source's last answer. The next poll sends them as a conditional request. */
 export interface FeedValidators {
   readonly etag: string | undefined
   readonly lastModified: string | undefined
@@ -45,7 +45,7 @@ export interface NewsSources {
   readonly searcher: NewsSearcher
 }
 
-/** Creates the sources for a configuration. A provider without its key is left out. */
+/** Creates the news sources of a configuration. The Guardian is omitted without its key. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
   const gdelt = createGdelt(deps)
@@ -70,12 +70,13 @@ function providerSources(provider: NewsProvider): readonly NewsSource[] {
   }))
 }
 
-// Publishers usually state 15 minutes as `ttl`. Conditional requests keep polls cheap for both sides.
+// Interval between two polls of a feed. Publishers usually state 15 minutes as `ttl`. Unchanged feeds are cheap,
+// because polls are conditional requests.
 const feedEveryMs = 15 * 60 * 1000
 
 function feedSource({ clock, readFeed, feedPool }: NewsSourcesDeps, feed: Feed, place: number): NewsSource {
   const { category, url, publisher } = feed
-  // Use a hash of the address, so that a key in it does not reach the database or logs.
+  // Hash the address, which may contain a key: the name is written to the database and the logs.
   const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
   return {
     name,

@@ -2,14 +2,18 @@ import { text } from '../../product/text.ts'
 
 const lengthMax = 200
 
-/** A line in the top or bottom margin of each page. It is plain text, so it cannot load or run anything. */
+/**
+ * A line in the top or bottom margin of each PDF page. It is plain text, so the line cannot load resources or run
+ * scripts.
+ */
 export const marginText = text({
   expected: `a line of 1 to ${lengthMax} characters, in which {page}, {pages}, {title}, {url} and {date} are replaced`,
   shown: { minLength: 1, maxLength: lengthMax },
   test: (value) => value !== '' && value.length <= lengthMax,
 })
 
-// A map has no inherited members such as `constructor`, which a caller could request from an object.
+// Classes of the elements that Chromium fills in. This is a map because a caller could request inherited members of an
+// object, such as `constructor`.
 const classes: ReadonlyMap<string, string> = new Map([
   ['page', 'pageNumber'],
   ['pages', 'totalPages'],
@@ -20,7 +24,7 @@ const classes: ReadonlyMap<string, string> = new Map([
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Returns a template for the browser, which fills in elements of these classes. */
+/** Returns the HTML template of a margin. Chromium fills in the elements with these classes. */
 export function marginTemplate(line: string): string {
   const escaped = line.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? '')
   const filled = escaped.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {

@@ -7,28 +7,28 @@ import type { ArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
 import type { HandlerFailure, Job, Meta, Outcome } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
-/** The parts of the process that both browser products need. */
+/** The services that both browser products need. */
 export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
   readonly artifacts: Pick<ArtifactStore, 'keep' | 'whyUnavailable'>
-  /** Returns the absolute address of an artifact. */
+  /** Returns the absolute address at which callers can fetch an artifact. */
   readonly artifactUrl: (name: string) => string
   /** Hosts that are not public but that the operator allows as targets. */
   readonly allowHosts: readonly string[]
 }
 
-/** Functions that distinguish one browser product from the other. */
+/** The differences between the two browser products. */
 interface Rendering<Order extends Json> {
   readonly parameters: z.ZodType<Order>
   readonly render: (order: Order, job: Job) => Promise<Rendered>
   readonly contentType: (order: Order) => ArtifactType
-  /** Field of the answer for the address of the result. The fields of `describe` follow it. */
+  /** Field of the answer that contains the address of the result. The fields of `describe` follow. */
   readonly urlField: string
   readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }
 
-/** Opens a browser product. Refuses a quote while the queue is long; a caller who has paid waits. */
+/** Opens a browser product. While the queue is long, the product refuses new quotes, but a caller who has paid waits. */
 export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Rendering<Order>): ProductHandler<Order> {
   const { renderer, artifacts } = deps
   return {
@@ -82,8 +82,8 @@ const adviceOn: Record<RenderFailureKind, string> = {
 }
 
 /**
- * Builds `meta`. `complete` is always present, because it is sold; other members are present only if they differ from
- * the usual case.
+ * Builds `meta`. `complete` is always present, because it is part of the sold answer. Other members are present only if
+ * they differ from the usual case.
  */
 function metaOf(rendered: Rendered, clock: Clock): Meta {
   const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered

@@ -1,8 +1,8 @@
-/** Returns the number of pages in the page tree of the document. */
+/** Returns the number of pages of a PDF document, from its page tree. */
 export async function pageCount(bytes: Uint8Array): Promise<number> {
-  // Load the library on first use: it has 2 MB, and only one product needs it.
+  // Import the library on first use: it has 2 MB, and only the PDF product needs it.
   const { getDocumentProxy } = await import('unpdf')
-  // Copy the bytes, because the library detaches the buffer.
+  // Pass a copy of the bytes, because the library detaches the buffer.
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   try {
     return document.numPages

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounded, boundedInteger, objectWith, oneOf, text } from '../../product/text.ts'
 
-/* Optional parameters that the screenshot and the PDF share. */
+/* Optional parameters of both the screenshot and the PDF. */
 
 const selectorLengthMax = 200
 const delayMsMax = 5_000
@@ -10,7 +10,8 @@ const tagLengthMax = 64
 export const selector = text({
   expected: `a CSS selector of 1 to ${selectorLengthMax} characters`,
   shown: { minLength: 1, maxLength: selectorLengthMax },
-  // Refuse braces, which would begin a rule. Selectors do not contain them.
+  // Refuse braces, which would begin a rule if the selector is inserted into a style sheet. Selectors do not contain
+  // braces.
   test: (value) => value.trim() !== '' && value.length <= selectorLengthMax && !/[{}]/.test(value),
 })
 

@@ -21,9 +21,9 @@ const sentPage = (language: string) =>
     test: (value) => value !== '' && utf8ByteCount(value) <= pageBytesMax,
   })
 
-// Number of CSS pixels in each unit.
+// CSS pixels per unit of length.
 const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
-// Five inches. A larger margin would leave too little of a page.
+// Five inches, at 96 CSS pixels per inch. A larger margin would leave too little of the page.
 const marginPixelsMax = 480
 const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
 
@@ -34,7 +34,7 @@ const side = z
 
 function isMargin(value: string): boolean {
   const pixels = pixelsOf(value)
-  // Allow for a rounding error: 127 mm are five inches.
+  // Add a tolerance for rounding errors: 127 mm are exactly five inches.
   return pixels !== undefined && pixels <= marginPixelsMax + 1e-6
 }
 
@@ -58,7 +58,7 @@ const pageRanges = text({
     value.split(',').every((range) => arePages(range)),
 })
 
-/** True for a page such as 5, or a range such as 1-3. Pages are numbered from 1. */
+/** True if the text is a page such as 5, or a range such as 1-3. Pages are numbered from 1. */
 function arePages(range: string): boolean {
   const [first = 0, last = first] = range.split('-').map(Number)
   return first >= 1 && first <= last
@@ -76,7 +76,8 @@ const paperInches: Record<(typeof paperFormats)[number], { readonly width: numbe
   Letter: { width: 8.5, height: 11 },
   Tabloid: { width: 11, height: 17 },
 }
-// Chromium refuses a page without room between its margins. A page narrower than 36 pixels has no room for a word.
+// Minimum of width and height between the margins, in CSS pixels. Chromium refuses a page without space between its
+// margins. Less than 36 pixels is too narrow for a word.
 const roomPixelsMin = 36
 
 interface Paper {
@@ -85,7 +86,7 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-/** Returns width and height between the margins, in CSS pixels. */
+/** Returns the width and height of the area between the margins, in CSS pixels. */
 function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]
@@ -164,8 +165,8 @@ export const pdf = defineProduct({
     answer: { pdfUrl: 'https://tollbook.example/artifacts/gb3swTAuxnPZDc.pdf', pages: 1, size: '12.3 KB' },
   },
   providers: [],
-  // Enough for the longest HTML and a quarter more for escapes. The cost of reading and parsing a body grows with its
-  // size.
+  // Enough for the longest HTML, with a quarter more for JSON escapes. The body is bounded because parsing time grows
+  // with its size.
   bodyBytesMax: 640 * 1024,
   demo: { order: () => ({ html: demoHtml }), check: checkDemo },
   open: openPdf,

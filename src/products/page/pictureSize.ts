@@ -1,13 +1,16 @@
 import { assert } from '@tollbook/core/assert'
 import type { PictureFormat } from '../../rendering/renderer.ts'
 
-/** Width and height in pixels, as the picture file states them. */
+/** Width and height of a picture in pixels, as its file states them. */
 export interface PictureSize {
   readonly width: number
   readonly height: number
 }
 
-/** Reads width and height from the header of the picture, not from the order. */
+/**
+ * Reads width and height from the header of the picture file. The order does not determine them, for example with
+ * `fullPage`.
+ */
 export function pictureSize(bytes: Uint8Array, format: PictureFormat): PictureSize {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = readers[format](view)
@@ -22,7 +25,7 @@ const readers: Record<PictureFormat, ReadSize> = { png: pngSize, jpeg: jpegSize,
 const pngSignature = 0x89504e47
 const pngFirstChunk = 0x49484452
 
-// Reads the PNG header: a signature, and the length and name of the first chunk, which is always IHDR (PNG, 5.2 and
+// Reads the size from the header of a PNG: the signature, then the first chunk, which is always IHDR (PNG, 5.2 and
 // 11.2.1).
 function pngSize(view: DataView): PictureSize | undefined {
   if (view.byteLength < 24 || view.getUint32(0) !== pngSignature || view.getUint32(12) !== pngFirstChunk)
@@ -30,7 +33,10 @@ function pngSize(view: DataView): PictureSize | undefined {
   return { width: view.getUint32(16), height: view.getUint32(20) }
 }
 
-/** Reads the JPEG frame header. Skips the segments before it by their length (ITU-T T.81, B.1.1). */
+/**
+ * Reads the size from the frame header of a JPEG. The preceding segments are skipped by their length (ITU-T T.81,
+ * B.1.1).
+ */
 function jpegSize(view: DataView): PictureSize | undefined {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xff_d8) return undefined
   for (let at = 2; at + 9 <= view.byteLength; at += 2 + view.getUint16(at + 2)) {
@@ -41,7 +47,10 @@ function jpegSize(view: DataView): PictureSize | undefined {
   return undefined
 }
 
-/** Reads the header of a lossy WebP, or of an extended one with an alpha channel or a profile (RFC 9649, 2.5 and 2.7). */
+/**
+ * Reads the size from the header of a lossy WebP, or of an extended WebP with an alpha channel or a profile (RFC 9649,
+ * 2.5 and 2.7).
+ */
 function webpSize(view: DataView): PictureSize | undefined {
   if (view.byteLength < 30 || view.getUint32(8) !== 0x57454250) return undefined
   const kind = view.getUint32(12)

@@ -8,7 +8,7 @@ import type { DemoCaller } from '../../product/productFacts.ts'
 import { openRendered, type RenderDeps } from './openRendered.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
-/** A target that may be tried. The final check takes place when the connection is made. */
+/** A URL that is a possible target. The final check of the host follows when the connection is opened. */
 export function targetUrl(allowHosts: readonly string[]) {
   return z
     .string({
@@ -22,7 +22,7 @@ export function targetUrl(allowHosts: readonly string[]) {
     .meta({ description: 'an http or https URL on port 80 or 443, of a public host', format: 'uri', maxLength: 2_048 })
 }
 
-// Common widths and heights for designs, with the scale and touch of such devices.
+// Common viewport sizes of each kind of device, with the typical scale and touch support.
 const devices = {
   desktop: { width: 1_280, height: 720, deviceScale: 1, isMobile: false },
   tablet: { width: 820, height: 1_180, deviceScale: 2, isMobile: true },
@@ -67,7 +67,10 @@ const parametersWith = (allowHosts: readonly string[]) =>
       message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,
     })
 
-/** Omits the defaults of a desktop, so that orders without a device stay unchanged. */
+/**
+ * Returns the settings of a device. For a desktop, the default scale and touch are omitted, so that orders without a
+ * device stay unchanged.
+ */
 function presetOf(device: keyof typeof devices) {
   const { width, height, ...touch } = devices[device]
   return device === 'desktop' ? { width, height } : { width, height, ...touch }

@@ -3,7 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import { bitPng } from './bitPng.ts'
 import { quietModules } from './qrVersion.ts'
 
-/** An order for a worker thread. It is plain data, because it is sent between threads. */
+/** An order for a worker thread. Plain data, because it is copied between threads. */
 export interface QrOrder {
   readonly data: string
   readonly size: number
@@ -13,15 +13,15 @@ export interface QrOrder {
 const errorCorrectionLevel = 'M'
 
 /**
- * Returns a data URI of exactly `size` by `size` pixels. Much data is slow (20 ms for 2,048 bytes), so this runs in a
- * worker thread.
+ * Draws a QR code. Returns a data URI of a picture with exactly `size` by `size` pixels. Drawing 2,048 bytes takes 20
+ * ms, so large codes are drawn in a worker thread.
  */
 export async function qrImage(order: QrOrder): Promise<string> {
   if (order.format === 'svg') return `data:image/svg+xml;base64,${Buffer.from(await svgOf(order)).toString('base64')}`
   return `data:image/png;base64,${pngOf(order).toString('base64')}`
 }
 
-// Uses byte mode only, so that the number of bytes determines the size of the code (qrVersion.ts).
+// Use only byte mode, so that the number of bytes alone determines the size of the code (see qrVersion.ts).
 function segmentsOf({ data }: QrOrder) {
   return [{ data: Buffer.from(data, 'utf8'), mode: 'byte' as const }]
 }
@@ -36,8 +36,8 @@ function svgOf(order: QrOrder): Promise<string> {
 }
 
 /**
- * Draws a PNG whose modules all have the same whole number of pixels; remaining pixels widen the quiet zone. The
- * library's own PNG scales by a fraction, so modules differ in width and some pictures are a pixel too small.
+ * Draws a PNG in which every module has the same whole number of pixels. Remaining pixels widen the quiet zone. The
+ * library's own PNG scales by a fraction: modules then differ in width, and some pictures are a pixel too small.
  */
 function pngOf(order: QrOrder): Buffer {
   const { modules } = QRCode.create(segmentsOf(order), { errorCorrectionLevel })

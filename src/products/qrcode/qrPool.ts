@@ -4,27 +4,28 @@ import { type QrOrder, qrImage } from './qrImage.ts'
 import { utf8ByteCount } from '../../product/text.ts'
 import { threadArguments } from '../../sourcing/threadArguments.ts'
 
-/** Threads that draw QR codes, so that a large code does not block the event loop. */
+/** Draws QR codes in worker threads, so that a large code does not block the event loop. */
 export interface QrPool {
   draw(order: QrOrder, signal: AbortSignal): Promise<string>
-  /** True if the queue is too long for the pool to draw it before the deadline. */
+  /** True if half of the queue is in use. New orders are then refused before payment. */
   isBusy(): boolean
   close(): Promise<void>
 }
 
-// Use one thread: two threads on two cores would starve the event loop. At 27 ms for the largest code, the thread
+// One thread, because two threads on two cores would starve the event loop. The largest code takes 27 ms, so the thread
 // draws 200 orders before the deadline of an attempt.
 const threads = 1
 const waitingMax = 200
-// Drawing the largest code takes some 10 MB. The limit stops a runaway thread before it exhausts the process.
+// Memory limit of a thread. The largest code takes about 10 MB. The limit stops a runaway thread before it exhausts the
+// memory of the process.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
-// 0.2 ms: as long as handing an order to a thread and the picture back.
+// Codes up to this size are drawn directly. Drawing takes 0.2 ms, as long as the transfer to a thread and back.
 const small = { dataBytes: 62, size: 256 }
 
 const dataUri = z.string().startsWith('data:image/')
 
-/** Draws all but small pictures in threads, so that large ones do not delay other requests. */
+/** Creates the pool. Small codes are drawn in the calling thread, and larger ones in a worker thread. */
 export function createQrPool(): QrPool {
   const pool = new Piscina<QrOrder, unknown>({
     filename: new URL('./qrWorker.ts', import.meta.url).href,

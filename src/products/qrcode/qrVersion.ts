@@ -1,18 +1,18 @@
 /*
- * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). With the table, a size that
- * is too small is refused before payment without drawing the code (20 ms for the largest).
+ * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). The table allows refusing a
+ * picture size that is too small before payment. Drawing the code to check it would take up to 20 ms.
  */
 const bytesByVersion = [
   14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666, 711, 779, 857, 911,
   997, 1059, 1125, 1190, 1264, 1370, 1452, 1538, 1628, 1722, 1809, 1911, 1989, 2099, 2213, 2331,
 ] as const
 
-/** Width in modules of the quiet zone that the standard requires on each side. */
+/** Width of the quiet zone on each side, in modules, as the standard requires. */
 export const quietModules = 4
 
 /**
- * Returns the width of the code with its quiet zone, in modules. An image with fewer pixels is unreadable. Undefined if
- * no code is that large.
+ * Returns the width of a QR code for this many bytes, with its quiet zone, in modules. A picture with fewer pixels is
+ * unreadable. Undefined: no QR code holds this many bytes.
  */
 export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)

@@ -18,7 +18,7 @@ export const tickerSearch: FreeSearch = {
 
 const symbols: ReadonlySet<string> = new Set(Object.keys(tickers))
 
-/** True if the ticker is in the list. Tickers outside the list may exist. */
+/** True if the ticker is in our list of large companies. Other tickers may exist too. */
 export function isListedTicker(symbol: string): boolean {
   return symbols.has(symbol)
 }

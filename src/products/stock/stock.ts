@@ -85,8 +85,8 @@ export const stock = defineProduct({
 
 const freshMs = 60_000
 const staleMs = 15 * 60_000
-// The last trade may be from before a long weekend: from Thursday evening to Tuesday morning at Easter are four and a
-// half days.
+// Maximum age of a price. At Easter, the last trade may be from Thursday evening until Tuesday morning, which is four
+// and a half days.
 const ageMaxMs = 5 * 24 * 60 * 60_000
 const lastKnownMs = 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'
@@ -144,7 +144,7 @@ function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, .
   return [queryOf(first), ...splitSymbols(more).map(queryOf)]
 }
 
-/** Repeats the requested spelling: BRK-B for a caller who requested BRK-B. */
+/** Returns the sold data, with the symbol as the caller wrote it, such as BRK-B. */
 function dataOf({ details: isDetailed }: StockOrder, { query, found }: AnsweredQuery<StockQuery, StockPrice>) {
   return { ...found.data, symbol: query.symbol, ...(isDetailed === true ? { details: found.details } : {}) }
 }

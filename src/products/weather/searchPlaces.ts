@@ -15,7 +15,7 @@ export const placeSearch: FreeSearch = {
     longitude: z.number(),
   }),
   example: { query: 'Valencia' },
-  // Searches whole names: an index of beginnings of 135,000 names would take more memory than the list.
+  // Finds only whole names. An index of name prefixes would take more memory than the 135,000 names themselves.
   find(query, limit) {
     const search = findPlace(openGazetteer(), query)
     if (search.kind === 'unlisted') return []

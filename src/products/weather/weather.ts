@@ -34,7 +34,10 @@ export const weather = defineProduct({
   open: openWeather,
 })
 
-/** Several places, because MET Norway must not be queried again for one place before its `Expires`. */
+/**
+ * Places for probes. There are several, because MET Norway must not be queried for the same place again before
+ * `Expires`.
+ */
 const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
   { latitude: 40.7143, longitude: -74.006 },
   { latitude: 41.85, longitude: -87.65 },
@@ -55,13 +58,13 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
-    // Every position on Earth has weather.
+    // Every position on Earth has weather, so every query is answerable.
     isListed: () => true,
     credits: [geoNamesCredit],
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
-    // The forecast step nearest to now may be in the future.
+    // The forecast step that is nearest to now may be up to three hours in the future.
     aheadMaxMs: 180 * minute,
   })
   return {
@@ -71,7 +74,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
       if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
-      // Report a place that is known to be missing as NO_DATA, even while every provider is down.
+      // Skip a place that is known to be missing: `whyNoData` reports NO_DATA for it, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
@@ -111,7 +114,7 @@ function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Weat
   }
 }
 
-/** Returns the place of an order. A position needs no search, because its weather does not depend on a name. */
+/** Returns the place of an order. An order with a position needs no search by name. */
 function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: WeatherOrder) {
   if (city !== undefined) return findPlace(gazetteer, city)
   assert(latitude !== undefined && longitude !== undefined, 'an order has a city or a position')
@@ -123,7 +126,7 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): 
   const { humidity, description } = current
   expect(location.city === 'London' && location.country === 'United Kingdom', 'London is in the United Kingdom')
   expect(celsius > -40 && celsius < 50 && humidity >= 0 && humidity <= 100, 'the figures are of this planet')
-  // Both temperatures are computed from one figure and rounded to a tenth.
+  // Both temperatures are computed from the same figure and rounded to a tenth, so they may differ by less than 0.2.
   expect(Math.abs((celsius * 9) / 5 + 32 - fahrenheit) < 0.2, `${celsius} °C are ${fahrenheit} °F`)
   return `${location.city}, ${location.country}: ${celsius} °C, ${fahrenheit} °F, humidity ${humidity} %, ${description}`
 }

@@ -5,7 +5,7 @@ import { type Air, fahrenheitOf, type ForecastStep, tenths, type WeatherReport }
 import { daysMax, hoursMax, type WeatherOrder } from './weatherParameters.ts'
 
 const temperature = z.object({ celsius: z.number(), fahrenheit: z.number() })
-/** A figure is absent if the provider does not report it. */
+/** Optional figures. A figure is absent if the provider does not report it. */
 const air = z.object({
   windSpeed: z.number().optional(),
   windDirection: z.number().optional().meta({ description: 'degrees from which it blows' }),
@@ -62,7 +62,7 @@ export const weatherAnswer = z.object({
 
 export type WeatherData = z.infer<typeof weatherAnswer>
 
-/** Returns exactly the fields of the specification, and further ones that the order requests. */
+/** Builds the sold data: the fields of the specification, and the additional fields that the order requests. */
 export function weatherDataOf(order: WeatherOrder, place: PlaceRecord, report: WeatherReport) {
   const { latitude, longitude, details = false, hours, days, units = 'metric' } = order
   const scale = scales[units]
@@ -127,7 +127,10 @@ function shownTemperature(celsius: number) {
   return { celsius: tenths(celsius), fahrenheit: tenths(fahrenheitOf(celsius)) }
 }
 
-/** Computes the apparent temperature in the shade by Steadman (1994), as the Australian Bureau of Meteorology does. */
+/**
+ * Returns the apparent temperature in the shade, by Steadman (1994), as the Australian Bureau of Meteorology computes
+ * it. Empty if the wind is unknown.
+ */
 function feelsLikeOf({ temperature: { celsius }, humidity, air: { windMetersPerSecond: wind } }: WeatherReport) {
   if (wind === undefined) return {}
   const vapourHpa = (humidity / 100) * 6.105 * Math.exp((17.27 * celsius) / (237.7 + celsius))
@@ -156,7 +159,10 @@ interface Days {
   readonly longitude: number
 }
 
-/** Summarises days that have a step in the evening. The first day has only its remaining hours. */
+/**
+ * Returns a summary of each day. Days without a step in the evening are omitted, because they are incomplete. The first
+ * day has only its remaining hours.
+ */
 function daysOf(steps: readonly ForecastStep[], { days, scale, longitude }: Days) {
   const solarMs = Math.round(longitude / 15) * hourMs
   const byDate = Map.groupBy(steps, ({ timeMs }) => isoTime(timeMs + solarMs).slice(0, 10))

@@ -3,7 +3,8 @@ import { characterCount, oneOf, optionalQueryInteger, queryDecimal, queryFlag, t
 
 const city = text({
   expected: 'a city name: 1 to 100 letters, marks, digits, spaces, apostrophes, dashes and . , ( ) /',
-  // Omit the pattern: readers of JSON Schema disagree about \p{L}, and a form made from it would refuse every city.
+  // Omit the pattern from the schema: readers of JSON Schema disagree about \p{L}, and a form built from such a schema
+  // would refuse every city.
   shown: { minLength: 1, maxLength: 100 },
   test: (value) =>
     /^[\p{L}\p{M}\p{Nd}\p{Zs}\p{Pd}.,'’‘`´′/()]+$/u.test(value) &&

@@ -7,14 +7,14 @@ import { unlessSilent } from '../../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /*
- * Reads answers of `POST /chat/completions`, whole and streamed. Failure messages never quote the server, because some
- * servers quote the key that they received.
+ * Readers for whole and streamed answers of `POST /chat/completions`. Failure messages never quote the server, because
+ * some servers repeat the API key in their errors.
  */
 
-/** The server that answers, as far as the readers need it. */
+/** The name of the answering server, for failure messages, and the requested model. */
 export interface AnsweringServer {
   readonly label: string
-  /** The model that was requested. */
+  /** The requested model, used if the answer does not contain a model name. */
   readonly model: string
 }
 
@@ -22,8 +22,8 @@ const count = z.int().min(0).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
 const model = z.string().min(1).max(200).optional().catch(undefined)
 /**
- * A text, or parts whose texts form the reply. Servers put the reasoning of a model into parts of another type
- * (Mistral: `thinking`), or into other fields (`reasoning_content`, `reasoning`). The schemas here omit both.
+ * A text, or a list of parts whose texts form the reply. Servers send a model's reasoning in parts of another type
+ * (Mistral: `thinking`) or in other fields (`reasoning_content`, `reasoning`). These schemas ignore the reasoning.
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const written = { content, refusal: z.string().nullish() }
@@ -34,7 +34,7 @@ const completion = z.object({
   choices: z.array(z.object({ ...inChoice, message: z.object(written) })).min(1),
 })
 
-// Reasons that mark a complete answer. Some servers omit the reason.
+// Finish reasons of a complete answer. `unknown` stands for a missing reason, which some servers omit.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
 /** Reads a complete reply. Throws `UpstreamFailure` for any other answer. A refusal by the model is `not_covered`. */
@@ -47,7 +47,7 @@ export function readCompletion(
   const [choice] = parsed.data?.choices ?? []
   if (!parsed.success || choice === undefined)
     throw new UpstreamFailure('bad_payload', `${label} sent something other than a chat completion`)
-  // OpenRouter reports failures of the servers behind it with status 200.
+  // OpenRouter reports failures of its upstream servers with status 200.
   if ((parsed.data.error ?? choice.error ?? undefined) !== undefined)
     throw new UpstreamFailure('upstream', `${label} answered with an error under HTTP 200`)
   const { refusal } = choice.message
@@ -71,18 +71,19 @@ function isJsonObject(text: string): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-// Only the fields of `written` are sold. Others, such as `reasoning_content`, only show that the model is working.
+// Only the fields of `written` are sold. Other fields, such as `reasoning_content`, only prove that the model is still
+// working.
 const delta = z.looseObject(written).nullish()
 const chunk = z.object({ ...inAnswer, choices: z.array(z.object({ ...inChoice, delta })).default([]) })
 
 type Chunk = z.infer<typeof chunk>
 
-/** Limits of the time without progress of the server. */
+/** Limits of the time in which a server makes no progress. */
 export interface SilenceLimits {
   readonly clock: Clock
-  /** Limit before the first text: some models reason first and send nothing. */
+  /** Limit before the first text. It is separate because some models reason first and send nothing meanwhile. */
   readonly timeoutMs: number
-  /** Limit after the first text. */
+  /** Limit between texts, after the first one. */
   readonly silentMsMax: number
 }
 
@@ -95,7 +96,7 @@ export async function* readStream(
   { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
 ): AsyncGenerator<string, ChatEnd, void> {
   const { label } = server
-  // Join a surrogate pair that the server splits, and replace lone halves.
+  // The decoder joins a surrogate pair that the server splits between chunks, and replaces a lone half.
   const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
   const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
   let held = ''
@@ -113,7 +114,7 @@ export async function* readStream(
     end.finishReason ??= choice?.finish_reason ?? undefined
     isRefused ||= (choice?.delta?.refusal ?? '') !== ''
     held += decoder.decode(Buffer.from(textOf(choice?.delta?.content), 'utf16le'), { stream: true })
-    // White space alone does not start a reply: until the first text, another server can be tried.
+    // Ignore leading white space. Until the first visible text, another server can still be tried.
     hasText ||= held.trim() !== ''
     if (!hasText || held === '') continue
     yield held
@@ -130,12 +131,15 @@ export async function* readStream(
   return { ...end, finishReason }
 }
 
-/** Yields the chunks of a chat, then `done`. Some servers leave the connection open after `done`. */
+/** Yields the chunks of a chat, then `done`. Some servers leave the connection open after `[DONE]`. */
 async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk | 'done'> {
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }
 
-/** True if the model wrote text or parts, in a field of any name. Some servers send empty chunks before any text. */
+/**
+ * True if the model wrote something, in a field of any name. Empty chunks do not count, because some servers send them
+ * before any text.
+ */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true
   const fields = read.choices.flatMap((choice) => Object.entries(choice.delta ?? {}))

@@ -3,27 +3,27 @@ export interface ChatTurn {
   /** Undefined: the first model of each server. */
   readonly model?: string | undefined
   readonly messages: readonly ChatMessage[]
-  /** Undefined: use the limit of the model. */
+  /** Maximum output tokens. Undefined: use the limit of the model. */
   readonly tokensMax?: number | undefined
   readonly temperature?: number | undefined
   readonly topP?: number | undefined
   readonly stop?: readonly string[] | undefined
   readonly seed?: number | undefined
-  /** The reply must be a JSON object. */
+  /** True: the reply must be a JSON object. */
   readonly isJson?: boolean | undefined
   readonly isStreamed?: boolean | undefined
 }
 
-/** A turn for a language model, in terms of the OpenAI chat protocol. All chat servers use that protocol. */
+/** A turn with all limits set, in terms of the OpenAI chat protocol, which all chat servers use. */
 export interface ChatRequest extends ChatTurn {
-  /** Tokens of output that the price covers. A longer reply is cut. */
+  /** Output tokens that the price covers. A longer reply is cut. */
   readonly tokensMax: number
   /**
-   * The longest text of a reply, for servers that ignore the limit of tokens. Absent: the longest text of `tokensMax`
-   * tokens.
+   * Maximum characters of a reply, for servers that ignore the token limit. Absent: the longest possible text of
+   * `tokensMax` tokens.
    */
   readonly charactersMax?: number
-  /** Present if the caller's budget, and not the model, limits the tokens. */
+  /** Present if the caller's budget limits the tokens, instead of the model's limit. */
   readonly stoppedBy?: 'limit'
 }
 
@@ -32,20 +32,23 @@ export interface ChatMessage {
   readonly content: string
 }
 
-/** Token counts as the server reports them; null if it does not. */
+/** Token counts that the server reported. Null: not reported. */
 export interface ChatUsage {
   readonly promptTokens: number | null
   readonly completionTokens: number | null
   readonly totalTokens: number | null
 }
 
-/** Facts that the server of a model reports with the text of a reply or after it. */
+/** Facts that the server reports with the text of a reply or after the text. */
 export interface ChatEnd {
   readonly model: string
   readonly finishReason: string
-  /** Null if the server does not report it. Our own count would look like the server's. */
+  /**
+   * Counts are null if the server does not report them. They are never estimated here, because a caller could not tell
+   * an estimate from the server's count.
+   */
   readonly usage: ChatUsage
-  /** Present if the reply was cut where the caller's budget ended. */
+  /** Present if the reply was cut because the caller's budget was used up. */
   readonly stoppedBy?: 'limit'
 }
 
@@ -55,19 +58,22 @@ export interface ChatReply extends ChatEnd {
 
 export interface RequestForm {
   readonly model: string
-  /** OpenAI's reasoning models accept only the new name of the limit. Most other servers accept only the old one. */
+  /**
+   * Name of the token limit. OpenAI's reasoning models accept only the new name `max_completion_tokens`. Most other
+   * servers accept only `max_tokens`.
+   */
   readonly limitName: 'max_tokens' | 'max_completion_tokens'
   readonly isStreamed: boolean
 }
 
-/** Returns the body of `POST /chat/completions`. Fields that the caller omitted are omitted. */
+/** Returns the body of `POST /chat/completions`. Fields that the caller omitted are absent. */
 export function requestBody(request: ChatRequest, { model, limitName, isStreamed }: RequestForm): string {
   const { messages, tokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({
     model: request.model ?? model,
     messages,
     [limitName]: tokensMax,
-    // Undefined fields are omitted from JSON.
+    // `JSON.stringify` omits undefined fields.
     temperature,
     top_p: topP,
     stop,

@@ -9,43 +9,44 @@ import { createUpstream, type Upstream, type UpstreamDeps } from '../../../outbo
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { findUrlProblem } from '../../../outbound/urlGuard.ts'
 
-/** One server of the OpenAI chat protocol: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio. */
+/** A server with the OpenAI chat protocol: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM or LM Studio. */
 export interface ChatServer {
-  /** A unique label. The server "ai-1" is tried first. */
+  /** A unique label, such as `ai-1` for the server that is tried first. */
   readonly label: string
-  /** The `source` in `meta`: the host name if it is public. */
+  /** The `source` in `meta`: the host name if the host is public, otherwise `self-hosted`. */
   readonly name: string
   /** The models that the operator offers. The first one is the default. */
   readonly models: readonly string[]
-  /** Undefined if the server is available now; otherwise the reason. */
+  /** Returns the reason why the server cannot be used now. Undefined: the server is available. */
   whyResting(): string | undefined
   /** Requests the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
   probe(): Promise<void>
   /**
-   * Requests a reply. Throws only `UpstreamFailure`, without the server's text: some servers quote the key that they
-   * received.
+   * Requests a reply. Throws only `UpstreamFailure`, whose message never contains the server's text, because some
+   * servers repeat the API key in their errors.
    */
   ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
-  /** Yields the texts of a reply while the model writes it. Throws as `ask` does, also if the server breaks off. */
+  /** Yields the texts of a reply while the model writes them. Throws like `ask`, and also if the server breaks off. */
   stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<string, ChatEnd, void>
 }
 
 export interface ChatServerOptions {
-  /** Label for metrics and logs, which may name hosts of the operator's network. */
+  /** Label for metrics and logs, which may contain host names of the operator's network. */
   readonly label: string
   readonly baseUrl: string
   readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
   readonly timeoutMs: number
-  /** The longest pause within a streamed reply. */
+  /** Maximum pause within a streamed reply. */
   readonly silentMsMax: number
 }
 
 const pauseMinMs = 1_000
 const pauseMs = 5_000
-// Pause 30 s after a refusal: requests fail until the operator changes the key, the credits or the model.
+// After a refusal, pause for 30 s: requests fail until the operator changes the key, the credits or the model.
 const refusedRestMs = 30_000
-// Enough for the longest configurable output: 32,768 tokens have some 150 kB, and an escape can need six bytes for one.
+// Enough for the longest configurable output. 32,768 tokens have about 150 kB, and a JSON escape can need six bytes for
+// one byte of text.
 const answerBytesMax = 1024 * 1024
 
 interface ChatServerState {
@@ -55,7 +56,7 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
-/** Opens a server with the chat API of OpenAI. Its error bodies are read but never quoted. */
+/** Opens a server with OpenAI's chat API. Error bodies are read to classify the failure but are never quoted. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {
@@ -64,7 +65,7 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
     timeoutMs,
     bytesMax: answerBytesMax,
-    // Do not retry: a second answer would cost twice.
+    // Do not retry: the server would charge a second time.
     triesMax: 1,
     readsFailures: true,
     pauseMinMs,
@@ -81,7 +82,10 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   }
 }
 
-/** Hides the names of hosts inside the operator's network from callers. */
+/**
+ * Returns the host name, or `self-hosted` for a private host, so that callers do not see names of the operator's
+ * network.
+ */
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
@@ -92,7 +96,8 @@ const probeMs = 4_000
 async function probe(state: ChatServerState): Promise<void> {
   const signal = AbortSignal.timeout(probeMs)
   await state.upstream.ask({ path: '/models', signal }, (reply) => {
-    // Accept a JSON error from servers without a list of models. A web page means a wrong address or a login.
+    // Some servers have no list of models. Accept a 404 or 405 with a JSON body from them. A web page means a wrong
+    // address or a login page.
     const hasNoList = reply.status === 404 || reply.status === 405
     if (!hasNoList && !(reply.status >= 200 && reply.status <= 299)) throw statusFailure(state, reply)
     if (parseJson(reply.text) === undefined)
@@ -141,7 +146,10 @@ function answering({ options: { label, models } }: ChatServerState, request: Cha
   return { label, model: request.model ?? models[0] }
 }
 
-/** Handles a refusal. A request is repeated once, with the other name of the limit; a second refusal is a failure. */
+/**
+ * Handles a refusal. If the server refused the name of the token limit, the caller repeats the request with the other
+ * name. Throws for any other refusal.
+ */
 function refuse(
   state: ChatServerState,
   request: ChatRequest,
@@ -154,12 +162,12 @@ function refuse(
   return 'other limit name'
 }
 
-// OpenRouter's error for a message that the moderation of a model has flagged.
+// OpenRouter's error for a message that a model's moderation has flagged.
 const moderation = z.object({ error: z.object({ metadata: z.object({ reasons: z.array(z.unknown()) }) }) })
 
 /**
- * True if the refusal concerns only this request: a flagged message, or a further model that the server lacks. The
- * server does not rest after such a refusal. Otherwise one caller could stop it for all others.
+ * True if the refusal concerns only this request: a flagged message, or an additional model that the server lacks. The
+ * server then stays in use for other requests. Otherwise one caller could block the server for all callers.
  */
 function refusesThisRequest({ options: { models } }: ChatServerState, { model }: ChatRequest, reply: Reply): boolean {
   if (reply.status === 404) return model !== undefined && model !== models[0]
@@ -180,7 +188,7 @@ function statusFailure({ options: { label }, clock }: ChatServerState, { status,
   }
   if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: refusedRestMs })
   if (status === 408 || status === 504) return new UpstreamFailure('timeout', said)
-  // The message is too long for the model, or the model rejects it.
+  // The message is too long for the model, or the model rejects the message.
   if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
   return new UpstreamFailure(status < 500 ? 'bad_payload' : 'upstream', said)
 }

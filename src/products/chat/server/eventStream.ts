@@ -1,9 +1,9 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
-// A chunk of a chat has some hundred bytes, but a server may send a whole answer as one event.
+// A chunk of a chat has a few hundred bytes, but a server may send a whole answer as one event.
 const eventCharactersMax = 1024 * 1024
 
-/** Yields the `data` of each event of an event stream (WHATWG HTML, 9.2). Other fields are ignored. */
+/** Yields the `data` of each event of an event stream (WHATWG HTML, 9.2). Other event fields are ignored. */
 export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -21,7 +21,7 @@ export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerato
     if (size + rest.length > eventCharactersMax)
       throw new UpstreamFailure('bad_payload', `an event is longer than ${eventCharactersMax} characters`)
   }
-  // Accept a last event without the empty line after it, which some servers omit.
+  // Accept a last event without the empty line that ends an event, because some servers omit the line.
   if (rest.startsWith('data:')) data.push(rest.slice('data:'.length).trim())
   if (data.length > 0) yield data.join('\n')
 }

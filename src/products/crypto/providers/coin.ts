@@ -1,16 +1,16 @@
 import coinIds from './coinIds.json' with { type: 'json' }
 
-/** A listed coin. Its symbol identifies it, even if other coins share that symbol. */
+/** A listed coin. The symbol identifies this coin, even if unlisted coins share the symbol. */
 export interface Coin {
-  /** Symbol that providers use: `BTC`, also if `XBT` is requested. */
+  /** The symbol that providers use: `BTC`, even if the caller requested `XBT`. */
   readonly symbol: string
   readonly coingecko: string
   readonly coinpaprika?: string | undefined
-  /** Kraken's pair with the dollar, if any. It confirms the price and the history of the coin. */
+  /** Kraken's dollar pair of the coin. Kraken's price and history confirm those of the coin. Absent: Kraken is not used. */
   readonly kraken?: string | undefined
 }
 
-/** Other symbols of a coin, including those from before a one-to-one renaming. */
+/** Other symbols of a coin, including former symbols from before a one-to-one renaming. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['XBT', 'BTC'],
   ['XDG', 'DOGE'],
@@ -18,19 +18,19 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['RNDR', 'RENDER'],
 ])
 
-// Use a map instead of the object itself, because callers may request the symbol `toString`.
+// Use a map, because a caller may request the symbol `toString`, which every plain object has as a member.
 const coins: ReadonlyMap<string, Coin> = new Map(
   Object.entries(coinIds).map(([symbol, ids]): [string, Coin] => [symbol, { symbol, ...ids }]),
 )
 
 const coinsById = new Map([...coins.values()].map((coin) => [coin.coingecko, coin]))
 
-/** Returns the listed coin with this CoinGecko id. */
+/** Returns the listed coin with this CoinGecko id. Undefined: the coin is not listed. */
 export function coinOfId(id: string): Coin | undefined {
   return coinsById.get(id)
 }
 
-/** Returns the listed coin with this symbol. Undefined: rank and volume decide which coin is meant. */
+/** Returns the listed coin with this symbol. Undefined: not listed, so rank and volume decide which coin is meant. */
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }

@@ -9,11 +9,11 @@ import { ofUpstream } from '../../../outbound/publicUpstream.ts'
 import { readJson } from '../../../outbound/upstreamReply.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
-// Request the 50 likeliest coins of a symbol, at 900 bytes each.
+// Maximum of coins to request for one symbol. The entry of a coin has about 900 bytes.
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()
-// A figure that only serves as a check. Unreadable values are ignored.
+// A figure that is only used for checks. Ignore unreadable values.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const market = z.object({
   id: z.string().regex(/^[^\s<>&"']{1,200}$/),
@@ -33,7 +33,7 @@ const market = z.object({
 const markets = z.array(z.unknown()).max(250)
 type CoinMarket = z.infer<typeof market>
 
-/** Prices of coins by symbol or id, in US dollars. Several coins can share a symbol. */
+/** Opens CoinGecko's prices of coins by symbol or id, in US dollars. Several coins can share a symbol. */
 export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
   return {
     ...ofUpstream(upstream),
@@ -43,7 +43,7 @@ export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoi
           path: '/coins/markets',
           query: {
             vs_currency: 'usd',
-            // Request all coins of the symbol, because we choose among them and report the alternatives.
+            // Request every coin of the symbol, because we choose one and report the others as alternatives.
             ...(query.id === undefined ? { symbols: symbolOf(query), include_tokens: 'all' } : { ids: query.id }),
             per_page: String(candidatesMax),
           },
@@ -68,11 +68,11 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
   )
-  // Refuse the answer if an unreadable item may be the requested coin, or one that ranks higher.
+  // Refuse the answer if an unreadable item may be the requested coin, or a coin with a higher rank.
   if (readable.length < items.length && (meant === undefined || chosen === undefined))
     throw new UpstreamFailure('bad_payload', 'a coin that cannot be read')
   if (chosen === undefined) {
-    // A listed coin exists, so an answer without it is incomplete. The coin must not be cached as missing.
+    // A listed coin exists, so an answer without this coin is incomplete. `not_found` would cache the coin as missing.
     const kind = query.coin === undefined ? 'not_found' : 'incomplete'
     throw new UpstreamFailure(kind, `none of ${candidates.length} coins is the one that is meant`)
   }

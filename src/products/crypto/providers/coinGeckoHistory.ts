@@ -14,18 +14,18 @@ import { readJson } from '../../../outbound/upstreamReply.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** Spans of history. The provider derives the length of a bar from the span. */
+/** Days to request for each range. CoinGecko derives the length of a bar from the number of days. */
 const spans: Readonly<Record<HistoryRange, { readonly days: string; readonly intervalMs: number }>> = {
   '1d': { days: '1', intervalMs: 30 * minute },
   '7d': { days: '7', intervalMs: 240 * minute },
   '30d': { days: '30', intervalMs: 240 * minute },
 }
-// The provider renews the history every 15 minutes, and adds a bar when it has ended.
+// CoinGecko updates the history every 15 minutes, and adds a bar only after the bar has ended.
 const renewedMs = 30 * minute
 
 const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()])).max(250)
 
-/** Provides bars in dollars, without volume. The provider dates a bar by its end. */
+/** Opens CoinGecko's histories, in dollars and without volume. CoinGecko dates a bar by its end. */
 export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

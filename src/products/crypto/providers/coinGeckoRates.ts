@@ -5,12 +5,15 @@ import { refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import { ratesObservation, type RatesProvider } from './exchangeRate.ts'
 import { readJson } from '../../../outbound/upstreamReply.ts'
 
-/** The price of one bitcoin in each currency. */
+/** CoinGecko's answer: the price of one bitcoin in each currency. */
 const answer = z.object({
   rates: z.record(z.string(), z.object({ value: z.number(), type: z.string() }).nullable().catch(null)),
 })
 
-/** Derives exchange rates from the prices of bitcoin. The answer has no time; the provider renews it every five minutes. */
+/**
+ * Derives exchange rates from the prices of bitcoin. The answer has no timestamp. CoinGecko updates the rates every
+ * five minutes.
+ */
 export function createCoinGeckoRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'coingecko',

@@ -7,7 +7,8 @@ import { errorIn, refuseStatus } from '../../../outbound/upstreamReply.ts'
 import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import type { ProviderDeps } from '../../../sourcing/provider.ts'
 
-// Limit without a key: 5 a minute per address. With a free key: 30 in older documents, 100 in newer ones.
+// CoinGecko's limit without a key is 5 requests a minute per address. With a free key, older documents state 30 a
+// minute and newer ones 100.
 const pacePublic = { requests: 5, perSeconds: 60 }
 const paceWithKey = { requests: 30, perSeconds: 60 }
 const publicBase = 'https://api.coingecko.com/api/v3'
@@ -36,7 +37,7 @@ const errorBody = z
   .transform(({ status }) => status.error_code)
 const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
 
-/** Throws for an error in the body: rate limits are also reported with status 200. */
+/** Throws for an error in the body, because CoinGecko also reports rate limits with status 200. */
 export function refuseCoinGeckoError(reply: Reply): void {
   const code = errorIn(reply, errorBody)
   if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')

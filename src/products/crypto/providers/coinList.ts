@@ -6,17 +6,21 @@ import { listedCoins } from './coin.ts'
 import { coinGeckoOptions, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
 
-/** The list of CoinGecko's coins, read in the background. A coin outside it is refused before payment. */
+/**
+ * CoinGecko's list of all coins, read in the background. An order for a coin outside the list is refused before
+ * payment.
+ */
 export interface CoinList {
-  /** Returns false only if a recent list lacks the coin. Starts to read a new list if the current one is old. */
+  /** Returns false only if a recent list lacks the coin. Starts a background read if the current list is old. */
   mayHave(query: CryptoQuery): boolean
 }
 
-// 17,000 coins, some 90 bytes each.
+// The list has 17,000 coins of about 90 bytes each, which is 1.5 MB.
 const bytesMax = 8 * 1024 * 1024
 const timeoutMs = 20_000
 const hour = 60 * 60 * 1000
-// A new coin is ranked some days after it is listed. It is for sale only then, so six hours are soon enough.
+// Reading the list every six hours is often enough: a coin is sold only once it has a rank, some days after it is
+// listed.
 const renewMs = 6 * hour
 const validMs = 24 * hour
 const retryMs = hour / 6
@@ -27,7 +31,10 @@ interface Names {
   readonly readAtMs: number
 }
 
-/** Reads the list at once, unless probes are off: then only requests of callers are sent. */
+/**
+ * Reads the list immediately. If probes are off, the list is never read, because then only requests for callers may be
+ * sent.
+ */
 export function openCoinList(deps: ProviderDeps): CoinList {
   const { clock, isProbed } = deps
   const upstream = openUpstreamOf(deps, 'COINGECKO', {
@@ -51,7 +58,8 @@ export function openCoinList(deps: ProviderDeps): CoinList {
         names = { ...found, readAtMs: nowMs }
         nextAtMs = nowMs + renewMs
       },
-      // Ignore the failure here: the upstream has logged and counted it. The last list stays until it is too old.
+      // Ignore the failure here, because the upstream has logged and counted it. The previous list stays in use until
+      // it is 24 hours old.
       () => undefined,
     )
   }
@@ -66,8 +74,8 @@ export function openCoinList(deps: ProviderDeps): CoinList {
 }
 
 /**
- * Reads the list. Throws if it lacks half of the listed coins: it would wrongly deny other coins too. Local mode's
- * samples have few coins.
+ * Reads the list. Throws if the list lacks more than half of our listed coins, because it would then wrongly deny other
+ * coins too. The samples of local mode have few coins, so one listed coin is enough there.
  */
 function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
   const [symbols, ids] = [new Set<string>(), new Set<string>()]

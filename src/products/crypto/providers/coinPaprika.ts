@@ -12,7 +12,7 @@ const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
 
 const nullableNumber = z.number().nullish()
-// A figure that only serves as a check. Unreadable values are ignored.
+// A figure that is only used for checks. Ignore unreadable values.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const ticker = z.object({
   id: z.string().regex(/^[a-z0-9._-]{1,200}$/),
@@ -33,8 +33,8 @@ const ticker = z.object({
 })
 
 /**
- * Serves only coins whose id is in our list. A search by symbol can find another coin than CoinGecko's, because
- * hundreds of tokens share some symbols.
+ * Opens CoinPaprika's prices, for coins whose CoinPaprika id is in our list. A search by symbol could find a different
+ * coin than CoinGecko, because hundreds of tokens share some symbols.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey
@@ -65,7 +65,7 @@ function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoP
   const found = readJson(reply, ticker)
   const { id, name, symbol, last_updated: updatedAt, quotes } = found
   if (id !== coin.coinpaprika) throw new UpstreamFailure('bad_payload', 'another id was answered')
-  // Refuse an id that was reassigned to another coin: that coin must not be sold under this name.
+  // Refuse an id that CoinPaprika has reassigned to another coin, because that coin must not be sold under this symbol.
   if (symbol.toUpperCase() !== coin.symbol)
     throw new UpstreamFailure('not_covered', 'the id of our list stands for another symbol')
   const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = quotes.USD
@@ -89,10 +89,10 @@ const errorBody = z.object({ error: z.string() })
 
 function refuseError(reply: Reply): void {
   const { status } = reply
-  // CoinPaprika's 402 means a used quota, and its 403 an invalid key.
+  // CoinPaprika answers 402 for a used-up quota, and 403 for an invalid key.
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
-  // CoinPaprika's own "id not found" has a JSON body, unlike the 404 page of a wrong host. The coin exists, because our
-  // list has it.
+  // CoinPaprika's "id not found" has a JSON body, unlike the 404 page of a wrong host. Report `not_covered`: the coin
+  // exists, because our list contains it.
   if (status === 404 && errorIn(reply, errorBody) !== undefined)
     throw new UpstreamFailure('not_covered', 'the id of our list is gone')
   refuseStatus(reply, 'bad_payload')

@@ -7,12 +7,15 @@ import type { Observation, Provider } from '../../../sourcing/provider.ts'
 export const historyRanges = ['1d', '7d', '30d'] as const
 export type HistoryRange = (typeof historyRanges)[number]
 
-/** A coin and a range. The history is requested after the price is known. */
+/** A coin and a range. The history is requested after the price is known, and is checked against that price. */
 export interface CryptoHistoryQuery extends CryptoQuery {
   readonly range: HistoryRange
-  /** CoinGecko's id of the coin whose price was sold. Undefined before the purchase for coins outside our list. */
+  /** CoinGecko's id of the coin whose price was sold. For a coin outside our list, undefined until the price is sold. */
   readonly coinGeckoId: string | undefined
-  /** The price on which sources agree, in US dollars. The history must end near it. Undefined for a probe. */
+  /**
+   * The price on which the sources agree, in US dollars. The history must end near this price. Undefined for a probe,
+   * which skips the check.
+   */
   readonly price: number | undefined
 }
 
@@ -21,23 +24,26 @@ export type CryptoHistoryProvider = Provider<CryptoHistoryQuery, PriceHistory>
 const hour = 60 * 60_000
 const day = 24 * hour
 
-/** Bars are one hour long up to a week, and one day long up to a month. */
+/** Kraken's bars: one hour long for ranges up to a week, one day long for a month. */
 export const cryptoRanges: Readonly<Record<HistoryRange, { readonly intervalMs: number; readonly spanMs: number }>> = {
   '1d': { intervalMs: hour, spanMs: day },
   '7d': { intervalMs: hour, spanMs: 7 * day },
   '30d': { intervalMs: day, spanMs: 30 * day },
 }
 
-// Length of the bars that are compared. CoinGecko's longer bars have four hours.
+// Length of the cells in which two histories are compared. CoinGecko's longer bars cover four hours.
 const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 * hour, '30d': day }
 
 /**
- * Largest distance in per cent of the last close from the agreed price. It is smaller for a bar that still runs than
- * for a bar that ended up to hours ago.
+ * Maximum distance of the last close from the agreed price, in per cent. A bar that is still running must be closer
+ * than a bar that ended hours ago.
  */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
-/** Checks the bars and makes them comparable. Throws `UpstreamFailure` for bars that break the rule. */
+/**
+ * Checks the bars, and puts them on a common grid so that histories can be compared. Throws `UpstreamFailure` for bars
+ * that break the rule.
+ */
 export function cryptoHistoryObservation(
   bars: readonly Bar[],
   { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,
@@ -50,7 +56,7 @@ export function cryptoHistoryObservation(
   }
 }
 
-/** Builds the history of an exchange, whose last bar has not ended. */
+/** Builds the history of an exchange. The last bar of an exchange is still running. */
 export function exchangeHistory(
   bars: readonly Bar[],
   { range, price }: CryptoHistoryQuery,

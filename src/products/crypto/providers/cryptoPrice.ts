@@ -5,17 +5,17 @@ import { signedPercent } from '../../../sourcing/signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
 
-/** A coin, named by symbol or by id. */
+/** A coin that was requested by symbol or by id. */
 export interface CryptoQuery {
   /** The requested symbol in capitals, or the requested id. */
   readonly symbol: string
   /** CoinGecko's id. If present, the coin is requested by its id and not by its symbol. */
   readonly id?: string
-  /** Undefined for coins outside our list. */
+  /** The listed coin. Undefined for coins outside our list. */
   readonly coin: Coin | undefined
 }
 
-/** Price figures in US dollars. */
+/** The sold figures, in US dollars. */
 export type CryptoPrice = {
   readonly symbol: string
   readonly price: number
@@ -27,9 +27,9 @@ export type CryptoPrice = {
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
 /**
- * Venues usually differ by less than one per cent. CoinGecko is one to two minutes late, and CoinPaprika up to ten.
- * Providers count volumes and capitalisations differently, so their tolerances only reveal another unit or another
- * coin.
+ * Tolerances between providers. Venues usually differ by less than one per cent, but CoinGecko is one to two minutes
+ * late, and CoinPaprika up to ten. Providers define volume and capitalisation differently, so the wide tolerances for
+ * these two only detect a wrong unit or a wrong coin.
  */
 export const cryptoAgreement: AgreementRule = {
   main: 'price',
@@ -39,7 +39,7 @@ export const cryptoAgreement: AgreementRule = {
     volume24h: { factor: 10 },
     marketCap: { factor: 1.5 },
   },
-  // Allow for two differences: the last known value may come from the other provider, and the market moves.
+  // Allow two differences: the last known value may come from the other provider, and the market may have moved.
   jumps: {
     price: { percent: 12 },
     change24h: { points: 25 },
@@ -49,13 +49,13 @@ export const cryptoAgreement: AgreementRule = {
   move: 'change24h',
 }
 
-/** Null or undefined if a provider does not report the figure. */
+/** A figure from a provider. Null or undefined: the provider does not report it. */
 type Reported<T> = T | null | undefined
 
-/** The fields of a provider's answer. */
+/** The fields of a provider's answer, before they are checked. */
 export interface CryptoFigures {
   readonly id: string
-  /** The symbol in capitals, needed for a coin that was requested by its id. */
+  /** The symbol in capitals. It is sold if the coin was requested by id. */
   readonly symbol: string
   readonly name: string
   readonly rank: Reported<number>
@@ -63,24 +63,27 @@ export interface CryptoFigures {
   readonly changePercent: Reported<number>
   readonly volume: Reported<number>
   readonly marketCap: Reported<number>
-  /** The number of coins from which the market capitalisation is computed. */
+  /** Number of coins in circulation, from which the provider computes the market capitalisation. */
   readonly supply?: Reported<number>
-  /** The largest number of coins that can exist. */
+  /** Maximum number of coins that can exist. */
   readonly supplyMax?: Reported<number>
   readonly high?: Reported<number>
   readonly low?: Reported<number>
-  /** The change within 24 hours, in dollars. */
+  /** Change of the price within 24 hours, in US dollars. */
   readonly changeAmount?: Reported<number>
-  /** ISO 8601 time with a zone. */
+  /** Time of the figures, in ISO 8601 with a zone. */
   readonly updatedAt: Reported<string>
-  /** Other coins with the same symbol, as ids of the provider. */
+  /** The provider's ids of other coins with the same symbol. */
   readonly others: readonly string[]
 }
 
-// Show the likeliest alternatives only, because hundreds of tokens share some symbols.
+// Show at most ten alternatives, because hundreds of tokens share some symbols.
 const alternativesMax = 10
 
-/** Builds an observation. Every sold field is required: a missing market capitalisation or change is not sold as zero. */
+/**
+ * Checks the figures and builds an observation. Throws if a sold field is missing, so that a missing change or
+ * capitalisation is never sold as zero.
+ */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, others, changePercent, updatedAt } = figures
   const name = plainName(figures.name) || id
@@ -125,7 +128,7 @@ function plainName(text: string): string {
   return isPlain && said.isWellFormed() ? said : ''
 }
 
-/** Figures sold on request. A figure is absent if the provider does not report it. */
+/** Returns the details that are sold on request. A detail is absent if the provider does not report it. */
 function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   return {
     id,
@@ -138,13 +141,13 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   }
 }
 
-// Bounds for defects. No coin costs a thousandth of the first bound. All coins together are worth at most a tenth of
-// the second.
+// Bounds that detect defective answers. Every coin costs less than a thousandth of `priceMax`. All coins together are
+// worth at most a tenth of `marketCapMax`.
 const priceMax = 1e8
 const marketCapMax = 1e14
-// Tolerate a difference, because price, capitalisation and supply come from different moments.
+// Tolerate a difference of 20 %, because price, capitalisation and supply are from different moments.
 const contradictionMin = 0.2
-// Tolerate a difference, because the range of the day may be some minutes older than the price.
+// Tolerate a difference of 5 %, because the day's range may be some minutes older than the price.
 const rangeSlack = 0.05
 const changePointsMax = 2
 
@@ -154,7 +157,7 @@ interface Sold extends CryptoFigures {
   readonly changePercent: number
 }
 
-/** Throws if the figures of an answer contradict each other, because one of them is then corrupted. */
+/** Throws if the figures of an answer contradict each other, because at least one of them is then wrong. */
 function refuseContradiction(sold: Sold): void {
   const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
   const refuse = (why: string) => new UpstreamFailure('incomplete', why)
@@ -175,7 +178,7 @@ export interface RankedCoin {
   readonly volume: number | null | undefined
 }
 
-/** Orders coins by rank of market capitalisation, then by volume. Unranked coins come last. */
+/** Compares coins for sorting: by rank of market capitalisation, then by volume. Unranked coins come last. */
 export function byRank(a: RankedCoin, b: RankedCoin): number {
   const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)

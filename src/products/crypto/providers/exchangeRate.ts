@@ -4,15 +4,15 @@ import type { Tolerance } from '../../../sourcing/agreement/figures.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Observation, Provider } from '../../../sourcing/provider.ts'
 
-/** The currencies for which both sources have rates. */
+/** Currencies for which both CoinGecko and Kraken have rates. */
 export const otherCurrencies = ['EUR', 'GBP', 'JPY', 'CAD', 'CHF', 'AUD'] as const
 export type OtherCurrency = (typeof otherCurrencies)[number]
 
 const exchangeRates = z.record(z.enum(otherCurrencies), z.number().positive())
-/** Units of each currency for one US dollar. */
+/** Units of each currency per US dollar, such as `EUR: 0.86`. */
 export type ExchangeRates = z.infer<typeof exchangeRates>
 
-/** An empty query, because one answer has all rates. */
+/** An empty query, because every answer contains all rates. */
 export type RatesQuery = Readonly<Record<string, never>>
 
 export type RatesProvider = Provider<RatesQuery, ExchangeRates>
@@ -21,14 +21,17 @@ function ofEach(tolerance: Tolerance) {
   return Object.fromEntries(otherCurrencies.map((currency) => [currency, tolerance]))
 }
 
-/** CoinGecko derives its rates from prices of bitcoin, which differ between venues by tenths of a per cent. */
+/** CoinGecko derives its rates from bitcoin prices, which differ between venues by tenths of a per cent. */
 export const ratesAgreement: AgreementRule = {
   main: 'EUR',
   tolerances: ofEach({ percent: 1 }),
   jumps: ofEach({ percent: 3 }),
 }
 
-/** Builds an observation. A missing currency fails the whole answer, because the sources are compared in all currencies. */
+/**
+ * Checks the rates and builds an observation. A single missing currency fails the whole answer, because the sources are
+ * compared in all currencies.
+ */
 export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,

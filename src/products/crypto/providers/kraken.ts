@@ -7,20 +7,20 @@ import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 export const krakenBase = 'https://api.kraken.com'
-// Documented limit: about one request a second.
+// Kraken documents a limit of about one request a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
-// Wait one second at most, so that the check does not delay the caller. A slower exchange is ignored.
+// Wait at most one second, so that the check does not delay the caller. A slower answer is ignored.
 const timeoutMs = 1_000
 
 const answer = z.object({
   error: z.array(z.string()),
-  // The key in the answer differs from the requested name: XBTUSD becomes XXBTZUSD.
+  // The key in the result differs from the requested name: for XBTUSD it is XXBTZUSD.
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 })
 
 /**
- * Reads the last trade of a pair such as XBTUSD. Kraken's `o` is the open of the UTC day, so there is no 24-hour
- * change.
+ * Opens Kraken as a second source for the price: the last trade of a dollar pair such as XBTUSD. The 24-hour change is
+ * not read, because Kraken's `o` is the open of the UTC day.
  */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   const upstream = openUpstreamOf(deps, 'KRAKEN', {
@@ -39,7 +39,10 @@ export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   }
 }
 
-/** Returns the dollar pair of a coin. Throws `not_covered` without one, which does not count against the exchange. */
+/**
+ * Returns Kraken's dollar pair of a coin. Throws `not_covered` if there is no pair. That kind of failure does not count
+ * against Kraken.
+ */
 export function krakenPairOf(coin: CryptoQuery['coin']): string {
   if (coin?.kraken !== undefined) return coin.kraken
   throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
@@ -57,15 +60,15 @@ function read(reply: Reply, asked: string) {
 }
 
 /**
- * True if both names mean the same pair. Kraken answers XXBTZUSD for XBTUSD: older pairs have a letter before each
- * side.
+ * True if both names mean the same dollar pair. Kraken answers XXBTZUSD for XBTUSD, because older pairs have a letter
+ * before each currency.
  */
 export function isSamePair(answered: string, asked: string): boolean {
   const base = asked.replace(/USD$/, '')
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
-/** Throws for an error in the body: every answer has status 200. */
+/** Throws for an error in the body, because Kraken answers every request with status 200. */
 export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

@@ -9,15 +9,18 @@ import { decimalOf, type ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
-// A separate limit, so that the price check does not wait for these requests.
+// This limit is separate from the limit of the price check, so that the check does not wait for these requests.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
-/** Opens Kraken's exchange rates and histories. These answers are longer than a price check and may take more time. */
+/** Opens Kraken for exchange rates and histories. These answers are longer than a price check, so the timeout is 3 s. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
-/** Kraken's pairs, their names in the answer, and the side of the dollar. */
+/**
+ * Kraken's pair for each currency, the key of the pair in the result, and its base currency. `of: 'it'` means that the
+ * pair states dollars per unit of the currency.
+ */
 const pairs: Readonly<
   Record<OtherCurrency, { readonly pair: string; readonly key: string; readonly of: 'USD' | 'it' }>
 > = {
@@ -38,7 +41,10 @@ const tickers = z.object({
   result: z.record(z.string(), z.object({ a: sides, b: sides })).optional(),
 })
 
-/** Uses the middle of bid and ask, because a thin pair may have no trade for hours. */
+/**
+ * Opens Kraken's exchange rates. The rate is the middle of bid and ask, because a thinly traded pair may have no trade
+ * for hours.
+ */
 export function createKrakenRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'kraken',
@@ -65,7 +71,10 @@ const table = z.object({
   result: z.record(z.string(), z.union([z.array(row).max(1_000), z.number()])).optional(),
 })
 
-/** Provides bars of one hour or one day in dollars. The volume is Kraken's, in coins. The last bar has not ended. */
+/**
+ * Opens Kraken's histories: bars of an hour or a day, in dollars. The volume is only that traded at Kraken, in coins.
+ * The last bar is still running.
+ */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

@@ -4,48 +4,48 @@ import { instantOf } from '../../../sourcing/instant.ts'
 import { cleanDescription, cleanTitle } from './cleanTitle.ts'
 import { storyKeyOf } from './storyWords.ts'
 
-/** One article as it is stored. */
+/** An article in the form in which it is stored. */
 export interface Article {
-  /** Key of the address. All addresses of one article share it. */
+  /** Identifies the article. All variants of its address, such as with `www.`, have the same key. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** Key of the title. All spellings of one title share it. */
+  /** The title in normalized form. All spellings of a title have the same key. */
   readonly titleKey: string
-  /** The significant words of the title. Articles with nearly the same words are about the same story. */
+  /** The significant words of the title. Articles with nearly the same words count as the same story. */
   readonly storyKey: string
   readonly publisher: string
   readonly publishedAtMs: number
   readonly description: string | undefined
-  /** An `https` address of a public host. */
+  /** An `https` address of a public host. Undefined: the article has no usable picture. */
   readonly imageUrl: string | undefined
-  /** ISO 639, such as `en`. */
+  /** Language code of ISO 639, such as `en`. */
   readonly language: string | undefined
-  /** Rank of trust; a lower rank is more trusted. Undefined: use the rank of the provider. */
+  /** Rank of trust. A lower number is more trusted. Absent: use the rank of the provider. */
   readonly rank?: number
 }
 
-/** An article as a provider describes it. */
+/** An article as a provider describes it, before it is cleaned and checked. */
 export interface RawArticle {
   readonly title: string | undefined
   readonly url: string | undefined
   readonly publisher: string | undefined
   readonly publishedAt: string | undefined
-  /** Candidates for the description. The first one with text is used. */
+  /** Candidates for the description, in order of preference. The first one with text is used. */
   readonly descriptions?: readonly (string | undefined)[]
-  /** Candidates for the picture. The first valid address of a picture is used. */
+  /** Addresses of candidate pictures, in order of preference. The first valid address is used. */
   readonly images?: readonly (string | undefined)[]
   readonly language?: string | undefined
 }
 
-// Refuse older articles: they are not news, and would be deleted immediately.
+// Refuse articles older than 7 days, because the housekeeping job would delete them immediately.
 const ageMaxMs = 7 * 24 * 60 * 60 * 1000
-// Tolerate dates up to an hour in the future, because clocks differ.
+// Tolerate dates up to an hour in the future, because the clocks of publishers differ.
 const aheadMaxMs = 60 * 60 * 1000
 
 /**
- * Builds an article. Undefined if a sold field is missing or impossible: such an item is dropped, and missing fields
- * are never guessed.
+ * Builds an article. Undefined if a sold field is missing or impossible. The caller then drops the item, because
+ * missing fields are never guessed.
  */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
@@ -62,7 +62,8 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
     titleKey: titleKeyOf(title),
     storyKey: storyKeyOf(title, publisher),
     publisher,
-    // Limit the time to now: an article with a future date would stay at the top of the list until then.
+    // Replace a future date by the present time, because otherwise the article would stay at the top of the list until
+    // that date.
     publishedAtMs: Math.min(publishedAtMs, nowMs),
     description: descriptionOf(raw.descriptions ?? [], title),
     imageUrl: imageOf(raw.images ?? []),
@@ -70,14 +71,15 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   }
 }
 
-/** Returns the first description with text that does not repeat the title. */
+/** Returns the first description that has text and does not repeat the title. */
 function descriptionOf(descriptions: readonly (string | undefined)[], title: string): string | undefined {
   return descriptions.map((text) => cleanDescription(text ?? '')).find((text) => text !== '' && text !== title)
 }
 
 /**
- * Returns the address of a picture, which is passed on and never fetched. Undefined unless it is an `https` address of
- * a public host: readers load it, so it must not point into their own network or reveal them on the way.
+ * Returns the address of the first usable picture. The service passes the address on and never fetches it. Only `https`
+ * addresses of public hosts are used: a reader's browser loads the picture, and must not be led into the reader's own
+ * network.
  */
 function imageOf(candidates: readonly (string | undefined)[]): string | undefined {
   return candidates
@@ -91,7 +93,7 @@ function languageOf(tag: string | undefined): string | undefined {
   return language?.toLowerCase()
 }
 
-/** The host of an article's address, without `www.`. The address must be valid. */
+/** Returns the host of an article's address, without `www.`. The address must be valid. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^www\./, '')
 }

@@ -2,8 +2,8 @@ import { domainToUnicode } from 'node:url'
 import { findUrlProblem } from '../../../outbound/urlGuard.ts'
 
 /*
- * An article has many addresses, because each feed, newsletter and search engine adds its own tracking parameters.
- * These functions remove the parameters. The rest is the address that is sold, and identifies the article.
+ * Cleaning of article addresses. One article has many addresses, because each feed, newsletter and search engine adds
+ * its own tracking parameters. Without these parameters, the address can be sold and identifies the article.
  */
 
 const urlCharactersMax = 2_048
@@ -14,31 +14,31 @@ const mark =
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
-  // Refuse addresses of private networks: readers cannot open them, or would reach their own devices.
+  // Refuse addresses in private networks. Readers cannot open them, or would reach devices in their own network.
   if (findUrlProblem(url.href) !== undefined || !/[.:]/.test(url.hostname)) return undefined
   if (isDisguised(url.hostname)) return undefined
   url.hash = ''
-  // Remove parameters as text, because URLSearchParams would encode the remaining ones again.
+  // Remove the parameters from the text. `URLSearchParams` would re-encode the remaining ones.
   const remaining = url.search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !mark.test(pair.split('=')[0] ?? ''))
-  // Remove a question mark without parameters after it.
+  // Omit the question mark if no parameter remains.
   url.search = remaining.length === 0 ? '' : `?${remaining.join('&')}`
   return url.href.length > urlCharactersMax ? undefined : url.href
 }
 
 const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
 
-/** True if a name mixes scripts to look like another name. Browsers show such names in ASCII. */
+/** True if a host name mixes scripts to imitate another name. Browsers show such names in ASCII. */
 function isDisguised(hostname: string): boolean {
   const labels = domainToUnicode(hostname).split('.')
   return labels.some((label) => scripts.filter((script) => script.test(label)).length > 1)
 }
 
 /**
- * Returns the key of a clean address. Scheme, `www.`, a trailing slash and the order of parameters do not change the
- * key.
+ * Returns the key of a clean address. The key ignores the scheme, `www.`, a trailing slash and the order of the
+ * parameters.
  */
 export function urlKeyOf(clean: string): string {
   const url = new URL(clean)

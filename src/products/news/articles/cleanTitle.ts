@@ -2,21 +2,22 @@ import { decodeHTMLStrict } from 'entities'
 
 const titleCharactersMax = 300
 const descriptionCharactersMax = 500
-// Read at most this much of a title or description, including markup. Longer texts are whole articles.
+// Maximum length of a title or description with its markup. Only this part of a longer text, such as a whole article,
+// is read.
 const rawCharactersMax = 20_000
-// Elements whose text readers do not see.
+// Elements whose text is invisible to readers, and comments.
 const unseen = /<(script|style|template)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
 const tag = /<\/?[a-z!][^<>]*>/gi
-// Invisible characters that can mislead a reader (direction marks, zero-width spaces, soft hyphens), and the
-// replacement character.
+// Invisible characters that can mislead a reader: direction marks, zero-width spaces and soft hyphens. The replacement
+// character is removed too.
 const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
-/** Returns the plain text of a title that may contain markup, entities, and markup written as entities. */
+/** Returns the plain text of a title. The title may contain markup, entities, and markup that is written as entities. */
 export function cleanTitle(raw: string): string {
   return cleanText(raw, { charactersMax: titleCharactersMax, stripTags: (text) => text.replace(tag, '') })
 }
 
-/** Returns the plain text of a description. A tag ends a word, because the elements are usually paragraphs. */
+/** Returns the plain text of a description. A space replaces each tag, because tags usually separate paragraphs. */
 export function cleanDescription(raw: string): string {
   const stripTags = (text: string) => text.replace(unseen, ' ').replace(tag, ' ')
   return cleanText(raw, { charactersMax: descriptionCharactersMax, stripTags })
@@ -34,14 +35,16 @@ function cleanText(raw: string, { charactersMax, stripTags }: CleanForm): string
     .replace(unwanted, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    // Allow 32 code units for each visible character. A family emoji has 25, and longer sequences are not text.
+    // Allow 32 code units per visible character. The emoji of a family has 25 code units. Longer sequences are not
+    // text.
     .slice(0, charactersMax * 32)
   const characters = [...new Intl.Segmenter('en').segment(line)]
   const cut = characters[charactersMax]
   return cut === undefined ? line : `${line.slice(0, cut.index).trimEnd()}…`
 }
 
-// Removing a tag may leave another one: `<<b>script>`.
+// Repeat the removal, because removing a tag may form a new one: `<<b>script>`. After five passes, all angle brackets
+// are removed.
 const passesMax = 5
 
 function stripRepeatedly(text: string, stripTags: CleanForm['stripTags']): string {

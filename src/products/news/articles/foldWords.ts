@@ -1,9 +1,12 @@
 /*
- * Prepares words for comparison, without case, accents and punctuation. The database does not do this, because its
- * letters depend on its locale. In some locales “quantum” in curly quotes differs from quantum.
+ * Normalizes words for comparison: without case, accents and punctuation. The database is not used for this, because
+ * its rules for letters depend on its locale. In some locales, “quantum” in curly quotes differs from quantum.
  */
 
-/** Returns the words of a text, separated by single spaces; empty if the text has no letters, digits or currency signs. */
+/**
+ * Returns the normalized words of a text, separated by single spaces. Empty if the text has no letters, digits or
+ * currency signs.
+ */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -11,8 +14,8 @@ export function foldWords(text: string): string {
 }
 
 /**
- * Returns the words of a search query. "Phrases", `or` and a leading minus keep their meaning. `covid-19` becomes two
- * words, as in titles.
+ * Returns the normalized words of a search query. Quoted phrases, `or` and a leading minus keep their meaning.
+ * `covid-19` becomes two words, as in titles.
  */
 export function foldSearchQuery(query: string): string {
   return foldMarks(query)
@@ -23,16 +26,16 @@ export function foldSearchQuery(query: string): string {
     .trim()
 }
 
-/** A search query in two parts, in the syntax of a web search. */
+/** The two parts of a search query, both in the syntax of a web search. */
 export interface SearchWords {
   readonly wanted: string
-  /** Words and phrases with a leading minus, joined by `or`; undefined if there are none. */
+  /** Words and phrases that had a leading minus, joined by `or`. Undefined: the query excludes nothing. */
   readonly excluded: string | undefined
 }
 
 const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
 
-/** Separates the excluded words from a folded query. Providers receive only the wanted ones. */
+/** Splits a normalized query into wanted and excluded words. Providers receive only the wanted words. */
 export function readSearchWords(folded: string): SearchWords {
   const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
   return {
@@ -49,7 +52,7 @@ function foldMarks(text: string): string {
     .replace(/\p{Sc}/gu, nameOfCurrency)
 }
 
-// Replace currency signs by words, because headlines use both $ and dollar.
+// Names that replace currency signs, because headlines use both `$` and "dollar".
 const currencies: Readonly<Record<string, string>> = {
   $: 'dollar',
   '€': 'euro',

@@ -1,6 +1,6 @@
 import { foldWords } from './foldWords.ts'
 
-// Words that are common in headlines of any story.
+// Words that are common in headlines of all stories.
 const commonWords: ReadonlySet<string> = new Set(
   'a after all amid an and are as at be been but by can could did do does for from had has have he her his how in into is it its may more new news not of off on one or our out over s says she t than that the their them they this to up was we were what when where which who why will with would you your'.split(
     ' ',
@@ -10,8 +10,8 @@ const wordsMax = 30
 const suffixWordsMax = 4
 
 /**
- * Returns the significant words of a title, sorted. Articles with nearly the same words are about the same story. The
- * publisher is removed: news indexes add it to a title, as in "Title - A Daily".
+ * Returns the significant words of a title, sorted. Articles with nearly the same words count as the same story. The
+ * name of the publisher is removed, because news indexes append it to the title, as in "Title - A Daily".
  */
 export function storyKeyOf(title: string, publisher: string): string {
   const words = foldWords(withoutPublisher(title, publisher)).split(' ')

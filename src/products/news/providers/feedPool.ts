@@ -4,9 +4,12 @@ import type { Article } from '../articles/article.ts'
 import { threadArguments } from '../../../sourcing/threadArguments.ts'
 import type { FeedText } from './publisherFeed.ts'
 
-/** Reads feeds in a thread: the parser needs minutes for some texts of a megabyte, which would block the event loop. */
+/**
+ * Reads feeds in a worker thread, because the parser needs minutes for some texts of a megabyte and would block the
+ * event loop.
+ */
 export interface FeedPool {
-  /** Throws only `UpstreamFailure`. */
+  /** Returns the articles of a feed. Throws only `UpstreamFailure`. */
   articlesOf(order: FeedOrder, signal: AbortSignal): Promise<readonly Article[]>
   close(): Promise<void>
 }
@@ -16,14 +19,18 @@ export interface FeedOrder {
   readonly nowMs: number
 }
 
-// A feed of a megabyte takes some 100 ms. The rest allows for a busy machine and the start of the thread.
+// Time limit for parsing a feed. A feed of a megabyte takes about 100 ms. The limit also allows for a busy machine and
+// the start of the thread.
 const readMsMax = 10_000
 const waitingMax = 100
-// A parsed feed takes some 20 MB.
+// Memory limit of the thread. Parsing a feed takes about 20 MB.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 
-/** Parses feeds in a thread with limited memory and time, so that a hostile feed can only end the thread. */
+/**
+ * Creates a pool of one thread, with limits for memory and time. A hostile feed can then end only the thread and not
+ * the process.
+ */
 export function createFeedPool(readMs = readMsMax): FeedPool {
   const pool = new Piscina<FeedOrder, readonly Article[] | undefined>({
     filename: new URL('./feedWorker.ts', import.meta.url).href,
@@ -46,7 +53,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<readonly Article[]> {
   const articles = await pool.run(order, { signal }).catch((error: unknown) => {
-    // The thread was stopped, or ran out of memory.
+    // The thread exceeded its time limit or its memory limit.
     throw new UpstreamFailure('bad_payload', 'the feed takes too long or too much memory to read', { cause: error })
   })
   if (articles === undefined) throw new UpstreamFailure('bad_payload', 'no feed')

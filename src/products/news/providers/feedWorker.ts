@@ -8,7 +8,7 @@ export default function work({ feed, nowMs }: FeedOrder): readonly Article[] | u
   try {
     return articlesOfFeed(feed, nowMs)
   } catch (error) {
-    // Return undefined instead of throwing, because classes of errors are lost between threads.
+    // Return undefined instead of the error, because an error loses its class between threads.
     if (error instanceof UpstreamFailure) return undefined
     throw error
   }

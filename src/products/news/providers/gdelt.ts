@@ -9,17 +9,17 @@ import type { ProviderDeps } from '../../../sourcing/provider.ts'
 import { readableItems, readJson, refuseAccess, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 /*
- * GDELT indexes the world's online news every 15 minutes. `seendate` is the time when it first found an article. It
- * allows one request every five seconds, and blocks for minutes above that. Therefore we send a third as many, and
- * never two at once.
+ * Search at GDELT, which indexes the world's online news every 15 minutes. `seendate` is the time when GDELT first
+ * found an article. GDELT allows one request every five seconds, and blocks a client for minutes above that rate.
+ * Therefore this service sends one request every 15 s, and never two at once.
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
 const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
-// Allow 10 s: a search at GDELT takes seconds, unlike the lookups of other providers.
+// A search at GDELT takes seconds, unlike the lookups of other providers.
 const timeoutMs = 10_000
-// 50 articles have about 25 kB.
+// Maximum of articles per answer. 50 articles have about 25 kB.
 const recordsMax = 50
 const minute = 60 * 1000
 
@@ -36,7 +36,10 @@ const questions: Readonly<Record<NewsCategory, string>> = {
   world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
 }
 
-/** Searches news in many languages. GDELT answers a request above its limit with a penalty pause. */
+/**
+ * Opens GDELT, which searches news in many languages. After a request above its limit, GDELT is not used for
+ * `penaltyMs`.
+ */
 export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
   const upstream = openUpstreamOf(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
@@ -74,7 +77,7 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   refuseAccess(reply)
   refuseSpeech(reply)
   refuseStatus(reply)
-  // Replace raw control characters, which some titles contain and JSON parsers reject.
+  // Replace raw control characters, which occur in some titles and are invalid in JSON.
   const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
   return articles.flatMap(
     ({ url, title = '', seendate: publishedAt, domain: publisher, socialimage, language: name }) => {
@@ -84,7 +87,7 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   )
 }
 
-// Codes of the English language names that GDELT uses. Articles in other languages have no language here.
+// ISO 639 codes of the languages whose English names GDELT uses. Articles in other languages have no `language`.
 const codes =
   'ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl sq sr sv ta th tr uk ur vi zh'
 const names = new Intl.DisplayNames('en', { type: 'language' })
@@ -92,7 +95,7 @@ const languageNames: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((code) => [names.of(code) ?? code, code]),
 )
 
-/** Throws for an error, which is plain text with status 200 or 429. */
+/** Throws for an error message, which GDELT sends as plain text with status 200 or 429. */
 function refuseSpeech({ text }: Reply): void {
   if (/^\s*[[{]/.test(text)) return
   if (/limit requests|too many requests/i.test(text))
@@ -102,7 +105,7 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** Removes spaces before and after punctuation, which GDELT inserts into titles. */
+/** Removes the spaces that GDELT inserts before and after punctuation in titles. */
 function joinPunctuation(title: string): string {
   return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }

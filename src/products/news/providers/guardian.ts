@@ -9,7 +9,8 @@ import type { ProviderDeps } from '../../../sourcing/provider.ts'
 import { readableItems, readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 const publicBase = 'https://content.guardianapis.com'
-// A developer's key allows 500 requests a day and one a second. Seven sections every half hour need 336 a day.
+// A developer's key allows 500 requests a day and one request a second. Polling seven sections every half hour takes
+// 336 requests a day.
 const publicPace = { requests: 1, perSeconds: 1 }
 const minute = 60 * 1000
 const pageSize = '50'
@@ -24,7 +25,7 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
   world: 'world',
 }
 
-/** Undefined without a key, because the API requires one. */
+/** Opens The Guardian. Undefined without a key, because its API requires a key. */
 export function createGuardian(deps: ProviderDeps): NewsProvider | undefined {
   const key = deps.upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined

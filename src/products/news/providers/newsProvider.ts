@@ -1,25 +1,28 @@
 import type { Article } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 
-/** One provider of articles, polled in the background. */
+/** A provider of articles that is polled in the background. */
 export interface NewsProvider {
-  /** Name in `meta.source`. */
+  /** Name that `meta.source` contains. */
   readonly name: string
-  /** Categories that can be polled. */
+  /** Categories in which this provider has articles. */
   readonly categories: readonly NewsCategory[]
-  /** Interval between two polls of one category. */
+  /** Interval between two polls of the same category, in milliseconds. */
   readonly everyMs: number
-  /** Interval between two polls of any category, over all instances. */
+  /** Minimum interval between any two polls of the provider, over all instances of the service, in milliseconds. */
   readonly spacingMs: number
-  /** Undefined if the provider is available now; otherwise the reason. */
+  /** Returns the reason why the provider cannot be used now. Undefined: the provider is available. */
   whyUnavailable(): string | undefined
-  /** Throws only `UpstreamFailure`. */
+  /** Returns the newest articles of a category. Throws only `UpstreamFailure`. */
   latest(category: NewsCategory, signal: AbortSignal): Promise<readonly Article[]>
 }
 
 /** A provider that can search for articles. */
 export interface NewsSearcher {
   readonly name: string
-  /** `words` are letters and digits, separated by spaces. Throws only `UpstreamFailure`. */
+  /**
+   * Searches for articles. `words` contains only letters and digits, separated by spaces. Throws only
+   * `UpstreamFailure`.
+   */
   search(words: string, signal: AbortSignal): Promise<readonly Article[]>
 }

@@ -8,17 +8,14 @@ import { readableItems } from '../../../outbound/upstreamReply.ts'
 
 export interface FeedText {
   readonly text: string
-  /** The name of the publisher, from the operator or our list. Undefined: use the name in the feed. */
+  /** Name of the publisher from our list of feeds. Undefined: use the name in the feed. */
   readonly publisher: string | undefined
 }
 
-// Read up to 200 items. A feed has a few dozen, and items further down were read before.
+// Maximum of items to read. A feed usually has a few dozen items, and earlier polls have read the older ones.
 const itemsMax = 200
 
-/**
- * Reads articles from RSS, Atom, RDF or JSON Feed. Items without a title, an address or a time of publication are
- * dropped.
- */
+/** Reads articles from RSS, Atom, RDF or JSON Feed. Items without a title, an address or a publication time are dropped. */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
   const { title, language, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
@@ -28,9 +25,10 @@ export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): re
   })
 }
 
-// The library types dates and similar fields loosely. Ignore an odd value, so that it does not cost the other items.
+// The library does not guarantee the types of dates and similar fields. Treat an unexpected value as absent, so that
+// the feed's other items stay usable.
 const text = z.string().optional().catch(undefined)
-/** A text, bare or with attributes as in Atom. */
+/** A text, either as a string or as an object with attributes, as in Atom. */
 const words = z
   .union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
   .optional()
@@ -46,7 +44,7 @@ const media = z
   .optional()
   .catch(undefined)
 
-/** Returns addresses of pictures, starting with the publisher's choice for lists. */
+/** Returns the addresses of an item's pictures. Thumbnails come first, because publishers choose them for lists. */
 function picturesOf(given: z.infer<typeof media>, enclosures: readonly z.infer<typeof file>[]) {
   const groups = given === undefined ? [] : [given, ...given.groups]
   return [
@@ -60,7 +58,7 @@ function isPicture({ type = '', medium, url = '' }: z.infer<typeof file>): boole
   return /\.(?:jpe?g|png|webp|gif|avif)(?:\?|$)/i.test(url)
 }
 
-/** An item of any format. Field names differ between formats, and each format lacks some fields. */
+/** An item of any feed format. Field names differ between the formats, and every format lacks some fields. */
 const item = z
   .object({
     title: words,
@@ -122,7 +120,7 @@ const feed = z
     items: [...items, ...entries],
   }))
 
-/** Throws for a page that is not a feed: a check for human visitors also has status 200. */
+/** Parses a feed. Throws for a page that is not a feed, such as a bot check, which also has status 200. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text))
@@ -146,7 +144,10 @@ const generalWords: ReadonlySet<string> = new Set([
   'top stories',
 ])
 
-/** Returns the part of a feed title that is not a section: "Example Broadcaster - Technology", "Technology | Example". */
+/**
+ * Returns the part of a feed's title that is not the name of a section. Example: "Example Broadcaster" for "Example
+ * Broadcaster - Technology".
+ */
 function publisherOfTitle(title: string): string {
   const parts = title.split(/\s+[-–—|»>:·•]\s+/).filter((part) => part !== '')
   return parts.find((part) => !generalWords.has(part.toLowerCase())) ?? title

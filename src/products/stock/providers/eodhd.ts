@@ -17,14 +17,14 @@ import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from 
 import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
-// Limits: 1,000 requests a minute, and 100,000 calls a day. A history counts as five calls.
+// EODHD allows 1,000 requests a minute and 100,000 calls a day. A history counts as five calls.
 const pacePublic = { requests: 60, perSeconds: 60 }
-// The documents of the API state a delay of 15 to 20 minutes.
+// Minimum delay of prices. EODHD's API documentation states 15 to 20 minutes.
 const delayedByMinutes = 15
 
 interface EodhdExchange {
   readonly code: string
-  /** Currency of most listings at the exchange. The answers do not contain the currency. */
+  /** Currency of most listings at the exchange, because EODHD's answers do not contain a currency. */
   readonly currency: string
   readonly timeZone: string
 }
@@ -45,15 +45,15 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
 ])
 
 /**
- * Returns the exchange of a listing; undefined if this provider is not used for it. Twelve Data has all these
- * exchanges, so it can contradict a currency.
+ * Returns the exchange of a listing. Undefined: EODHD is not used for the listing. Twelve Data covers all of these
+ * exchanges too, so a wrong currency would be noticed.
  */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
   return isOfUnitedStates(ticker) ? unitedStates : undefined
 }
 
-/** Opens prices, which are 15 minutes late, and histories. Undefined without the operator's key. */
+/** Opens EODHD's prices, which are 15 minutes late, and its histories. Undefined without the operator's key. */
 export function openEodhd(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.EODHD?.apiKey
   if (key === undefined) return undefined
@@ -88,7 +88,7 @@ function listingOf(query: StockQuery): { readonly symbol: string; readonly excha
   return { symbol: `${withClass(query.ticker, '-')}.${exchange.code}`, exchange }
 }
 
-// A figure. The provider writes the text NA for a missing one.
+// A figure of an answer. EODHD writes the text NA for a missing figure.
 const figure = z.union([z.number(), z.literal('NA').transform(() => undefined)]).nullish()
 const unsold = figure.catch(undefined)
 const quote = z.object({
@@ -113,7 +113,7 @@ function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }:
   refuseEodhdError(reply)
   const found = readJson(reply, quote)
   if (!isSameSymbol(found.code, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
-  // Refuse an answer without figures: the provider sends one with status 200 for an unknown symbol.
+  // Refuse an answer without figures, which EODHD sends with status 200 for an unknown symbol.
   if (found.close === undefined && found.previousClose === undefined)
     throw new UpstreamFailure('not_found', 'no figure of this symbol')
   return stockObservation(query, {
@@ -133,7 +133,7 @@ function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }:
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Calendar days of each range. Ten of them contain five trading days. */
+/** Calendar days to request for each range. Ten calendar days contain at least five trading days. */
 const daysOf: Readonly<Record<StockRange, number>> = { '5d': 10, '1mo': 31, '6mo': 183, '1y': 366 }
 const shortRows = 5
 const day = z.object({
@@ -146,7 +146,10 @@ const day = z.object({
 })
 const series = z.array(day).max(400)
 
-/** Reads daily bars, adjusted for splits but not for dividends. The end-of-day prices of the API are not adjusted. */
+/**
+ * Reads daily bars that are adjusted for splits but not for dividends. EODHD's end-of-day endpoint is not used, because
+ * its prices are unadjusted.
+ */
 function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: Listing): Observation<PriceHistory> {
   refuseEodhdError(reply)
   const { timeZone } = exchange
@@ -167,8 +170,8 @@ function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: L
 const errorBody = z.object({ error: z.string() })
 
 /**
- * Throws for errors: 402 means a used quota, 403 a refused key or a plan without the data, and text with 404 an unknown
- * symbol.
+ * Throws for an error. Status 402 means a used-up quota, and 403 a refused key or a plan without this data. A text with
+ * status 404 means an unknown symbol.
  */
 function refuseEodhdError(reply: Reply): void {
   const { status, text } = reply

@@ -9,37 +9,44 @@ import { epochMsOf } from '../../../sourcing/zonedTime.ts'
 export const stockRanges = ['5d', '1mo', '6mo', '1y'] as const
 export type StockRange = (typeof stockRanges)[number]
 
-/** A listing and a range. The history is requested after the price is known. */
+/** A listing and a range. The history is requested after the price is known, and is checked against that price. */
 export interface StockHistoryQuery extends StockQuery {
   readonly range: StockRange
-  /** The price on which sources agree, with its currency. The history must end near the price. Undefined for a probe. */
+  /**
+   * The price on which the sources agree, and its currency. The history must end near this price. Undefined for a
+   * probe, which skips the check.
+   */
   readonly price: number | undefined
   readonly currency: string | undefined
 }
 
 export type StockHistoryProvider = Provider<StockHistoryQuery, PriceHistory>
 
-/** Prices and histories of one provider, which share one limit. */
+/** The price source and the history source of one provider. Both share one request limit. */
 export interface StockSources {
   readonly prices: StockProvider
   readonly histories: StockHistoryProvider
 }
 
 const dayMs = 24 * 60 * 60_000
-// Calendar days of each range. Five trading days fit into two weeks with holidays.
+// Maximum age of a bar in calendar days, for each range. Two weeks contain five trading days even with holidays.
 const daysMaxOf: Readonly<Record<StockRange, number>> = { '5d': 14, '1mo': 40, '6mo': 195, '1y': 380 }
-// The last trade may be from before a long weekend.
+// Maximum age of the last bar. The bar may be from before a long weekend.
 const ageMaxMs = 5 * dayMs
-// Largest distance in per cent of the last close from the price. The close may be that of the day before.
+// Maximum distance of the last close from the price, in per cent. The distance is wide because the close may be that of
+// the previous day.
 const percentMax = 12
 
 interface ExchangeTime {
   readonly nowMs: number
-  /** Time zone of the exchange, so that the days of all providers match. */
+  /** Time zone of the exchange. Days are compared in this zone, so that the days of all providers match. */
   readonly timeZone: string
 }
 
-/** Throws `UpstreamFailure` if the currency differs from that of the price, or if bars break the rule. */
+/**
+ * Checks a history and builds an observation. Throws `UpstreamFailure` if the currency differs from that of the price,
+ * or if the bars break the rule.
+ */
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,
@@ -53,7 +60,7 @@ export function stockHistoryObservation(
   return { data: history, figures: dayFigures(bars, timeZone), asOfMs: endMsOf(bars, rule) }
 }
 
-/** Returns midnight at the exchange. `date` is ISO 8601. */
+/** Returns the time of midnight at the exchange, in milliseconds since 1970. `date` is an ISO 8601 date. */
 export function midnightMsOf(date: string, timeZone: string): number {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
   return epochMsOf({ year, month, day, hour: 0, minute: 0, second: 0 }, timeZone)

@@ -6,7 +6,7 @@ import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
 import { usSessionsMissed } from './usSession.ts'
 
 export interface StockQuery {
-  /** The requested symbol in capitals. */
+  /** The requested symbol, in capitals. */
   readonly symbol: string
   readonly ticker: Ticker
 }
@@ -23,13 +23,13 @@ export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
 
-/** The fields of a provider's answer; null or undefined if it has none. */
+/** The fields of a provider's answer. Null or undefined: the provider does not report the field. */
 export interface StockFigures {
   readonly price: number | null | undefined
   readonly previousClose: number | null | undefined
   /** Number of shares traded today. */
   readonly volume: number | null | undefined
-  /** True for a fund, which is priced once a day. It is not traded, so it has no volume. */
+  /** True for a fund. A fund is priced once a day and is not traded, so it has no volume. */
   readonly isFund?: boolean
   readonly asOfMs: number | null | undefined
   readonly currency: string | null | undefined
@@ -40,36 +40,40 @@ export interface StockFigures {
   readonly open?: number | null | undefined
   readonly high?: number | null | undefined
   readonly low?: number | null | undefined
-  /** The provider's own daily change, as a check of ours. */
+  /** The provider's own daily change, which must match the computed change. */
   readonly changePercent?: number | null | undefined
-  /** Start of the regular session that runs at `nowMs`; undefined while the market is closed. */
+  /** Start of the regular trading session, if one is running at `nowMs`. Undefined while the market is closed. */
   readonly openSinceMs: number | undefined
   readonly nowMs: number
 }
 
-// Bound for defects. The most expensive share costs less than a million dollars, and a dollar is worth some 25,000 of
-// the smallest currency unit.
+// Bound that detects defective prices. The most expensive share costs less than a million dollars, and a dollar is
+// about 25,000 of the smallest currency unit.
 const priceMax = 1e10
-// Delayed figures are from the day before until 15 minutes after the opening.
+// Time after the opening in which a price may still be from the previous day. Some providers are 15 minutes late.
 const openingMs = 30 * 60_000
 
-// Some providers are 15 minutes late. Doubt an older price of a share that is being traded.
+// Maximum age of a price while its share is being traded. Some providers are 15 minutes late. An older price needs a
+// second provider.
 const tradeAgeMaxMs = 60 * 60_000
-// Tolerate a difference, because the range of the day may be some minutes older than the price.
+// Tolerate a difference of 2 %, because the day's range may be some minutes older than the price.
 const rangeSlack = 0.02
-// Tolerate a difference, because providers round their percentage to two decimals.
+// Tolerate a difference of 0.1 points, because providers round the percentage to two decimals.
 const changePointsMax = 0.1
 
-/** Some figures are 15 minutes older than others, and volumes grow fast after the opening. */
+/** Tolerances between providers. Some figures are 15 minutes older than others, and volumes grow fast after the opening. */
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
-  // The volume starts at zero each day, so the last known volume only reveals another unit.
+  // The volume starts at zero each day, so the last known volume can only detect a wrong unit.
   jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
   move: 'changePercent',
 }
 
-/** Currencies that exchanges quote in parts: pence in London, agorot in Tel Aviv, cents in Johannesburg, fils in Kuwait. */
+/**
+ * Units that are a fraction of a currency, in which some exchanges quote: pence in London, agorot in Tel Aviv, cents in
+ * Johannesburg and fils in Kuwait.
+ */
 const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = new Map([
   ['GBp', ['GBP', 100]],
   ['GBX', ['GBP', 100]],
@@ -79,8 +83,8 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
 ])
 
 /**
- * Returns the whole unit of the currency that an exchange quotes, and a conversion of amounts. Throws for a unit that
- * may be part of an unknown currency.
+ * Returns the currency of the unit in which an exchange quotes, and a function that converts amounts to this currency.
+ * Throws for an unknown unit, because it may be a fraction of a currency.
  */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
@@ -93,8 +97,8 @@ export function wholeUnitOf(currency: string) {
 }
 
 /**
- * Builds an observation from the last price of regular trading and the close of the trading day before. We always
- * compute the change ourselves, because providers compare with different days.
+ * Builds an observation from the last price of regular trading and the previous trading day's close. The change is
+ * always computed here, because providers compare with different days.
  */
 export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
@@ -154,7 +158,7 @@ interface Priced extends StockFigures {
   readonly price: number
 }
 
-/** Returns the reason why a price needs a second provider. */
+/** Returns the reason why a second provider must confirm the price. Undefined: no doubt. */
 function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
   const { price, high, low, currency } = priced
   if (Math.abs(percent) > movePercentMax) return `a move of ${Math.round(percent)} % in a day`
@@ -165,8 +169,8 @@ function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | unde
 }
 
 /**
- * Returns the reason to doubt the age of a price. Shares without a trade today may have an older price, and so may
- * funds, which are priced in the evening.
+ * Returns the reason to doubt the age of a price. Shares without a trade today may have an older price. Funds may too,
+ * because they are priced in the evening.
  */
 function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
   if (volume === 0 || isFund === true) return undefined
@@ -175,13 +179,16 @@ function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund
   return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
 }
 
-/** Throws for a price from an earlier day while the market is open. A share without a trade today keeps its old price. */
+/**
+ * Throws for a price from an earlier day while the market is open. Exception: a share without a trade today keeps its
+ * old price.
+ */
 function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
   if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
 }
 
-/** Returns the volume. Zero is valid for a share without a trade today; its price must then be unchanged. */
+/** Returns the volume. Zero is valid for a share without a trade today: the price must then equal the previous close. */
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0
@@ -203,7 +210,7 @@ function isText(value: string | null | undefined): value is string {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** Removes digits that a subtraction adds, as in 267.44 - 266.19. */
+/** Rounds to six decimals, to remove digits that binary subtraction adds, as in 267.44 - 266.19. */
 function rounded(value: number): number {
   return Number(value.toFixed(6))
 }

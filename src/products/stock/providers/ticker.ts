@@ -1,21 +1,24 @@
-/** The parts of a ticker. Providers join them in different ways. */
+/** The parts of a ticker symbol. Each provider joins the parts differently. */
 export interface Ticker {
-  /** `BRK.B`, `0700.HK`: capitals and a dot. */
+  /** The symbol in capitals, usually joined with a dot: `BRK.B`, `0700.HK`. */
   readonly canonical: string
   readonly root: string
-  /** The class of shares: the `B` of `BRK.B`. */
+  /** The class of shares, such as `B` in `BRK.B`. */
   readonly shareClass: string | undefined
-  /** Suffix of an exchange outside the United States, in Yahoo's common spelling: the `HK` of `0700.HK`. */
+  /** Suffix of an exchange outside the United States, as Yahoo writes it: `HK` in `0700.HK`. Undefined: no such suffix. */
   readonly exchangeSuffix: string | undefined
 }
 
 /**
- * Suffixes of one letter that mean an exchange: London, Tokyo, Toronto's venture exchange, Frankfurt. Any other letter
- * after a dot is a class of shares.
+ * Suffixes of one letter that mean an exchange: London, Tokyo, Toronto's venture exchange and Frankfurt. Any other
+ * single letter after a dot is a class of shares.
  */
 const exchangesOfOneLetter = new Set(['L', 'T', 'V', 'F'])
 
-/** Splits a symbol. A dash separates a class of shares and never an exchange, so `ABC-L` is class L. */
+/**
+ * Splits a symbol into its parts. A dash always precedes a class of shares and never an exchange, so `ABC-L` is class L
+ * of ABC.
+ */
 export function tickerOf(symbol: string): Ticker {
   const [, root = '', mark, suffix] = /^([A-Z0-9]+)(?:([.-])([A-Z0-9]+))?$/.exec(symbol.toUpperCase()) ?? []
   const isExchange = mark === '.' && suffix !== undefined && (suffix.length > 1 || exchangesOfOneLetter.has(suffix))
@@ -27,17 +30,17 @@ export function tickerOf(symbol: string): Ticker {
   }
 }
 
-/** True if a ticker may be listed in the United States: at most five letters, and a class of one letter. */
+/** True if the ticker may be listed in the United States: at most five letters, and at most one letter for the class. */
 export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): boolean {
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
 
-/** Joins root and class, such as `BRK-B`, or returns the root alone. */
+/** Returns root and class joined by the mark, such as `BRK-B`. Without a class, returns the root. */
 export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string {
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }
 
-/** Compares tickers in any spelling: `BRK/B` and `BRK.B` are equal. */
+/** True if two tickers are equal apart from their marks: `BRK/B` equals `BRK.B`. */
 export function isSameSymbol(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }
@@ -47,8 +50,8 @@ function plain(symbol: string): string {
 }
 
 /**
- * Units in which exchanges quote their shares. London quotes in pence, and some shares in dollars or euros. GBP is
- * missing, because pounds are more often pence with the wrong name.
+ * Units in which exchanges quote shares. London quotes in pence, and some shares in dollars or euros. GBP is missing on
+ * purpose: an amount in pounds is more often an amount in pence with the wrong unit.
  */
 const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['L', ['GBp', 'GBX', 'USD', 'EUR']],
@@ -66,7 +69,10 @@ const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['JO', ['ZAc', 'ZAR']],
 ])
 
-/** Returns the expected currencies. Undefined if the exchange uses several, or is not listed here. */
+/**
+ * Returns the units in which the exchange may quote. Undefined: the exchange uses several currencies, or is not listed
+ * here.
+ */
 export function expectedCurrencies(ticker: Ticker): readonly string[] | undefined {
   if (ticker.exchangeSuffix === undefined) return isOfUnitedStates(ticker) ? ['USD'] : undefined
   return currenciesOfSuffix.get(ticker.exchangeSuffix)

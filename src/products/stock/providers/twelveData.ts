@@ -16,11 +16,11 @@ import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from 
 import { isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
-// The Basic plan allows 8 credits a minute and 800 a day. A quote costs one credit.
+// Twelve Data's Basic plan allows 8 credits a minute and 800 a day. A quote costs one credit.
 const pacePublic = { requests: 8, perSeconds: 60 }
 const minutePauseMs = 60_000
 
-/** Market identifier codes (ISO 10383) of exchanges. Listings at other exchanges are not requested. */
+/** Market identifier codes (ISO 10383) by suffix. Listings at other exchanges are not requested from Twelve Data. */
 const micOfSuffix: ReadonlyMap<string, string> = new Map([
   ['L', 'XLON'],
   ['DE', 'XETR'],
@@ -57,7 +57,7 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** Opens prices and histories. Undefined without the operator's key. */
+/** Opens Twelve Data's prices and histories. Undefined without the operator's key. */
 export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   if (key === undefined) return undefined
@@ -94,7 +94,10 @@ export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   }
 }
 
-/** Returns the query with the key, as the API requires. Our logs and errors contain no addresses. */
+/**
+ * Returns the parameters of a request. The API requires the key as a parameter, so our logs and errors never contain
+ * addresses.
+ */
 function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, string>> {
   const mic = micOf(query)
   const place = mic === undefined ? undefined : { mic_code: mic }
@@ -102,8 +105,8 @@ function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, strin
 }
 
 /**
- * Returns the ISO 10383 code of the exchange; undefined for listings in the United States. Throws `not_covered` for an
- * unlisted suffix.
+ * Returns the ISO 10383 code of the exchange. Undefined for listings in the United States. Throws `not_covered` for a
+ * suffix without a code.
  */
 function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
@@ -117,7 +120,7 @@ interface Reading {
   readonly nowMs: number
 }
 
-// Ten hours are longer than any session of the listed exchanges, so an older price is from an earlier day.
+// Ten hours are longer than any trading session of the listed exchanges, so an older price must be from an earlier day.
 const sessionMsMax = 10 * 60 * 60_000
 
 function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Observation<StockPrice> {
@@ -132,7 +135,7 @@ function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Ob
     high: decimalOf(found.high),
     low: decimalOf(found.low),
     changePercent: decimalOf(found.percent_change),
-    // Prefer `last_quote_at`: `timestamp` is the opening of the daily bar, hours before the price.
+    // Prefer `last_quote_at`, because `timestamp` is the start of the daily bar, hours before the price.
     asOfMs: (found.last_quote_at ?? found.timestamp ?? 0) * 1000,
     currency: found.currency,
     name: found.name,
@@ -162,14 +165,14 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
-/** Throws for errors, which come in the body, usually with status 200. */
+/** Throws for an error. Twelve Data reports errors in the body, usually with status 200. */
 function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error
   if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
-  // Read the text: the provider uses one code for unknown symbols and for symbols of another plan.
+  // Check the text of the message, because unknown symbols and symbols of another plan have the same error code.
   if (/\bplan\b|available starting with|upgrade/i.test(message))
     throw new UpstreamFailure('incomplete', 'the symbol exists and belongs to another plan')
   if (code === 403) throw new UpstreamFailure('auth', 'not for this key')
@@ -179,7 +182,7 @@ function refuseError(reply: Reply): void {
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Number of trading days in each range. */
+/** Trading days to request for each range. */
 const rowsOf: Readonly<Record<StockRange, string>> = { '5d': '5', '1mo': '22', '6mo': '127', '1y': '252' }
 
 const day = z.object({
@@ -201,7 +204,7 @@ const series = z.object({
   values: z.array(day).max(300),
 })
 
-/** Reads daily bars, adjusted for splits but not for dividends. The time of a bar is midnight at the exchange. */
+/** Reads daily bars that are adjusted for splits but not for dividends. A bar starts at midnight at the exchange. */
 function readSeries(reply: Reply, query: StockHistoryQuery, { mic, nowMs }: Reading): Observation<PriceHistory> {
   refuseError(reply)
   const { meta, values } = readJson(reply, series)

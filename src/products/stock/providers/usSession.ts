@@ -12,8 +12,8 @@ const dateFormat = new Intl.DateTimeFormat('en-US', {
 })
 
 /**
- * Returns the start of the New York session that runs at the given moment; undefined outside sessions. Holidays count
- * as sessions.
+ * Returns the start of the New York trading session that is running at this time. Undefined outside a session. Public
+ * holidays are treated as trading days.
  */
 export function usSessionSinceMs(nowMs: number): number | undefined {
   const session = sessionOfDay(nowMs)
@@ -22,10 +22,13 @@ export function usSessionSinceMs(nowMs: number): number | undefined {
 
 const dayMs = 24 * 60 * 60_000
 const missedMax = 10
-// Providers are up to 15 minutes late.
+// Time after a session in which its price may not be available yet. Providers are up to 15 minutes late.
 const settlingMs = 30 * 60_000
 
-/** Counts the whole sessions in New York between two moments. Holidays count as sessions. */
+/**
+ * Returns the number of whole New York sessions between two times, at most 10. Public holidays are treated as trading
+ * days.
+ */
 export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   let missed = 0
   for (let day = 0; day <= missedMax && sinceMs + day * dayMs <= nowMs + dayMs; day++) {
@@ -35,7 +38,7 @@ export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   return missed
 }
 
-/** Returns the session of a day; undefined on Saturdays and Sundays. */
+/** Returns the trading session of a day. Undefined on Saturdays and Sundays. */
 function sessionOfDay(atMs: number): { readonly opensMs: number; readonly closesMs: number } | undefined {
   const parts = new Map(dateFormat.formatToParts(atMs).map(({ type, value }) => [type, value]))
   const weekday = parts.get('weekday') ?? ''

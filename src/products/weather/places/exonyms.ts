@@ -1,15 +1,15 @@
-/** An alternative name of a listed city. */
+/** An alternative name of a listed city, such as München for Munich. */
 export interface Exonym {
   readonly alias: string
-  /** The name that GeoNames lists. */
+  /** The name under which GeoNames lists the city. */
   readonly name: string
   readonly countryCode: string
 }
 
 /*
- * Alternative names of cities by country: listed name, a colon, other names. GeoNames lists each city under one name,
- * English or local, but callers use both. If a larger city has the same name, the larger one is the answer, and this
- * one is an alternative.
+ * Alternative names of cities by country. The format is the listed name, a colon, and the other names. GeoNames lists
+ * each city under one name, English or local, but callers use both. If a larger city has the same name, the larger city
+ * is the answer, and the city of this table is an alternative.
  */
 const table: Readonly<Record<string, string>> = {
   AE: 'Abu Dhabi: Abu Zabi; Dubai: Dubayy',
@@ -113,7 +113,7 @@ const table: Readonly<Record<string, string>> = {
   ZA: 'Cape Town: Kaapstad, Le Cap; Pretoria: Tshwane',
 }
 
-/** Alternative names of cities, such as Munich for München. */
+/** The table as a list, with one entry for each alternative name. */
 export const exonyms: readonly Exonym[] = Object.entries(table).flatMap(([countryCode, cities]) =>
   cities.split(/;\s+/).flatMap((city) => {
     const [name = '', others = ''] = city.split(': ')

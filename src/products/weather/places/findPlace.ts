@@ -2,27 +2,27 @@ import type { City } from './cityFile.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import { type Area, findAreas, countryNameOf, regionNameOf } from './qualifier.ts'
 
-/** The city that a caller names. */
+/** A city as an answer describes it. */
 export interface PlaceRecord {
   readonly name: string
   readonly country: string
   readonly countryCode: string
-  /** The region, for countries whose callers name regions. */
+  /** Name of the region. Present only for regions in our list, which has the countries where callers add a region. */
   readonly region?: string
   readonly latitude: number
   readonly longitude: number
 }
 
-/** A city name, and the countries or regions that a caller adds. */
+/** A city name, and the countries or regions that the caller wrote after it. */
 export interface PlaceQuery {
   readonly name: string
   readonly qualifiers: readonly string[]
 }
 
-/** The chosen place, and other places of that name. */
+/** The chosen place, and other places of the same name. */
 export interface FoundPlace {
   readonly place: PlaceRecord
-  /** Other cities of the same name. */
+  /** Other cities of the same name, the largest first. */
   readonly alternatives: readonly PlaceRecord[]
 }
 
@@ -31,13 +31,13 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
-// Listed names have at most two commas.
+// Maximum number of parts between commas in a name: listed names have at most two commas.
 const namePartsMax = 3
 
 /**
- * Finds a place by "City", "City, Country", "City, CC", "City, Region" or all three. The largest matching city is the
- * answer, and the others are alternatives. An unlisted city may still exist: the list omits places below a thousand
- * inhabitants and most regions.
+ * Finds a place by "City", "City, Country", "City, CC", "City, Region" or a combination. The largest matching city is
+ * the answer, and the other matches are alternatives. An unlisted city may still exist, because the list omits places
+ * below a thousand inhabitants and most regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   const parts = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
@@ -45,7 +45,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
     name: parts.slice(0, nameParts).join(', '),
     qualifiers: parts.slice(nameParts).filter((qualifier) => qualifier !== ''),
   })
-  // Try the longest name first, because a name may contain a comma ("Washington, D.C.").
+  // Try the longest name first, because a name may contain a comma, such as "Washington, D.C.".
   for (let nameParts = Math.min(parts.length, namePartsMax); nameParts > 1; nameParts--) {
     const found = within(gazetteer, queryOf(nameParts))
     if (found.length > 0) return answer(found, queryOf(nameParts))
@@ -53,7 +53,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
-/** Returns the nearest listed city. If no city is near, the name is the position and the country is empty. */
+/** Returns the nearest listed city. If no city is near, the returned name is the position, and the country is empty. */
 export function placeNear(
   gazetteer: Gazetteer,
   { latitude, longitude }: Pick<PlaceRecord, 'latitude' | 'longitude'>,
@@ -72,7 +72,8 @@ function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonl
 
 function findCities(gazetteer: Gazetteer, name: string): readonly City[] {
   const exact = gazetteer.find(name)
-  // Try "ue" as "u" only second: "Duesseldorf" stands for an umlaut, but "Rouen" does not.
+  // Only if there is no match, read "ue" as "u", "ae" as "a" and "oe" as "o": "Duesseldorf" is Düsseldorf, but "Rouen"
+  // is not "Roun".
   return exact.length > 0 ? exact : gazetteer.find(name.replace(/([aou])e/gi, '$1'))
 }
 
@@ -91,7 +92,7 @@ function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
-/** Removes duplicates of a city that was found by its name and by an alias. */
+/** Removes duplicates: a city can be found by its name and by an alias. */
 function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
   const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
   return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)

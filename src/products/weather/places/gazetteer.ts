@@ -2,26 +2,30 @@ import { type City, openCityFile } from './cityFile.ts'
 import { exonyms } from './exonyms.ts'
 import { foldName } from './foldName.ts'
 
-/** Cities by name, the largest first. */
+/** An index of cities by name. */
 export interface Gazetteer {
   find(name: string): readonly City[]
-  /** The nearest city within 100 km. */
+  /** Returns the nearest city within 100 km. Undefined: no city is that near. */
   nearest(latitude: number, longitude: number): City | undefined
 }
 
 let opened: Gazetteer | undefined
 
-/** Opens the one index of the process. It never changes, and reading it takes a fifth of a second. */
+/**
+ * Returns the index of the process, and builds it on the first call, in a fifth of a second. The index is shared,
+ * because it never changes.
+ */
 export function openGazetteer(): Gazetteer {
   return (opened ??= readGazetteer())
 }
 
-// Names have at most a few hundred cities (San José). A larger count means a defect of the hash.
+// Maximum number of cities per name hash. The most frequent names have a few hundred cities (San José). A larger count
+// means a defect of the hash.
 const sameHashMax = 2_000
 
 function readGazetteer(): Gazetteer {
   const file = openCityFile()
-  // Store hash and number in one float, as hash × 2^18 + number: floats sort fast and need no objects.
+  // Store hash and number in one float, as hash × 2^18 + number. Floats sort fast and need no objects.
   const index = new Float64Array(file.count)
   let number = 0
   for (const name of file.names()) index[number] = hashOf(foldName(name)) * numbersMax + number++
@@ -58,7 +62,7 @@ function largestFirst(cities: readonly City[]): readonly City[] {
 
 const numbersMax = 2 ** 18
 
-/** Computes an FNV-1a hash. Names with equal hashes are distinguished by their text. */
+/** Returns the FNV-1a hash of a text. Different names can have the same hash, so callers compare the names too. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,14 +1,14 @@
 import { foldName } from './foldName.ts'
 import { regions } from './regions.ts'
 
-/** The text after a comma: a country or a part of one. */
+/** The meaning of a text after a comma: a country or a region. */
 export interface Area {
   readonly countryCode: string
-  /** Undefined: the whole country. */
+  /** GeoNames code of the region. Absent: the whole country. */
   readonly regionCode?: string
 }
 
-/** Country names that the languages below lack or no longer use. */
+/** Country names that `Intl.DisplayNames` lacks in all languages below, or that are no longer official. */
 const otherNames: Readonly<Record<string, string>> = {
   AE: 'UAE, Emirates',
   BA: 'Bosnia',
@@ -34,9 +34,10 @@ const otherNames: Readonly<Record<string, string>> = {
   US: 'USA, U.S.A., U.S., United States of America, America',
   VA: 'Vatican',
 }
-// English comes first: if two languages use one name for different countries, the English meaning is used.
+// Languages of accepted country names. English comes first: if a name means different countries in two languages, the
+// English meaning is used.
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'] as const
-/** English names without the political addition in the official form. */
+/** Common English names of territories, instead of the longer forms of `Intl.DisplayNames`. */
 const plainNames: Readonly<Record<string, string>> = {
   CD: 'Democratic Republic of the Congo',
   CG: 'Republic of the Congo',
@@ -47,12 +48,12 @@ const plainNames: Readonly<Record<string, string>> = {
 }
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 
-/** Returns the English name, or the code itself if there is none. */
+/** Returns the English name of a country, or the code if there is no name. */
 export function countryNameOf(countryCode: string): string {
   return plainNames[countryCode] ?? english.of(countryCode) ?? countryCode
 }
 
-/** Returns the first name of a region in our list; undefined if the region is not in the list. */
+/** Returns the main name of a region. Undefined: the region is not in our list. */
 export function regionNameOf({
   countryCode,
   regionCode,
@@ -65,7 +66,10 @@ export function regionNameOf({
 
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
-/** Returns every meaning: "CA" is Canada and California, "Georgia" a country and a state. */
+/**
+ * Returns all countries and regions that the text can mean. "CA" is Canada and California, and "Georgia" is a country
+ * and a state.
+ */
 export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
@@ -97,14 +101,14 @@ function readAreas(): ReadonlyMap<string, readonly Area[]> {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 
-/** Two-letter codes that have an English name. */
+/** Returns all two-letter codes that have an English name. */
 function countryCodes(): readonly string[] {
   return alphabet.flatMap((first) =>
     alphabet.map((second) => first + second).filter((code) => english.of(code) !== undefined),
   )
 }
 
-/** Replaces outdated codes: UK becomes GB, and DD becomes DE. */
+/** Returns the current code of a country: GB for UK, and DE for DD. */
 function currentCodeOf(code: string): string {
   return new Intl.Locale('und', { region: code }).region ?? code
 }

@@ -1,14 +1,14 @@
-/** A part of a country, by its GeoNames code. */
+/** A region of a country, such as a state or province. */
 export interface Region {
   readonly countryCode: string
   readonly code: string
-  /** Names of the region. Answers use the first one; short forms follow. */
+  /** Names of the region. Answers use the first name. Callers may use any of them. */
   readonly names: readonly string[]
 }
 
 /*
- * Regions of countries whose callers write "City, Region": GeoNames code, name, and other names after a slash. Codes
- * made of letters (US, GB) are also accepted as names.
+ * Regions of the countries where callers write "City, Region". The format is the GeoNames code, the name, and other
+ * names after slashes. Codes of letters (US, GB) are also accepted as names.
  */
 const table: Readonly<Record<string, string>> = {
   US: `AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware,

@@ -21,8 +21,9 @@ import {
 } from './weatherReport.ts'
 
 /*
- * Worldwide forecast of the Norwegian Meteorological Institute. Its terms require a User-Agent with contact, at most
- * four decimals, no request before `Expires`, and If-Modified-Since afterwards.
+ * Worldwide forecast of the Norwegian Meteorological Institute. Its terms of use require a User-Agent with a contact,
+ * and at most four decimals in a coordinate. The same forecast must not be requested again before `Expires`, and
+ * afterwards only with If-Modified-Since.
  */
 
 const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
@@ -45,14 +46,16 @@ interface Step extends Air {
   readonly symbolCode: string | undefined
 }
 
-// 1,000 forecasts take about 10 MB.
+// Maximum of stored forecasts. 1,000 forecasts take about 10 MB.
 const storedMax = 1_000
-// Steps are hourly for two and a half days, then every six hours up to ten days.
+// Maximum of steps to read. Steps are hourly for two and a half days, and then every six hours up to ten days.
 const stepsMax = 120
-// Default and maximum lifetime of a stored answer. `Expires` is usually minutes ahead, so days would be an error.
+// Default and maximum lifetime of a stored answer. `Expires` is usually only minutes ahead, so a time that is days
+// ahead would be an error.
 const expiryDefaultMs = 10 * 60 * 1000
 const expiryMaxMs = 2 * 60 * 60 * 1000
-// Steps are at most six hours apart, so the nearest step is at most three hours away.
+// Maximum distance of the nearest step from now. Steps are at most six hours apart, so one is always within three
+// hours.
 const distanceMaxMs = 3 * 60 * 60 * 1000
 
 export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
@@ -90,13 +93,16 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
   }
 }
 
-/** Requests a full answer unless the stored one still has steps and a date of modification. */
+/**
+ * Returns the condition of a request. Empty if a full answer is needed: the stored one has no steps left or no
+ * modification date.
+ */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
 }
 
-// Largest allowed difference between the requested position and the position in the answer, in degrees.
+// Maximum difference between the requested position and the position in the answer, in degrees.
 const positionDegreesMax = 0.01
 
 const details = z.object({
@@ -140,7 +146,7 @@ function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: nu
   const lastModified = reply.headers.get('last-modified') ?? undefined
   const times = { fetchedAtMs: nowMs, expiresAtMs: expiryOf(reply, nowMs) }
   if (reply.status === 304 && known !== undefined) return { ...known, ...times }
-  // The model covers the whole globe, so a 404 means a wrong address.
+  // The forecast covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
   const { geometry, properties } = readJson(reply, forecast)
   const [longitude, latitude] = geometry?.coordinates ?? []
@@ -193,10 +199,11 @@ function observationOf(
   }
 }
 
-// Largest change of the air within two hours. Rare fronts exceed it; a second provider then has to confirm the reading.
+// Maximum change of the air within two hours. Rare weather fronts exceed it. A second provider must then confirm the
+// reading.
 const continuous = { withinMs: 2 * 60 * 60 * 1000, celsius: 5, humidityPercent: 40 }
 
-/** True if the neighbouring hours have similar figures. */
+/** True if the steps of the neighbouring hours have similar figures. */
 function isContinued(
   now: { readonly timeMs: number; readonly celsius: number; readonly humidityPercent: number },
   steps: readonly Step[],
@@ -210,7 +217,7 @@ function isContinued(
   return near.length > 0 && near.every(isNear)
 }
 
-/** Returns the steps of the forecast. It ends before the last steps, which lack sky and precipitation. */
+/** Returns the steps of the forecast. The last steps of MET Norway lack sky and precipitation, and are omitted. */
 function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
   return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
     if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []
@@ -229,7 +236,10 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/** Describes a symbol. `lightssleetshowersandthunder` and its snow variant are misspelt in the API for compatibility. */
+/**
+ * Returns the words for a weather symbol. The API misspells `lightssleetshowersandthunder` and its snow variant, for
+ * compatibility.
+ */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined

@@ -17,14 +17,17 @@ import {
   windOf,
 } from './weatherReport.ts'
 
-// The free plan allows 600 requests a minute, 5,000 an hour and 10,000 a day. The daily limit is the narrowest: 7 a
-// minute.
+// Open-Meteo's free plan allows 600 requests a minute, 5,000 an hour and 10,000 a day. The daily limit is the
+// strictest: 7 a minute.
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
 const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
 
-/** Opens an API of Open-Meteo. A customer has one key for all APIs, which have separate hosts and a faster pace. */
+/**
+ * Opens an API of Open-Meteo. A customer has one key for all APIs. Requests with a key use other hosts and a faster
+ * pace.
+ */
 export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstreamOf(deps, setting, {
@@ -48,7 +51,7 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
         current: figures,
         ...(asked.isForecast === true ? { hourly: figures, forecast_days: String(forecastDays) } : {}),
         wind_speed_unit: 'ms',
-        // Request Unix time: the default is local time without an offset.
+        // Request Unix time, because the default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
         ...keyField,
@@ -60,14 +63,15 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
 
 const figures =
   'temperature_2m,relative_humidity_2m,weather_code,wind_speed_10m,wind_direction_10m,pressure_msl,precipitation,cloud_cover'
-// The requested day and the seven days after it.
+// The present day and the seven days after it.
 const forecastDays = 8
-// Cells of the coarsest model are a quarter of a degree wide.
+// Maximum difference between the requested position and the position in the answer. The grid cells of the coarsest
+// model are a quarter of a degree wide.
 const cellDegreesMax = 0.5
 
 const minute = 60 * 1000
 
-/** Reads the pause of a rate limit from its text, because there is no Retry-After. */
+/** Returns the pause after a rate limit, derived from the error text, because the answer has no Retry-After header. */
 function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute
@@ -95,7 +99,7 @@ const current = z.object({
   precipitation: figure,
   cloud_cover: figure,
 })
-/** Hourly figures, with one column for each figure. */
+/** Hourly figures as a table. Each figure is a column, and each hour a row. */
 const hourly = z.object({ time: z.array(time).max(24 * 16) }).catchall(z.array(figure))
 const forecast = z.object({
   latitude: z.number().optional(),
@@ -110,7 +114,7 @@ type Forecast = z.infer<typeof forecast>
 
 function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
-  // The model covers the whole globe, so a 404 means a wrong address.
+  // The forecast covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
   const answered = readJson(reply, forecast)
   refuseElsewhere(asked, answered, cellDegreesMax)
@@ -157,7 +161,8 @@ function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
       wind_speed_10m: at('wind_speed_10m'),
       wind_direction_10m: at('wind_direction_10m'),
       pressure_msl: at('pressure_msl'),
-      // Read the next row: a row has the precipitation of the hour before, unlike that of MET Norway.
+      // Use the next row, because a row contains the precipitation of the preceding hour. MET Norway's steps contain
+      // that of the following hour.
       precipitation: at('precipitation', row + 1),
       cloud_cover: at('cloud_cover'),
     }
@@ -171,8 +176,8 @@ function describeCode(code: number | null | undefined): string | undefined {
 }
 
 /**
- * Reads Unix time, which is unambiguous. Text is in the zone of the place, and must not be read in the zone of this
- * machine.
+ * Returns a time in milliseconds since 1970. Unix time is unambiguous. A text is local time at the place, so it must
+ * not be read in the time zone of this machine.
  */
 function timeOf(time: number | string, offsetSeconds: number): number {
   if (typeof time === 'number') return time * 1000
@@ -181,7 +186,7 @@ function timeOf(time: number | string, offsetSeconds: number): number {
   return localMs - offsetSeconds * 1000
 }
 
-/** Codes of WMO table 4677, as Open-Meteo uses it. */
+/** Descriptions of the codes of WMO table 4677 that Open-Meteo uses. */
 const weatherCodes: Readonly<Record<number, string>> = {
   0: 'Clear sky',
   1: 'Mainly clear',

@@ -8,17 +8,17 @@ import type { WeatherQuery, WeatherReport } from './weatherReport.ts'
 export const weatherAgreement: AgreementRule = {
   main: 'celsius',
   /*
-   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Above -32 °C,
-   * Celsius and Fahrenheit differ as numbers by more than 6.
+   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. A tolerance
+   * of 6 detects confused units: above -32 °C, the same temperature in Celsius and Fahrenheit differs by more than 6.
    */
   tolerances: { celsius: { points: 6 }, humidity: { points: 40 }, windMetersPerSecond: { points: 12 } },
-  // A weather front or a foehn changes the air by about 10 °C in an hour or two.
+  // A weather front or a foehn wind changes the temperature by about 10 °C within an hour or two.
   jumps: { celsius: { points: 12 } },
 }
 
 /**
- * Extends the answers of a provider with the figures for comparison. Throws for a temperature that is impossible at the
- * latitude.
+ * Wraps a provider so that its answers have the figures that are compared between providers. Throws `UpstreamFailure`
+ * for a temperature that is impossible at the latitude and season.
  */
 export function withFigures(
   clock: Clock,
@@ -42,15 +42,15 @@ function figuresOf({ temperature, humidity, air: { windMetersPerSecond } }: Weat
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-// The temperature of the air is about a month behind the sun.
+// The time of maximum heat in the northern summer: air temperatures follow the sun with a delay of about a month.
 const solsticeMs = Date.UTC(2000, 5, 21) + 30 * dayMs
 const yearMs = 365.2425 * dayMs
 const tiltDegrees = 23.44
 
 /**
- * Highest temperatures by the distance of the sun from the zenith at noon, in degrees. All exceed the records of
- * weather stations: 49.6 °C in Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in January
- * (86°).
+ * Upper bounds of the temperature by the sun's distance from the zenith at noon, in degrees. All bounds exceed the
+ * records of weather stations: 49.6 °C in Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in
+ * January (86°).
  */
 const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [0, 60],
@@ -62,7 +62,7 @@ const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [120, 16],
 ]
 
-/** Returns the highest possible temperature of the air at a latitude and time of the year. */
+/** Returns an upper bound of the air temperature at this latitude and time of the year, in °C. */
 export function hottestCelsius(latitude: number, atMs: number): number {
   const declination = tiltDegrees * Math.cos((2 * Math.PI * (atMs - solsticeMs)) / yearMs)
   const sunDegrees = Math.abs(latitude - declination)

@@ -1,34 +1,34 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
-/** The place whose weather is requested. */
+/** The position whose weather is requested. */
 export interface WeatherQuery {
   readonly latitude: number
   readonly longitude: number
-  /** Present if the report needs `steps`. */
+  /** Present if the report must contain `steps`. */
   readonly isForecast?: true
 }
 
-/** The `current` member of an answer, and figures sold on request. */
+/** The weather of a place now, and the additional figures and forecast that are sold on request. */
 export interface WeatherReport {
   readonly temperature: { readonly celsius: number; readonly fahrenheit: number }
   readonly humidity: number
   readonly description: string
   readonly air: Air
-  /** Hours from now on, in ascending order. Absent if the query did not request them. */
+  /** Steps of the forecast from now on, in ascending order. Absent if the query did not request a forecast. */
   readonly steps?: readonly ForecastStep[]
 }
 
-/** Figures that some providers lack. */
+/** Figures that some providers do not report. */
 export interface Air {
   readonly windMetersPerSecond?: number | undefined
   readonly windFromDegrees?: number | undefined
   readonly pressureHpa?: number | undefined
-  /** Rain and melted snow within the hour. */
+  /** Rain and melted snow during the hour, in millimetres. */
   readonly precipitationMm?: number | undefined
   readonly cloudPercent?: number | undefined
 }
 
-/** Weather at one time of a forecast. */
+/** The weather at one time of a forecast. */
 export interface ForecastStep extends Air {
   readonly timeMs: number
   readonly celsius: number
@@ -36,7 +36,7 @@ export interface ForecastStep extends Air {
   readonly description?: string | undefined
 }
 
-/** Weather in the units of the answer, before validation. */
+/** A provider's weather in the units that are sold, before validation. */
 export interface MeasuredWeather {
   readonly celsius: number
   readonly humidityPercent: number
@@ -45,21 +45,23 @@ export interface MeasuredWeather {
   readonly steps?: readonly ForecastStep[] | undefined
 }
 
-// Coldest and hottest air ever measured, with a margin. Figures beyond them are defects or in another unit.
+// Bounds of the temperature in °C: the coldest and hottest air ever measured, with a margin. Figures beyond the bounds
+// are defects or have another unit.
 const celsiusMin = -95
 const celsiusMax = 65
 
-/** True if air anywhere on Earth can have this temperature in °C. Failing sensors report other values. */
+/** True if air anywhere on Earth can have this temperature in °C. Defective sensors report values outside this range. */
 export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
 
-// A humidity of at most 1 is a fraction, such as 0.81 for 81 %. Air that dry is measured once in years.
+// Reject a humidity of 1 % or less, because it is usually a fraction, such as 0.81 for 81 %. Air of 1 % is measured
+// only once in several years.
 const humidityPercentMin = 1
 
 /**
- * Builds a report. Throws `UpstreamFailure` for values that are impossible for air. A humidity up to 110 % counts as
- * 100 %.
+ * Checks the figures and builds a report. Throws `UpstreamFailure` for a temperature or humidity that air cannot have.
+ * A humidity from 100 to 110 % is reported as 100 %.
  */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
@@ -73,7 +75,7 @@ export function reportOf({ celsius, humidityPercent, description, air = {}, step
   }
 }
 
-// Fastest wind, lowest and highest pressure, and heaviest hour of rain ever measured, with a margin.
+// Plausible range of each figure: the extremes of wind, pressure and hourly rain ever measured, with a margin.
 const ranges: Readonly<Record<keyof Air, readonly [min: number, max: number]>> = {
   windMetersPerSecond: [0, 120],
   windFromDegrees: [0, 360],
@@ -82,7 +84,7 @@ const ranges: Readonly<Record<keyof Air, readonly [min: number, max: number]>> =
   cloudPercent: [0, 100],
 }
 
-/** Removes impossible figures. They are optional, so a defect in one does not cost the report. */
+/** Removes figures outside their plausible range. The figures are optional, so the rest of the report is still sold. */
 export function plausibleAir(air: Air): Air {
   const keep = (field: keyof Air) => {
     const value = air[field]
@@ -107,13 +109,13 @@ const metersPerSecond: Readonly<Record<string, number>> = {
   kt: 1852 / 3600,
 }
 
-/** Converts a speed from the unit in the answer. Undefined without a figure, or for an unknown unit. */
+/** Converts a wind speed to metres per second. Undefined without a value, or if the unit is unknown. */
 export function windOf(value: number | null | undefined, unit: string | undefined): number | undefined {
   const factor = metersPerSecond[unit ?? '']
   return value === null || value === undefined || factor === undefined ? undefined : value * factor
 }
 
-/** Returns a figure if it is in the unit that we sell; otherwise undefined. */
+/** Returns the value if it is in the unit that is sold; otherwise undefined. */
 export function figureIn(value: number | null | undefined, isInUnit: boolean): number | undefined {
   return value === null || !isInUnit ? undefined : value
 }
@@ -122,17 +124,20 @@ export function fahrenheitOf(celsius: number): number {
   return (celsius * 9) / 5 + 32
 }
 
-/** Adding 0 turns -0 into 0. */
+/** Rounds to one decimal. Adding 0 turns -0 into 0. */
 export function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Formats a coordinate with four decimals, about eleven metres. MET Norway refuses more. */
+/** Formats a coordinate with four decimals, which are about eleven metres. MET Norway refuses more decimals. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
 
-/** Throws if an answer has another position than the requested one. `degreesMax` is the width of a grid cell. */
+/**
+ * Throws if the answer is for another position than the requested one. `degreesMax` is the tolerance in degrees, which
+ * depends on the provider's grid.
+ */
 export function refuseElsewhere(
   asked: Pick<WeatherQuery, 'latitude' | 'longitude'>,
   answered: { readonly latitude?: number | undefined; readonly longitude?: number | undefined },
@@ -140,7 +145,7 @@ export function refuseElsewhere(
 ): void {
   const { latitude = asked.latitude, longitude = asked.longitude } = answered
   const east = Math.abs(((longitude - asked.longitude + 540) % 360) - 180)
-  // Scale the distance by the latitude, because meridians meet at the poles.
+  // Scale the distance by the latitude, because meridians converge towards the poles.
   const isFarEast = east * Math.cos((asked.latitude * Math.PI) / 180) > degreesMax
   if (Math.abs(latitude - asked.latitude) > degreesMax || isFarEast)
     throw new UpstreamFailure('bad_payload', 'the answer is of another place')
