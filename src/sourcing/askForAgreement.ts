@@ -23,15 +23,15 @@ import {
 import { familyOf } from './agreement/figures.ts'
 import type { LastKnown } from './agreement/lastKnown.ts'
 
-/** The rule by which answers of several sources are combined into one. */
+/** The agreement rule of a source, with the last known values and the confirming sources. */
 export interface AgreementPolicy<Query> extends AgreementRule {
   readonly keyOf: (query: Query) => string
   readonly lastKnown: LastKnown
-  /** Sources that confirm the main figure and are never sold: exchanges. */
+  /** Sources that confirm the main figure but are never sold, such as exchanges. */
   readonly witnesses?: readonly Witness<Query>[]
 }
 
-/** The sources contradict each other, or a single answer lacks the evidence to be sold. */
+/** Thrown if the sources contradict each other, or if the only answer lacks the evidence to be sold. */
 export class ProvidersDiffer extends ProvidersFailed {
   readonly isAlone: boolean
 
@@ -43,7 +43,7 @@ export class ProvidersDiffer extends ProvidersFailed {
 
 interface Heard<Data> {
   readonly reading: Reading
-  /** Undefined for a witness. */
+  /** The provider's answer. Undefined for a witness, which has no complete answer. */
   readonly answer: ProviderAnswer<Data> | undefined
 }
 
@@ -58,8 +58,8 @@ interface Round<Query, Data> {
 }
 
 /**
- * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the first provider's
- * answer that no majority contradicts, or nothing.
+ * Queries at least two sources at once, and then further sources until the answers agree. Returns the answer of the
+ * first provider that no majority contradicts. Throws `ItemUnknown` or `ProvidersFailed` if no answer can be sold.
  */
 export async function askForAgreement<Query, Data>(
   asking: ProvidersInTurn<Query, Data>,
@@ -74,7 +74,8 @@ export async function askForAgreement<Query, Data>(
   const needsSecond = hasSeveralSources(options.providers, policy, query)
   const waiting = availableFirst(options.providers, query)
   let judged: Judgement = { kind: 'none' }
-  // One provider is enough to start with if witnesses confirm the price and a known value confirms the other figures.
+  // Start with one provider if witnesses can confirm the price and a last known value can confirm the other figures.
+  // Otherwise start with two.
   let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
   for (let asked = 0; waiting.length > 0; asked++) {
     const wave = waiting.splice(0, size).map((provider) => readProvider(round, provider))
@@ -93,7 +94,10 @@ function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Q
   return witnesses.filter((witness) => witness.covers(query))
 }
 
-/** True if several sources have the item. One of them alone is then not enough, even while the others do not answer. */
+/**
+ * True if several sources have the item. A single answer is then not enough, even while the other sources do not
+ * answer.
+ */
 function hasSeveralSources<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -103,7 +107,10 @@ function hasSeveralSources<Query, Data>(
   return covering.length + witnessesOf(policy, query).length > 1
 }
 
-/** Returns the reason why an answer cannot be confirmed now, for a refusal before the quote. */
+/**
+ * Returns the reason why no answer can be confirmed now, so that the service refuses before it quotes. Undefined: an
+ * answer can be confirmed.
+ */
 export function whyUnconfirmable<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -119,7 +126,10 @@ export function whyUnconfirmable<Query, Data>(
     : 'only one source can be asked at the moment, and another has to confirm its answer'
 }
 
-/** Orders resting providers, and those that do not cover the item, last: they fail without a request. */
+/**
+ * Returns the providers with the available ones first. Providers that rest or do not cover the item come last, because
+ * they fail without a request.
+ */
 function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[], query: Query) {
   const canAsk = (provider: Provider<Query, Data>) =>
     Number(provider.covers?.(query) !== false && provider.whyUnavailable() === undefined)
@@ -143,7 +153,8 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): P
     'the sold reading was heard',
   )
   const sold = assertPresent(answer, 'a complete reading has its answer')
-  // Remember agreed answers only. If lone answers confirmed each other, the price could drift anywhere in small steps.
+  // Remember only answers on which sources agree. If single answers confirmed each other, the price could drift far in
+  // small steps.
   if (judged.kind === 'agreed' || !hasSeveralSources(asking.options.providers, policy, query))
     policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
   return {
@@ -153,7 +164,7 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): P
   }
 }
 
-/** The evidence in `meta.agreement`. */
+/** Returns the evidence for `meta.agreement`. */
 function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: AgreedReading): Json {
   const { main, tolerances } = policy
   const tolerance = tolerances[main]
@@ -177,7 +188,10 @@ function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agr
 
 const fieldsShownMax = 20
 
-/** Names only the families in a long list of fields, because a series has thousands of fields. */
+/**
+ * Returns the fields to show. A list of more than 20 fields is shortened to its families, because a series has
+ * thousands of fields.
+ */
 function shownFields(fields: readonly string[]): readonly string[] {
   return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
 }
@@ -197,7 +211,7 @@ async function readProvider<Query, Data>(
     return { reading, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    // Do not count a failure without time left: no request was sent.
+    // Count the failure only if time was left. Otherwise no request was sent, and the provider is not at fault.
     if (leftMs > 0) liveness.noteFailure(provider.name, error)
     failures.push(error)
     if (error.kind !== 'not_covered') silent.push(provider.name)
@@ -213,7 +227,7 @@ async function readWitness<Query, Data>(
     const { figures, asOfMs } = await ask(query)
     return { reading: { source: name, figures, asOfMs, isComplete: false }, answer: undefined }
   } catch (error) {
-    // Ignore the failure here: the upstream has counted and logged it.
+    // Ignore the failure here, because the upstream has counted and logged it.
     if (!(error instanceof UpstreamFailure)) throw error
     silent.push(name)
     return undefined

@@ -6,35 +6,38 @@ import type { Observation, Provider } from './provider.ts'
 
 export interface ProviderChainOptions<Query, Data> {
   readonly providers: readonly Provider<Query, Data>[]
-  /** Age from which an answer counts as a failure, by the provider's own timestamp. */
+  /** Maximum age of an answer by the provider's own timestamp. An older answer counts as a failure. */
   readonly ageMaxMs: number
-  /** Maximum time by which an answer's timestamp may be in the future. Needed for forecasts only. */
+  /** Maximum time by which an answer's timestamp may be in the future. Only forecasts set this limit. Absent: 5 minutes. */
   readonly aheadMaxMs?: number
 }
 
-/** An answer as the cache stores it. */
+/** An answer in the form that the cache stores. */
 export interface ProviderAnswer<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
-  /** Monotonic time, so that a change of the system clock does not change the age. */
+  /** Time of the fetch on the monotonic clock, so that a change of the system clock does not change the age. */
   readonly fetchedAtMs: number
-  /** The sources that agree on the answer. Absent: only its provider. */
+  /** Names of the sources that agree on the answer. Absent: only its provider. */
   readonly usedProviders?: readonly string[]
 }
 
-// Time limits for one provider and for all providers of a query. They apply even if a provider's own time-out is
-// longer.
+// Time limits for one provider, and for all providers of a query together. The limits apply even if a provider's own
+// time-out is longer.
 export const providerMsMax = 4_000
 export const chainMsMax = 10_000
-// Tolerate timestamps up to five minutes in the future, because clocks differ.
+// Tolerate timestamps up to five minutes in the future, because the clocks of providers differ.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
-/** No provider has the item: at least one covers and lacks it, and the others lack it or do not cover it. */
+/**
+ * Thrown if no provider has the item: at least one provider lacks it, and every other provider lacks or does not cover
+ * it.
+ */
 export class ItemUnknown extends Error {
   override readonly name = 'ItemUnknown'
 }
 
-/** A provider that may have the item gave no usable answer, or no provider covers it. */
+/** Thrown if there is no usable answer, but a provider that failed may have the item, or no provider covers it. */
 export class ProvidersFailed extends Error {
   override readonly name = 'ProvidersFailed'
   readonly code: 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT'
@@ -45,7 +48,10 @@ export class ProvidersFailed extends Error {
   }
 }
 
-/** Returns the reason why no provider has an answer: all of them lack the item, or one of them failed. */
+/**
+ * Returns the error for a lookup without an answer: `ItemUnknown` if the providers lack the item, or `ProvidersFailed`
+ * if one of them failed.
+ */
 export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
@@ -90,7 +96,7 @@ export interface AskedProvider<Query, Data> {
   readonly leftMs: number
 }
 
-/** Queries one provider once. Throws `UpstreamFailure` if the provider rests, is late or returns outdated data. */
+/** Queries a provider once. Throws `UpstreamFailure` if the provider is resting, is late or returns outdated data. */
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,
@@ -98,7 +104,7 @@ export async function askOne<Query, Data>(
   const why = provider.whyUnavailable()
   if (why !== undefined) throw new UpstreamFailure('resting', why)
   if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
-  // A slower provider continues until its own time-out, and its answer is ignored.
+  // Do not abort a slower provider: the request ends by the provider's own time-out, and a late answer is ignored.
   const observation = await waitWithin(clock, leftMs, provider.ask(query))
   if (observation === undefined) throw new UpstreamFailure('timeout', `no answer within ${leftMs} ms`)
   const ageMs = clock.nowMs() - observation.asOfMs

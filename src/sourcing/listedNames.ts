@@ -1,12 +1,12 @@
-/** An item of a list with a short symbol and a name. */
+/** A searchable item with a short symbol and a name. */
 export interface ListedName {
   readonly symbol: string
   readonly name: string
 }
 
 /**
- * Returns items whose symbol, or a word of whose name, begins with the query. Symbols come first, in the order of the
- * list.
+ * Returns the items whose symbol, or a word in whose name, begins with the query. Equal symbols come first, then
+ * symbols that begin with the query, then names.
  */
 export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)

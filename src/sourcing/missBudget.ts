@@ -3,12 +3,16 @@ import { cacheBound } from './cacheBound.ts'
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Limits one wallet's lookups of items that no provider has. An unspent payment can be used for any number of such
- * lookups, and each takes requests from every provider's quota. Answers are paid for, so they are not counted.
+ * Limits the lookups of a wallet for items that no provider has. A payment that is not spent yet can be used for any
+ * number of such lookups, and each uses part of every provider's quota. Lookups with an answer are not counted, because
+ * the wallet pays for them.
  */
 export interface MissBudget {
   mayBegin(buyer: string): boolean
-  /** Undefined if the wallet has used its misses. Otherwise returns a function that must be called with the outcome. */
+  /**
+   * Counts a lookup. Undefined if the wallet has used its three misses in ten minutes. Otherwise returns a function,
+   * which the caller must call with the outcome.
+   */
   begin(buyer: string): ((isMiss: boolean) => void) | undefined
 }
 
@@ -25,7 +29,7 @@ export function createMissBudget(clock: Clock): MissBudget {
     begin(buyer) {
       const earlier = recent(buyer)
       if (earlier.length >= missesMax) return undefined
-      // Count the lookup before its outcome, so that concurrent lookups count too.
+      // Count the lookup before its outcome is known, so that concurrent lookups are counted too.
       const atMs = clock.monotonicMs()
       countedMs.set(buyer, [...earlier, atMs])
       return (isMiss) => {

@@ -5,81 +5,93 @@ import type { PaceLimit } from '../outbound/pace.ts'
 import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/** The parts of the process that data products need to reach their providers. */
+/** The services of the process that data products need to reach their providers. */
 export interface ProviderDeps extends UpstreamAccess {
   readonly log: Log
-  /** False: a provider counts as available until it fails. */
+  /** True if providers are probed in the background. False: a provider counts as available until a request fails. */
   readonly isProbed: boolean
-  /** Counts lookups over all instances. Absent if this instance is the only one. */
+  /** Opens a counter of lookups over all instances. Absent: this is the only instance. */
   readonly openSharedCount?: OpenSharedCount
 }
 
-/** Counts the lookups of all instances at one provider in a minute. */
+/** Counts the lookups at one provider per minute, over all instances. */
 export interface SharedCount {
-  /** Returns false if the limit is used up; the lookup is then not counted. */
+  /** Counts a lookup. Returns false without counting if the limit is used up. */
   take(): boolean
 }
 
 export type OpenSharedCount = (provider: string, perMinute: number) => SharedCount
 
-/** One provider of one kind of answer. Each has its own file, named after the provider. */
+/** A provider of one kind of answer. Each provider is implemented in a separate file with its name. */
 export interface Provider<Query, Data> {
-  /** Name in `meta.source`, for example `coingecko`. */
+  /** Name that `meta.source` contains, such as `coingecko`. */
   readonly name: string
-  /** Undefined if the provider is available; otherwise the reason: a missing key, or a pause after failures. */
+  /**
+   * Returns the reason why the provider cannot be used now: a missing key, or a pause after failures. Undefined:
+   * available.
+   */
   whyUnavailable(): string | undefined
-  /** False if the provider certainly does not have such items, so that no request is sent. Absent: it covers all. */
+  /**
+   * Returns false if the provider certainly lacks the item, so that no request is sent. Absent: the provider covers all
+   * items.
+   */
   covers?(query: Query): boolean
-  /** Limit of the provider, which callers share. Absent: there is no limit to share. */
+  /** Request limit of the provider, which all callers share. Absent: the provider has no limit. */
   readonly pace?: PaceLimit | undefined
-  /** True if a request costs part of a paid or scarce quota. The provider is then probed only if no other answers. */
+  /** True if a request uses a paid or scarce quota. Such a provider is probed only if no other provider answers. */
   readonly isMetered?: boolean
-  /** True if its answers contain series that may confirm them. It can then be sold while no other source is ready. */
+  /**
+   * True if the provider's answers contain a series that can confirm them. Such an answer can be sold while no other
+   * source is ready.
+   */
   readonly hasSeries?: boolean
-  /** Throws only `UpstreamFailure`. Applies its own time-out. */
+  /** Requests an answer, with the provider's own time-out. Throws only `UpstreamFailure`. */
   ask(query: Query): Promise<Observation<Data>>
 }
 
-/** One answer of a provider, validated and in our terms. */
+/** A validated answer of a provider, in the units and terms of this service. */
 export interface Observation<Data> {
   readonly data: Data
-  /** The time of the data, by the provider's own timestamp. */
+  /** Time of the data by the provider's own timestamp, in milliseconds since 1970. */
   readonly asOfMs: number
   /**
-   * Time at which the data was fetched. Default: now. Earlier if kept data is used, because the provider forbids a new
-   * request so soon.
+   * Time at which the data was fetched. Absent: now. Earlier than now if the provider forbids a new request and stored
+   * data is used.
    */
   readonly fetchedAtMs?: number
   /**
-   * The parts that are compared with the answers of other providers. Absent for providers whose answers are not
+   * The values that are compared with the answers of other providers. Absent for providers whose answers are not
    * compared.
    */
   readonly figures?: Figures
-  /** Reason why the answer needs the agreement of another provider before it is sold. */
+  /** Reason why another provider must confirm the answer before it is sold. Absent: no doubt. */
   readonly doubt?: string
-  /** True if the figures continue the series of the same answer, so that no figure was damaged alone. */
+  /** True if the figures continue the series in the same answer. A single corrupted figure would break the series. */
   readonly isContinuous?: boolean
-  /** Further fields, sold on request. */
+  /** Additional fields that are sold on request. */
   readonly details?: Readonly<Record<string, Json>>
-  /** Details for `meta`: the chosen id, the alternatives. */
+  /** Facts for `meta`, such as the chosen id and the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }
 
-/** A source that confirms answers but never has a complete one: an exchange. */
+/** A source that confirms answers but never has a complete answer, such as an exchange. */
 export interface Witness<Query> {
   readonly name: string
   covers(query: Query): boolean
-  /** Throws only `UpstreamFailure`. Applies its own time-out. */
+  /** Requests the figures, with the source's own time-out. Throws only `UpstreamFailure`. */
   ask(query: Query): Promise<{ readonly figures: Figures; readonly asOfMs?: number }>
 }
 
-/** A decimal number in text; undefined for `N/A`, an empty text and other placeholders. */
+/** Parses a decimal number. Undefined for `N/A`, an empty text and other placeholders. */
 export function decimalOf(text: string | null | undefined): number | undefined {
   const plain = text?.trim().replace(/^\+/, '') ?? ''
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(plain) ? Number(plain) : undefined
 }
 
-/** Returns a figure that can be sold. Providers that lack a figure write zero, null or a negative number. */
+/**
+ * Returns the value if it can be sold. Throws for null, zero and negative numbers, which providers send for a missing
+ * figure.
+ */
 export function positive(value: number | null | undefined, field: string): number {
   if (value !== undefined && value !== null && Number.isFinite(value) && value > 0) return value
   throw new UpstreamFailure('incomplete', `${field} is missing, zero or negative`)

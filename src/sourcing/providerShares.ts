@@ -5,26 +5,28 @@ import type { OpenSharedCount, Provider } from './provider.ts'
 
 export interface ProviderSharesDeps {
   readonly clock: Clock
-  /** Absent if this instance is the only one. */
+  /** Opens a counter over all instances. Absent: this is the only instance. */
   readonly openSharedCount?: OpenSharedCount
 }
 
-/** The caller of a lookup, and whether the item is known to exist. */
+/** The payer of a lookup, and whether the item is known to exist. */
 export interface Lookup {
   readonly buyer: string | undefined
   readonly isListed: boolean
 }
 
-/** Returns the providers with the limits of one lookup. */
+/** Returns the providers, each limited to the share that this lookup may use. */
 export type ProviderShares<Query, Data> = (lookup: Lookup) => readonly Provider<Query, Data>[]
 
 const windowMs = 60_000
-// Reserve half of the pace for items that exist. An unspent payment can be used for any number of unknown items.
+// Reserve half of the pace for items that exist. A payment that is not spent yet can be used for any number of lookups
+// of unknown items.
 const unlistedShare = 1 / 2
 
 /**
- * Divides the pace of each provider between callers. Within a minute, a wallet may use as many lookups as it leaves to
- * others. Items that are not known to exist may use half of the pace, for all callers together.
+ * Divides the request rate of each provider between callers. Within a minute, a wallet's own lookups may not exceed the
+ * number that remains for others. Items that are not known to exist may use half of the rate, for all callers
+ * together.
  */
 export function createProviderShares<Query, Data>(
   deps: ProviderSharesDeps,
@@ -46,7 +48,7 @@ function shareOf<Query, Data>(
   if (pace === undefined) return () => provider
   const max = lookupsPerWindow(pace)
   const all = openSharedCount?.(name, max)
-  // Has at most as many entries as the pace allows requests, which is some hundreds.
+  // Lookups of the last minute. The list is as short as the provider's limit, which is at most some hundreds.
   const taken: Taken[] = []
   const whyRefused = (lookup: Lookup): string | undefined => {
     const sinceMs = clock.monotonicMs() - windowMs

@@ -1,24 +1,24 @@
 import type { ProviderName } from '../product/productFacts.ts'
 import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
 
-/** Permission of a provider for a service that sells its data. docs/providers.md lists the sources. */
+/** Whether a provider permits a use of its data by a paid service. docs/providers.md lists the sources. */
 export type Permission =
   | 'permitted'
-  /** Depends on the plan of the operator's key. */
+  /** Depends on the operator's plan with the provider. */
   | 'by_plan'
   | 'forbidden'
-  /** We found no statement. */
+  /** The terms contain no statement about this use. */
   | 'unknown'
 
-/** Permissions and duties in a provider's terms, as far as we have read them. */
+/** Permissions and duties from a provider's terms, as far as we have read the terms. */
 export interface ProviderTerms {
   readonly commercialUse: Permission
   readonly resale: Permission
-  /** `required`: without a key the provider is not used. */
+  /** Whether the provider needs a key. `required`: without a key, the provider is not used. */
   readonly key: 'none' | 'optional' | 'required'
-  /** Keys of the providers that replace this one. If all of them are set, this provider is not used. */
+  /** Providers that replace this provider. If the operator has set the keys of all of them, this provider is not used. */
   readonly until?: readonly UpstreamName[]
-  /** Credit that every answer with its data must carry. */
+  /** Credit that every answer with the provider's data must contain. Absent: no credit is required. */
   readonly credit?: Credit
 }
 
@@ -28,7 +28,7 @@ const unknown = { commercialUse: 'unknown', resale: 'unknown', key: 'none' } as 
 const byPlan = { commercialUse: 'by_plan', resale: 'by_plan', key: 'optional' } as const
 const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none' } as const
 
-/** Credit for places of the bundled list and of the geocoder. */
+/** Credit for the places of the bundled list of cities and of the geocoder. */
 export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
 
 export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
@@ -54,11 +54,11 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
   DEXSCREENER: unknown,
   GECKOTERMINAL: unknown,
   NEWS_FEEDS: unknown,
-  // The operator has a contract with the server. Without a server no chat is sold.
+  // The operator has a contract with the AI server. Chat is not sold without a configured server.
   AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
 }
 
-/** True if a provider is used with this configuration. */
+/** True if the provider is used with this configuration: a required key is set, and the provider is not replaced. */
 export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean {
   const { key, until } = providerTerms[name]
   const settings: Readonly<Partial<Record<ProviderName, { readonly apiKey?: string | undefined }>>> = upstreams
@@ -70,17 +70,23 @@ const byName: ReadonlyMap<string, ProviderTerms> = new Map(
   Object.entries(providerTerms).map(([name, terms]) => [plain(name), terms]),
 )
 
-/** Makes names comparable: `meta.source` has dashes or nothing where variables have underscores. */
+/**
+ * Normalizes a provider's name for comparison. Names have a dash or nothing in `meta.source`, and underscores in
+ * variables.
+ */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/** Returns the credits that are due for data of these providers, without duplicates. Names are those of `meta.source`. */
+/**
+ * Returns the credits that are due for data of these providers, without duplicates. `providers` are names as in
+ * `meta.source`.
+ */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
   return [...new Set(providers.flatMap((name) => byName.get(plain(name))?.credit ?? []))]
 }
 
-/** Returns the member `credits` of `meta`; absent if no credit is due. */
+/** Returns the member `credits` for `meta`. The member is absent if no credit is due. */
 export function creditMeta(credits: readonly Credit[]): { readonly credits?: readonly Credit[] } {
   return credits.length === 0 ? {} : { credits }
 }

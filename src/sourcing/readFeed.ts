@@ -8,7 +8,7 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 /** A conditional request for a feed (RFC 9110, 13). */
 export interface FeedRequest {
   readonly url: string
-  /** Validator of the last answer, with which the server can report an unchanged feed. */
+  /** Validators from the last answer. The server then reports an unchanged feed without sending it again. */
   readonly etag: string | undefined
   readonly lastModified: string | undefined
   readonly signal: AbortSignal
@@ -30,12 +30,13 @@ type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
 const upstreamLabel = 'publisher-rss'
 const timeoutMs = 8_000
 const bytesMax = 1024 * 1024
-// A normal feed redirects up to three times: to https, to another host, to a CDN.
+// Maximum of redirects. A normal feed redirects up to three times: to https, to another host and to a CDN.
 const hopsMax = 3
 
 /**
- * Reads a feed of a publisher. Throws only `UpstreamFailure`. Does not retry: the poller decides when to. An address
- * that the operator chose may be private. Names and redirect targets must lead to the public web.
+ * Creates a function that reads the feed of a publisher. The function throws only `UpstreamFailure` and does not retry,
+ * because the poller schedules the next attempt. The operator's address may be a private IP address. Host names and
+ * redirect targets must lead to the public web.
  */
 export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
   const get = createPinnedGet(rules)
@@ -67,8 +68,8 @@ async function follow({ get, version, contact }: FollowDeps, request: FeedReques
   const first = new URL(request.url)
   let url = first
   for (let hop = 0; hop <= hopsMax; hop++) {
-    // Allow private addresses at the chosen origin only: a redirect must not lead to hosts that only this machine can
-    // reach.
+    // Allow a private address only at the operator's chosen origin. A redirect must not lead to hosts that only this
+    // machine can reach.
     const reply = await get({ url, headers, signal: request.signal, isChosen: url.origin === first.origin })
     if (reply.kind === 'forbidden')
       throw new UpstreamFailure('blocked', `the feed is at an address that ${reply.problem}`)
@@ -105,7 +106,10 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/** Decodes a feed by the encoding in its header, or in its XML declaration. Uses UTF-8 if neither names a supported one. */
+/**
+ * Decodes a feed by the encoding in the Content-Type header, or else in the XML declaration. Uses UTF-8 if the encoding
+ * is missing or unsupported.
+ */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'
@@ -120,6 +124,6 @@ function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
-  // Omit the cause: fetch quotes an address that it rejects, with its key.
+  // Omit the cause: the error of fetch quotes a rejected address, and the address may contain a key.
   return new UpstreamFailure('upstream', `the feed cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }

@@ -20,15 +20,18 @@ import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from '
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from './providerTerms.ts'
 
-/** The providers of one endpoint in order of preference, with a cache of their answers. */
+/** The providers of an endpoint in order of preference, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
-  /** Undefined if at least one provider is available, or if the answer to this query is cached. */
+  /**
+   * Returns the reason why an answer cannot be sold now. Undefined if a provider is available, or if the answer is
+   * cached.
+   */
   whyUnavailable(query?: Query, buyer?: string): string | undefined
-  /** True when every provider reported within the last ten minutes that the answer does not exist. */
+  /** True if the providers reported within the last ten minutes that the item does not exist. */
   isKnownMissing(query: Query): boolean
   /**
-   * Returns failures of providers instead of throwing them. Concurrent callers with the same query share one request.
-   * `buyer` is the wallet that pays. Its lookups of items that no provider has are limited.
+   * Returns an answer or a failure. Failures of providers are returned and not thrown. Concurrent callers with the same
+   * query share one request. `buyer` is the paying wallet, whose lookups of missing items are limited.
    */
   ask(query: Query, buyer?: string): Promise<SourceFinding<Data>>
   readonly liveness: Liveness
@@ -38,7 +41,7 @@ export type SourceFinding<Data> =
   | {
       readonly kind: 'found'
       readonly data: Data
-      /** Further fields, sold on request. */
+      /** Additional fields that are sold on request. */
       readonly details: Readonly<Record<string, Json>>
       readonly meta: Meta
     }
@@ -46,17 +49,23 @@ export type SourceFinding<Data> =
 
 export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data>, AnswerWords {
   readonly keyOf: (query: Query) => string
-  /** True if the item certainly exists. Absent: an item counts as existing once a provider has answered it. */
+  /**
+   * True if the item certainly exists. Other items count as existing for a day after a provider has answered them.
+   * Absent: no item is known to exist before an answer.
+   */
   readonly isListed?: (query: Query) => boolean
-  /** Queries for probes, used in turn. Every provider has their answers. */
+  /** Queries that every provider can answer. Probes use them in turn. */
   readonly known: readonly [Query, ...Query[]]
-  /** Age up to which an answer is served without a new request. */
+  /** Age up to which a cached answer is served without a new request, in milliseconds. */
   readonly freshMs: number
-  /** Further age up to which an answer is served while every provider fails. */
+  /** Additional age up to which a cached answer is served while every provider fails, in milliseconds. */
   readonly staleMs: number
-  /** Present if several providers are queried and only an answer on which they agree is sold. */
+  /**
+   * Rule by which the answers of several providers must agree before one is sold. Absent: the providers are queried in
+   * turn, and the first answer is sold.
+   */
   readonly agreement?: AgreementPolicy<Query>
-  /** Credits that are due for every answer, besides those of its providers. */
+  /** Credits that are due for every answer, in addition to those of the used providers. */
   readonly credits?: readonly Credit[]
 }
 
@@ -69,7 +78,10 @@ const staleRetryMs = 5_000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
-/** Creates a source for a product: cache, providers, agreement and budgets. Equal queries share one lookup. */
+/**
+ * Creates the source of a product, with its cache, agreement rule and limits. Concurrent equal queries share one
+ * lookup.
+ */
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
@@ -181,7 +193,10 @@ function whyUnavailable<Query, Data>(
   return why === undefined ? undefined : `${what}: ${why}`
 }
 
-/** Undefined if the caller has a share left at one provider at least. */
+/**
+ * Returns the reason why the caller has used up the shares at all providers. Undefined if a share is left at one
+ * provider or more.
+ */
 function whyNoShare<Query, Data>(
   { what }: SourceOptions<Query, Data>,
   query: Query,
@@ -201,7 +216,7 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
       const leftMs = providerMsMax
       const query = known[asked++ % known.length] ?? known[0]
       const { fetchedAtMs } = await askOne({ clock, options, provider, leftMs }, query)
-      // Reject an answer that the adapter had stored: it does not show that the provider works now.
+      // Reject an answer from the adapter's own storage, because it does not prove that the provider works now.
       return clock.monotonicMs() - fetchedAtMs <= leftMs
     },
   }))

@@ -1,13 +1,13 @@
 import type { OpenProduct } from '../product/productDefinition.ts'
 
-/** Marks a product as supplied by the samples of local mode. */
+/** Returns the product, marked as supplied by the samples of local mode. */
 export function ofSamples(product: OpenProduct): OpenProduct {
   return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }
 
-/** Uses the providers while one of them answers, and the samples of local mode otherwise. */
+/** Combines a product with its samples for local mode. The samples answer while none of the product's providers answers. */
 export function withStandIn(provided: OpenProduct, sampled: OpenProduct): OpenProduct {
-  // Decide once per request, so that the checks of the quote and the handler come from the same one.
+  // Choose once per request, in `read`, so that the quote's checks and the delivery use the same product.
   const isProvided = () => provided.suppliedBy() === 'providers'
   const current = () => (isProvided() ? provided : sampled)
   return {

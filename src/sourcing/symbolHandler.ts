@@ -5,10 +5,10 @@ import type { ProductHandler } from '../product/productDefinition.ts'
 import type { AnswerSource, SourceFinding } from './source.ts'
 import { text, type TextRule } from '../product/text.ts'
 
-/** Maximum of further symbols in one request. Each costs the providers as much as a separate request. */
+/** Maximum of additional symbols in a request. Each symbol uses as much of the providers' quota as a separate request. */
 const moreMax = 4
 
-/** The parameter `more`: further symbols, separated by commas. */
+/** Returns the schema of the parameter `more`: additional symbols, separated by commas, without duplicates. */
 export function moreSymbols(what: string, symbol: RegExp) {
   const rule: TextRule = {
     expected: `1 to ${moreMax} further ${what}, separated by commas`,
@@ -22,17 +22,17 @@ export function moreSymbols(what: string, symbol: RegExp) {
   return text(rule)
 }
 
-/** Splits a parameter that `moreSymbols` has accepted. */
+/** Splits a value of `more` that the schema has accepted. */
 export function splitSymbols(more: string | undefined): readonly string[] {
   return more?.split(',') ?? []
 }
 
 interface SymbolHandlerOptions<Order, Query, Data> {
   readonly source: AnswerSource<Query, Data>
-  /** The item of the answer first, then the items of `more`. */
+  /** Returns the queries of an order: first the main item, then the items of `more`. */
   readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
   readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
-  /** Advice for a caller whose symbol no provider has. */
+  /** Advice for a caller whose symbol does not exist at any provider. */
   readonly hint: string
 }
 
@@ -41,7 +41,7 @@ export interface AnsweredQuery<Query, Data> {
   readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
 }
 
-/** Handler of a product that is ordered by symbols and delivered by a source. It delivers all of the items or none. */
+/** Creates the handler of a product that is ordered by symbols. An order is delivered completely or fails. */
 export function symbolHandler<Order extends Json, Query extends { readonly symbol: string }, Data>(
   options: SymbolHandlerOptions<Order, Query, Data>,
 ): ProductHandler<Order> {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 
-/** A date and time as a clock in a given zone shows it. */
+/** A date and time as a clock in a certain time zone shows them. */
 export interface ClockReading {
   readonly year: number
-  /** 1 to 12. */
+  /** Month from 1 to 12. */
   readonly month: number
   readonly day: number
   readonly hour: number
@@ -11,15 +11,19 @@ export interface ClockReading {
   readonly second: number
 }
 
-/** Returns the instant at which a clock in the zone showed this time; the later one in the repeated hour of autumn. */
+/**
+ * Returns the time at which a clock in the zone showed this reading, in milliseconds since 1970. In the repeated hour
+ * of autumn, returns the later time.
+ */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
-  // Find the offset of a nearby instant first, then that of the result. The two differ on days when clocks change.
+  // Find the offset of an approximate time first, then the offset of the result. The two differ on days when clocks
+  // change.
   const nearMs = asUtcMs - offsetMsOf(asUtcMs, timeZone)
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }
 
-// Keep formats: creating one takes longer than some hundred uses, and a year of bars needs it 500 times.
+// Cache the formats: creating one takes longer than a few hundred uses, and a year of bars uses a format 500 times.
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 50 })
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -31,7 +35,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 function offsetMsOf(epochMs: number, timeZone: string): number {
   const parts = formatOf(timeZone).formatToParts(epochMs)
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  // Offsets are written `GMT-05:00`, or `GMT` for zero.
+  // An offset has the form `GMT-05:00`, or `GMT` for zero.
   const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d{2}):(\d{2}))?$/.exec(name) ?? []
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
 }

@@ -1,25 +1,28 @@
-/** The comparable parts of an answer, keyed by the names of the fields that are sold. */
+/** The comparable values of an answer. The keys are the names of the sold fields. */
 export type Figures = Readonly<Record<string, number | string>>
 
-/** The largest distance at which two figures agree. Texts must be equal. */
+/**
+ * The largest difference at which two numbers agree: in per cent, in absolute points, or as a factor. Texts must be
+ * equal.
+ */
 export type Tolerance = { readonly percent: number } | { readonly points: number } | { readonly factor: number }
 
 export type Tolerances = Readonly<Record<string, Tolerance>>
 
-/** Returns the fields that both answers have and whose values differ by more than their tolerance. Texts must be equal. */
+/** Returns the fields in both answers whose values differ by more than their tolerance. Texts must be equal. */
 export function fieldsApart(one: Figures, other: Figures, tolerances: Tolerances): readonly string[] {
   return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[familyOf(field)]))
 }
 
 /**
- * Returns the family of a field. A series shares one tolerance: `close 2026-11-20` and `close 2026-11-21` use that of
- * `close`.
+ * Returns the family of a field, which is the word before the first space. All fields of a family share one tolerance:
+ * `close 2026-11-20` and `close 2026-11-21` use the tolerance of `close`.
  */
 export function familyOf(field: string): string {
   return field.split(' ', 1)[0] ?? field
 }
 
-/** Returns the fields that both answers have. Other fields cannot be compared. */
+/** Returns the fields that both answers have. Only these can be compared. */
 export function sharedFields(one: Figures, other: Figures): readonly string[] {
   return Object.keys(one).filter((field) => field in other)
 }
@@ -33,7 +36,7 @@ function isNear(
   if (tolerance === undefined) return true
   if ('points' in tolerance) return Math.abs(one - other) <= tolerance.points
   const [less, more] = one < other ? [one, other] : [other, one]
-  // Equal volumes agree even at zero, which providers report for a share that was not traded.
+  // Equal volumes agree even at zero, which providers report for a share without a trade.
   if ('factor' in tolerance) return more === less || (less > 0 && more <= less * tolerance.factor)
   return more - less <= (less * tolerance.percent) / 100
 }

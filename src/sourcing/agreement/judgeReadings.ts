@@ -5,72 +5,92 @@ import { familyOf, fieldsApart, type Figures, sharedFields, type Tolerances } fr
 export interface Reading {
   readonly source: string
   readonly figures: Figures
-  /** Undefined: the source does not report the time. */
+  /** Time of the figures, in milliseconds since 1970. Undefined: the source does not report a time. */
   readonly asOfMs: number | undefined
-  /** Reason why this answer is sold only if another source confirms its main figure. */
+  /**
+   * Reason to doubt this answer. The answer is then sold only if another source confirms the main figure. Undefined: no
+   * doubt.
+   */
   readonly doubt?: string | undefined
-  /** True if the source's own series confirms the reading, so that no other source is needed. */
+  /** True if the source's own series confirms the reading. The reading can then be sold without another source. */
   readonly isContinuous?: boolean | undefined
-  /** False for a source without a complete answer. Such a source only confirms the answers of others. */
+  /**
+   * False for a source that never has a complete answer, such as an exchange. The source then only confirms the answers
+   * of others.
+   */
   readonly isComplete: boolean
 }
 
-/** A product's rule for answers that must agree before they are sold. */
+/** The rule of a product by which answers of several sources must agree before one is sold. */
 export interface AgreementRule {
-  /** The field, or family of fields, that another source or the last known value should confirm, such as the price. */
+  /**
+   * The field, or family of fields, that must be confirmed by another source or by the last known value. Example: the
+   * price.
+   */
   readonly main: string
   readonly tolerances: Tolerances
   /**
-   * Distances from the last known value within which it confirms an answer. Never smaller than the tolerance, because
-   * the known value may come from another source.
+   * Largest difference from the last known value at which this value confirms an answer. Never smaller than the
+   * tolerance, because the last known value may come from another source.
    */
   readonly jumps: Tolerances
-  /** The field with the daily change in per cent, for products that have one. */
+  /** Name of the field with the daily change in per cent. Absent: the product has no such field. */
   readonly move?: string
 }
 
-/** Evidence besides the readings themselves. */
+/** Evidence in addition to the readings. */
 export interface Evidence {
-  /** Undefined if nothing was sold recently. */
+  /** The figures that were sold last. Undefined if nothing was sold recently. */
   readonly lastKnown: Figures | undefined
-  /** True if several sources have the item. One of them alone is then not sold without a last known value. */
+  /** True if several sources have the item. A single reading is then not sold unless a last known value confirms it. */
   readonly needsSecond: boolean
 }
 
 export type Judgement =
   | AgreedReading
-  /** `differ`: the sources contradict each other. `doubted`: one source alone is not enough. */
+  /**
+   * `differ`: every complete reading is contradicted by other sources. `doubted`: a reading without contradiction lacks
+   * confirmation.
+   */
   | { readonly kind: 'differ' | 'doubted' }
-  /** No source has a complete answer. */
+  /** No source has sent a complete answer. */
   | { readonly kind: 'none' }
 
-/** The reading that is sold, and its comparison with the other readings. */
+/** The reading that is sold, and its comparison with all other readings. */
 export interface AgreedReading {
-  /** `agreed`: two sources or more. `last_known`: one source, near the last known value. `single`: one source. */
+  /**
+   * `agreed`: at least one other source confirms the reading. `last_known`: only the last known value confirms it.
+   * `single`: nothing confirms it.
+   */
   readonly kind: 'agreed' | 'last_known' | 'single'
   readonly sold: Reading
-  /** Readings that agree with the sold one, which comes first. */
+  /** The sold reading, followed by the readings that agree with it. */
   readonly near: readonly Reading[]
   readonly apart: readonly { readonly reading: Reading; readonly fields: readonly string[] }[]
-  /** Fields that neither another source nor the last known value confirms. */
+  /** Fields of the sold reading that neither another source nor the last known value confirms. */
   readonly unconfirmed: readonly string[]
-  /** True if no family has more than half of its fields in `unconfirmed`. */
+  /** True if at least half of the fields of every family are confirmed. */
   readonly isConfirmed: boolean
 }
 
-// A daily change above 30 % is more often an unadjusted split, another unit or another coin than news.
+// A larger daily change, in per cent, is more often an unadjusted split, another unit or another coin than real news.
 export const movePercentMax = 30
 
-/** True for a large daily change. It requires that every source is queried and that none contradicts it. */
+/**
+ * True if the daily change is larger than 30 %. Such a reading is sold only if every source was queried and none
+ * contradicts it.
+ */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
   const percent = move === undefined ? 0 : figures[move]
   return typeof percent === 'number' && Math.abs(percent) > movePercentMax
 }
 
 /**
- * Returns the first complete reading without a contradicted field. A field is contradicted if at least as many sources
- * differ from it as agree, counting the reading itself. Neither of two sources that differ is sold. Aggregators copy
- * from each other, so they cannot outvote the exchanges. Any one source can contradict a large daily change.
+ * Chooses the reading to sell: the first complete reading that has enough evidence and no contradicted field. A field
+ * is contradicted if at least as many sources differ from it as agree, counting the reading itself. If only two sources
+ * answer and they differ, neither reading is sold. If all exchanges differ from a field, it is contradicted however
+ * many aggregators agree, because aggregators copy from each other. A large daily change is contradicted by a single
+ * source.
  */
 export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
   const complete = readings.filter(({ isComplete }) => isComplete)
@@ -106,7 +126,10 @@ interface Candidate {
   readonly rule: AgreementRule
 }
 
-/** Undefined if the evidence does not allow selling the reading. */
+/**
+ * Compares the candidate with the other readings and the last known value. Undefined if the evidence does not allow
+ * selling the candidate.
+ */
 function agreedOn(
   { sold, readings, rule }: Candidate,
   { lastKnown, needsSecond }: Evidence,
@@ -143,7 +166,7 @@ function nearFields(sold: Reading, other: Reading, apart: ReadonlySet<string>): 
   return sharedFields(sold.figures, other.figures).filter((field) => !apart.has(field))
 }
 
-/** Returns the families that have more than half of their fields in `part`. */
+/** Returns the families for which `part` contains more than half of their fields. */
 function familiesMostlyIn(part: readonly string[], fields: readonly string[]): readonly string[] {
   const counts = Map.groupBy(fields, familyOf)
   return [...Map.groupBy(part, familyOf)]

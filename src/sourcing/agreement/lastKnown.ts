@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { cacheBound } from '../cacheBound.ts'
 import type { Figures } from './figures.ts'
 
-/** The figures that this process sold most recently, by item. */
+/** The figures that this process sold most recently, by the key of the item. */
 export interface LastKnown {
   find(key: string): Figures | undefined
   remember(key: string, figures: Figures): void
@@ -11,7 +11,10 @@ export interface LastKnown {
 
 const itemsMax = 5_000
 
-/** Known values are in bounded memory. After a restart there are none, so they confirm nothing. */
+/**
+ * Creates an empty store in memory, with at most 5,000 items. After a restart the store is empty and confirms no
+ * answer.
+ */
 export function createLastKnown(clock: Clock, heldMs: number): LastKnown {
   const perf = { now: () => clock.monotonicMs() }
   const held = new LRUCache<string, Figures>({ perf, ttlResolution: 0, ...cacheBound(itemsMax), ttl: heldMs })

@@ -1,37 +1,37 @@
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 
-/** The prices of one interval. */
+/** Prices during one interval. */
 export interface Bar {
   readonly startMs: number
   readonly open: number
   readonly high: number
   readonly low: number
   readonly close: number
-  /** Absent if the provider does not report it. */
+  /** Traded volume. Absent if the provider does not report it. */
   readonly volume?: number | undefined
 }
 
 /** Conditions that a provider's bars must meet before they are sold. */
 export interface BarRule {
-  /** The price that is sold with the history. Undefined: the bars are for a probe. */
+  /** The price that is sold with the history. Undefined for a probe: the last close is then not compared with a price. */
   readonly price: number | undefined
-  /** The largest allowed distance of the last close from the price, in per cent. */
+  /** Maximum distance of the last close from the price, in per cent. */
   readonly percentMax: number
   readonly nowMs: number
-  /** Earliest allowed start of the first bar. */
+  /** Earliest allowed start of the first bar, in milliseconds since 1970. */
   readonly sinceMs: number
-  /** Time after the end of the last bar from which the series is out of date. */
+  /** Maximum time between the end of the last bar and now. A series with an older last bar is out of date. */
   readonly ageMaxMs: number
   readonly intervalMs: number
 }
 
-// Allow a factor of 5 within a bar or between closes. Prices may rise or fall several times over, but a price off by a
-// thousand is a defect.
+// Allow a factor of 5 within a bar or between closes. Real prices can change several times over, but a change by a
+// factor of a thousand is a defect.
 const stepFactorMax = 5
-// Tolerate rounding, because providers round the four prices of a bar separately.
+// Tolerate rounding differences, because providers round each of the four prices of a bar separately.
 const roundingSlack = 1e-6
 
-/** Throws unless the bars are in order, consistent, recent, and end near the price on which sources agree. */
+/** Returns the bars unchanged. Throws unless they are in order, consistent and recent, and end near the agreed price. */
 export function checkBars(bars: readonly Bar[], rule: BarRule): readonly Bar[] {
   const refuse = (why: string) => new UpstreamFailure('incomplete', `the history: ${why}`)
   const [first, last] = [bars[0], bars.at(-1)]
@@ -60,7 +60,7 @@ function isFar(one: number, other: number): boolean {
   return Math.max(one, other) > Math.min(one, other) * stepFactorMax
 }
 
-/** Returns the time of a series: the end of its last bar, or now if that bar has not ended. */
+/** Returns the time to which a series extends: the end of the last bar, or now if the last bar is still running. */
 export function endMsOf(bars: readonly Bar[], { intervalMs, nowMs }: Pick<BarRule, 'intervalMs' | 'nowMs'>): number {
   return Math.min(nowMs, (bars.at(-1)?.startMs ?? 0) + intervalMs)
 }

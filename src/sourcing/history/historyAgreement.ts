@@ -5,18 +5,24 @@ import type { AgreementPolicy } from '../askForAgreement.ts'
 import type { Bar } from './bars.ts'
 
 /*
- * Converts series of several providers into comparable figures. Each field is one price of one period. The word before
- * the space is the field's family, which has the tolerance.
+ * Converts the series of several providers into comparable figures. Each figure is one price of one period. The word
+ * before the space in its field name is the family, which determines the tolerance.
  */
 
-/** Common periods, so that providers with bars of different lengths can be compared. */
+/** The lengths that make bars of different providers comparable. */
 export interface Grid {
   readonly intervalMs: number
-  /** The longest bar of any provider for this range. Shorter bars are merged into cells of this length. */
+  /**
+   * Length of a cell, which is the longest bar of any provider for this range. Shorter bars are merged into cells of
+   * this length.
+   */
   readonly cellMs: number
 }
 
-/** Merges bars into cells, because providers have bars of half an hour, of hours, and of days. */
+/**
+ * Returns the figures of a series by cell. Bars are merged into cells, because providers have bars of half an hour, of
+ * hours or of days.
+ */
 export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid): Figures {
   const cells = Map.groupBy(bars, ({ startMs }) => Math.floor(startMs / cellMs))
   return Object.fromEntries(
@@ -35,8 +41,8 @@ export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid):
 }
 
 /**
- * Figures of daily bars, keyed by the date at the exchange. Some providers date a bar by the opening, others by
- * midnight.
+ * Returns the figures of daily bars, keyed by the date at the exchange. Dates are comparable, although some providers
+ * date a bar by the opening and others by midnight.
  */
 export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   const dates = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
@@ -50,7 +56,8 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
       [`high ${date}`]: high,
       [`low ${date}`]: low,
       ...(volume === undefined ? {} : { [`volume ${date}`]: volume }),
-      // Include the date of the bar before: a bar with a wrong date has no counterpart, but the bar after it has one.
+      // Include the date of the preceding bar. A bar with a wrong date has no counterpart to be compared with, but the
+      // next bar has one.
       ...(before === undefined ? {} : { [`before ${date}`]: before }),
     })
     before = date
@@ -58,9 +65,9 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   return figures
 }
 
-// Exchanges differ more in the high and low of an hour than in its close.
+// The high and low of an hour differ more between exchanges than the close.
 const cryptoTolerances: Tolerances = { close: { percent: 3 }, high: { percent: 8 }, low: { percent: 8 } }
-// Providers have the trades of the same exchange, but each leaves out different ones.
+// Providers report trades of the same exchange, but each omits different trades.
 const stockTolerances: Tolerances = {
   close: { percent: 2 },
   open: { percent: 3 },
@@ -73,5 +80,8 @@ const ruleOf = (tolerances: Tolerances): AgreementRule => ({ main: 'close', tole
 export const cryptoHistoryRule = ruleOf(cryptoTolerances)
 export const stockHistoryRule = ruleOf(stockTolerances)
 
-/** Do not remember histories, which have thousands of figures. The sources of each request confirm them. */
+/**
+ * Never remembers a history, because a history has thousands of figures. The sources of each request must confirm the
+ * history.
+ */
 export const nothingKnown: AgreementPolicy<unknown>['lastKnown'] = { find: () => undefined, remember: () => undefined }

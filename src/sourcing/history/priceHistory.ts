@@ -6,19 +6,19 @@ import type { ProductHandler } from '../../product/productDefinition.ts'
 import type { AnswerSource } from '../source.ts'
 import type { Bar } from './bars.ts'
 
-/** Bars from oldest to newest, with prices in `currency`. */
+/** Price bars from oldest to newest, with prices in `currency`. */
 export interface PriceHistory {
   readonly bars: readonly Bar[]
   readonly intervalMs: number
   readonly currency: string
-  /** Further facts about the series, such as its splits. */
+  /** Further facts for `meta`, such as the splits of a share. */
   readonly facts?: Readonly<Record<string, Json>>
 }
 
-// Number of working days in a leap year. Exchanges have fewer.
+// Maximum of daily bars in a year. A leap year has fewer working days, and exchanges have fewer trading days.
 const barsMax = 263
 
-/** The member `history` of an answer. */
+/** Schema of the member `history` of an answer. */
 export const shownHistory = z.object({
   intervalMinutes: z.number().meta({ description: 'length of a bar' }),
   currency: z.string(),
@@ -39,7 +39,10 @@ export const shownHistory = z.object({
 
 interface HistoryOptions<Order, Query> {
   readonly source: AnswerSource<Query, PriceHistory>
-  /** Undefined if the order asks for no history. `sold`: the answer on which sources agreed; absent before the purchase. */
+  /**
+   * Returns the query for the history of an order. Undefined if the order requests no history. `sold` is the agreed
+   * price, and is absent before the purchase.
+   */
   readonly queryOf: (order: Order, sold?: SoldPrice) => Query | undefined
 }
 
@@ -50,7 +53,10 @@ export interface SoldPrice {
   readonly meta: Value['meta']
 }
 
-/** Adds the history that an order asks for. If the history is missing, the whole order fails. */
+/**
+ * Wraps a product so that it also delivers the history that an order requests. If the history cannot be delivered, the
+ * whole order fails.
+ */
 export function withHistory<Order extends Json, Query>(
   handler: ProductHandler<Order>,
   { source, queryOf }: HistoryOptions<Order, Query>,
