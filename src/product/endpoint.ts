@@ -3,19 +3,25 @@ import type { CheckedOrder, SentParts } from './product.ts'
 import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
-/** A product that this process can sell: its definition and the parts of the process that it needs. */
+/** An opened product: its definition, connected with the services of the process that it needs. */
 export interface Endpoint extends ProductFacts {
-  /** Undefined if the product can be sold to at least one caller; otherwise the reason, for the caller. */
+  /**
+   * Returns the reason why no caller can buy the product now, in words for the caller. Undefined if at least one caller
+   * can buy it.
+   */
   whyUnavailable(): string | undefined
-  /** Returns the current source of answers. A product that needs no provider returns `providers`. */
+  /** Returns the present source of answers. For a product without providers, returns `providers`. */
   suppliedBy(): Supplier
-  /** The sources whose providers are probed in the background. */
+  /** Trackers of the product's providers. A background job probes the providers through them. */
   readonly probes: readonly Liveness[]
-  /** Checks raw input against `parameters`. */
+  /** Checks raw input against `parameters`. Returns the checked order, or the issues. */
   read(input: unknown, sent?: SentParts): ReadParameters
 }
 
-/** `samples`: local mode's substitutes for providers. `none`: no provider is configured, or none answers. */
+/**
+ * Source of a product's answers. `samples`: local mode's substitutes for providers. `none`: no provider is configured,
+ * or no provider answers.
+ */
 export type Supplier = 'providers' | 'samples' | 'none'
 
 export type ReadParameters =

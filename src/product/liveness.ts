@@ -2,47 +2,52 @@ import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /**
- * Tracks which providers of an answer work. A provider works from its first answer to a probe or a buyer until it fails
- * a probe. A product is quoted only while at least one of its providers works. Probes run in the background, never
- * during a request.
+ * Tracks which providers of a product work. A provider works from its first answer to a probe or a buyer until it fails
+ * a probe. The service quotes a product only while at least one of its providers works. Probes run in the background,
+ * never during a request.
  */
 export interface Liveness {
   answers(name: string): boolean
   someAnswer(): boolean
-  /** Records that the provider answered a buyer. */
+  /** Records that the provider answered the request of a buyer. */
   noteAnswer(name: string): void
-  /** Records that the provider did not answer a buyer, so that it is probed soon. */
+  /**
+   * Records that the provider failed the request of a buyer. Unless the failure is harmless, the provider is probed
+   * soon.
+   */
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
-  /** Probes until one provider answers; never throws `UpstreamFailure`. */
+  /** Probes the providers that are due. Stops probing failed providers as soon as one works. Never throws `UpstreamFailure`. */
   probe(): Promise<void>
 }
 
-/** A provider whose answers decide whether a product is offered. */
+/** A provider that is probed. Its answers decide whether a product is offered. */
 export interface ProbedProvider {
   readonly name: string
-  /** True if a probe costs part of a paid or scarce quota. Such providers are probed last. */
+  /** True if a probe uses part of a paid or scarce quota. Such providers are probed last. */
   readonly isMetered?: boolean
   whyUnavailable(): string | undefined
   /**
-   * Requests an item that the provider certainly has. Returns false if no request was sent. Throws only
-   * `UpstreamFailure`.
+   * Requests an item that the provider certainly has. Returns true if the provider answered the request, and false if
+   * no request was sent. Throws only `UpstreamFailure`.
    */
   probe(): Promise<boolean>
 }
 
 export interface LivenessDeps {
   readonly clock: Clock
-  /** False: every provider counts as working from the start. */
+  /** True if providers are probed in the background. False: every provider counts as working from the start. */
   readonly isProbed: boolean
 }
 
-// Probe failing providers at intervals of 2 s to a minute, so a recovery is noticed within a minute.
+// Interval between probes of failing providers. It grows from 2 s to a minute, so that the service notices a recovery
+// within about a minute.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
-// Limits probes to 96 a day: the smallest metered plan has 800 requests a day.
+// Interval between probes of a metered provider: at most 96 a day. The smallest metered plan has 800 requests a day.
 const meteredGapMs = 15 * 60_000
-// A working provider without buyers is probed again after this time.
+// Time without an answer after which a working provider is probed again. Buyers' requests usually make this probe
+// unnecessary.
 const idleMs = 30 * 60_000
 
 interface ProviderState extends ProbedProvider {
@@ -53,13 +58,16 @@ interface ProviderState extends ProbedProvider {
 }
 
 interface State extends LivenessDeps {
-  /** Providers without a quota first. */
+  /** State of each provider. Providers without a quota come first. */
   readonly standings: readonly ProviderState[]
   nextAtMs: number
   gapMs: number
 }
 
-/** Creates the tracker, with its state in memory of this instance. Without probes every provider counts as working. */
+/**
+ * Creates a tracker, whose state is in the memory of this instance. If probes are off, every provider counts as
+ * working.
+ */
 export function createLiveness(deps: LivenessDeps, providers: readonly ProbedProvider[]): Liveness {
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers
@@ -90,7 +98,7 @@ function noteAnswer({ clock }: State, standing: ProviderState | undefined): void
   standing.heardAtMs = clock.monotonicMs()
 }
 
-/** Failures after which a provider still counts as working: limits, pauses and missing items. */
+/** Failures after which a provider still counts as working: limits, pauses, missing items and incomplete answers. */
 const harmless = new Set<UpstreamFailure['kind']>(['rate_limited', 'resting', 'not_found', 'not_covered', 'incomplete'])
 
 function noteFailure(standing: ProviderState | undefined, { kind }: UpstreamFailure): void {
@@ -102,7 +110,10 @@ function isDue(state: State): boolean {
   return state.isProbed && nowMs >= state.nextAtMs && state.standings.some((standing) => isWanted(state, standing))
 }
 
-/** True if a provider is to be probed: it is doubted or silent for long, or no provider can be used. */
+/**
+ * True if a provider must be probed: it failed a buyer, had no request for half an hour, or no provider of the product
+ * works.
+ */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()
   if (standing.whyUnavailable() !== undefined) return false
@@ -120,7 +131,7 @@ function isSellable({ standings }: State): boolean {
 async function probe(state: State): Promise<void> {
   const { clock, standings } = state
   for (const standing of standings) if (isWanted(state, standing)) await probeOne(state, standing)
-  // Spread the interval from 75 % to 125 %, so that instances that started together do not probe together.
+  // Vary the interval from 75 % to 125 %, so that instances that started together do not probe together.
   const spread = 0.75 + (clock.monotonicMs() % 1) / 2
   state.gapMs = isSellable(state) ? gapMinMs : Math.min(state.gapMs * 2, gapMaxMs)
   state.nextAtMs = clock.monotonicMs() + state.gapMs * spread
@@ -132,7 +143,7 @@ async function probeOne(state: State, standing: ProviderState): Promise<void> {
     if (await standing.probe()) noteAnswer(state, standing)
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    // A rate limit does not show whether the provider works, so keep the last result.
+    // Keep the last result after a rate limit, because a limit does not show whether the provider works.
     if (error.kind !== 'rate_limited' && error.kind !== 'resting') standing.answers = false
     standing.isDoubted = false
   }

@@ -9,12 +9,12 @@ import type { Liveness } from './liveness.ts'
 import { type DemoCaller, type Demonstration, hasNoBody, type ProductFacts } from './productFacts.ts'
 import { findPathProblem } from './productPath.ts'
 
-/** A product ready for a catalog. `Needs` are the parts of the process that the product uses. */
+/** A product that can be opened. `Needs` is the type of the services that the product uses. */
 export interface ProductDefinition<Needs> extends ProductFacts {
   open(needs: Needs): OpenProduct
 }
 
-/** The part of an endpoint that depends on the process. */
+/** The members of an endpoint that exist only after the product was opened. */
 export interface OpenProduct extends Pick<
   Endpoint,
   'parameters' | 'whyUnavailable' | 'read' | 'suppliedBy' | 'probes'
@@ -22,46 +22,46 @@ export interface OpenProduct extends Pick<
   close(): Promise<void>
 }
 
-/** Content of a product's file: the facts with their types, and the function that opens the handler. */
+/** The argument of `defineProduct`: the facts with exact types, and the function that opens the handler. */
 export interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
 > {
   readonly parameters: z.ZodType<P>
   readonly answer: z.ZodType<A>
-  /** Default: 64 KiB. */
+  /** Maximum size of a body in bytes. Absent: 64 KiB. */
   readonly bodyBytesMax?: number
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, caller: DemoCaller) => string | Promise<string>
   }
-  /** Removes parts of a request that have no effect, before `parameters` validates the rest. */
+  /** Removes members of a request that have no effect. `parameters` then validates the rest. */
   readonly withoutNeutral?: (input: unknown) => unknown
   readonly open: (needs: Needs) => ProductHandler<P>
 }
 
-/** A product with its open providers: availability before a quote, and delivery after the payment. */
+/** The handler of an opened product. It decides availability before a quote, and delivers after the payment. */
 export interface ProductHandler<P extends Json> {
-  /** Present when the operator's configuration changes which parameters are accepted. */
+  /** Replaces the schema in the facts. Present if the operator's configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /**
-   * Without parameters: for the whole product. With parameters: an answer may be in the cache even if all providers are
-   * down.
+   * Returns the reason why the product cannot be sold now. With `parameters`, the reason concerns this order: a cached
+   * answer can be sold even while all providers are down. Undefined if it can be sold.
    */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
-  /** Reason for an order that has been paid, where it differs from the reason for a new buyer. */
+  /** Returns why an order that is already paid cannot be delivered. Absent: `whyUnavailable` applies to paid orders too. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
-  /** True while a provider answers. Absent: the product needs none. */
+  /** True while at least one provider answers. Absent: the product needs no provider. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
-  /** Reason if the answer is known not to exist. The order is then refused before payment. */
+  /** Returns the reason if the answer is known not to exist. The order is then refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
-  /** The variant that this order buys, if that variant has its own price. */
+  /** Returns the variant that the order buys, if this variant has a separate price. */
   readonly variant?: (parameters: P) => string | undefined
-  /** The variant that this order names, even if its price was removed. */
+  /** Returns the variant that the order names, even if the operator has removed its price. */
   readonly formerVariant?: (parameters: P) => string | undefined
-  /** Limits of what the price of this order covers, for the 402. */
+  /** Returns the limits of what the price covers for this order. The 402 response contains them. */
   readonly covers?: (parameters: P) => Json
-  /** Units of input of an order whose answer can end where a budget ends. */
+  /** Returns the units of input of an order whose answer can end when a budget is used up. Undefined for other orders. */
   readonly inputUnits?: (parameters: P) => number | undefined
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
@@ -69,7 +69,10 @@ export interface ProductHandler<P extends Json> {
 
 const bodyBytesMaxDefault = 64 * 1024
 
-/** Ties a schema to its handler, so that the handler receives exactly the type that the schema accepts. */
+/**
+ * Creates a definition from a schema and its handler. The types ensure that the handler receives exactly what the
+ * schema accepts.
+ */
 export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
   const { answer, demo, path, method, rawBody } = source
   const pathProblem = findPathProblem(path)
@@ -117,12 +120,12 @@ function openProduct<P extends Json, A, Needs>(
   }
 }
 
-/** An endpoint that can be closed. */
+/** An opened product that can be closed. */
 export interface OpenEndpoint extends Endpoint {
   close(): Promise<void>
 }
 
-/** Connects a definition with the parts that it needs. Sends no request yet. */
+/** Opens a product with the services that it needs. No provider receives a request yet. */
 export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
   return { ...definition, ...definition.open(needs) }
 }

@@ -7,90 +7,102 @@ import type { PricedVariant } from '../pricing/priceList.ts'
 import type { ProductMethod } from './product.ts'
 
 /**
- * Facts about a product that do not depend on the process. The price list, catalog, OpenAPI document, tables in the
- * docs and the demo are derived from them. A product is therefore described in one file.
+ * Facts about a product that do not depend on the process. The price list, the catalog, the OpenAPI document, the docs'
+ * tables and the demo are derived from these facts. Each product is therefore described in one file only.
  */
 export interface ProductFacts {
   readonly path: string
   readonly method: ProductMethod
   readonly summary: string
-  /** Price in millionths of a US dollar: the default in a definition, the operator's price in an endpoint. */
+  /** Price in millionths of a US dollar. A definition contains the default, and an endpoint the operator's price. */
   readonly priceMicroUsd: bigint
-  /** Present if a tab pays by use, at most the price. */
+  /** Price by use, which never exceeds the price. Present if a tab can pay by use. */
   readonly metered?: MeteredPrice
-  /** Unit that its prices by use count. Present with such a price. */
+  /** The unit that prices by use count. Present if the product has a price by use. */
   readonly usedUnit?: 'tokens' | 'bytes' | 'rows'
-  /** Variants for which the operator set prices, such as models. */
+  /** Variants with separate prices, such as the models of a chat. */
   readonly variants?: readonly PricedVariant[]
-  /** Present if the product is a deposit, which goes to the wallet for tabs. */
+  /** Present if the product is a deposit. The payment then goes to the wallet for tabs. */
   readonly isDeposit?: true
-  /** Validates and documents requests. Values of query and path are texts. */
+  /** Schema that validates and documents requests. Values from query and path arrive as texts. */
   readonly parameters: z.ZodType
-  /** The shape of `data`, as the specification names it. For a streamed answer: the shape of its whole text. */
+  /** Schema of `data`, with the names of the specification. For a streamed answer: schema of the whole text. */
   readonly answer: z.ZodType
-  /** Present when the product takes a body that is not JSON. Its parameters are then in query and path. */
+  /** Present if the product takes a body that is not JSON. The parameters are then in query and path. */
   readonly rawBody?: RawBodyFacts
-  /** Names in lower case of the caller's headers that change the answer. An order is bound to their values. */
+  /** Names of the caller's headers that change the answer, in lower case. The values are part of the order. */
   readonly passedHeaders?: readonly string[]
-  /** Names in lower case of the provider's headers that the caller gets. */
+  /** Names of the provider's headers that are sent to the caller, in lower case. */
   readonly returnedHeaders?: readonly string[]
-  /** Present when the answer is sent without the JSON envelope, as a whole or streamed. */
+  /** Present if the answer is sent without the JSON envelope, either whole or streamed. */
   readonly stream?: StreamFacts
-  /** Present when a caller may ask for a streamed answer with `stream: true`. */
+  /** Present if a caller can request a streamed answer by `stream: true`. */
   readonly streamOnDemand?: StreamFacts
   readonly example: Example
-  /** Providers that are queried for this answer, in order. Each name is also the prefix of the provider's variables. */
+  /**
+   * Providers that can answer, in order of preference. The name of a provider is also the prefix of its environment
+   * variables.
+   */
   readonly providers: readonly ProviderName[]
   /** Maximum size of a body in bytes. */
   readonly bodyBytesMax: number
   readonly demo: Demonstration
-  /** Present if clients of this product expect errors in another form. */
+  /** Converts errors into another form. Present if clients of this product expect a form of another API. */
   readonly errorForm?: ErrorForm
 }
 
-/** Converts the members of an error of this service into the body of the response. */
+/** Converts the members of an error into the response body that clients of a product expect. */
 export type ErrorForm = (status: number, body: Readonly<Record<string, Json>>) => Readonly<Record<string, Json>>
 
 export interface RawBodyFacts {
-  /** Accepted media types in lower case, without parameters. */
+  /** Accepted media types, in lower case and without parameters. */
   readonly contentTypes: readonly string[]
 }
 
 export interface StreamFacts {
-  /** For example `text/event-stream`. */
+  /** Content type, such as `text/event-stream`. */
   readonly contentType: string
 }
 
-/** `AI` stands for `AI_BASE_URL` and the servers after it. `NEWS_FEEDS` stands for the feeds of publishers. */
+/**
+ * Name of a provider. `AI` means all configured chat servers (`AI_BASE_URL` and its successors). `NEWS_FEEDS` means all
+ * feeds of publishers.
+ */
 export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
-/** One order and its answer, for documents. The texts contain no single quotes, because readers paste them into a shell. */
+/**
+ * An order and its answer, for the documents. The texts contain no single quotes, because readers paste them into a
+ * shell.
+ */
 export interface Example {
   readonly order: ProductOrder
   readonly answer: Json
 }
 
-/** Parameters as a caller sends them, in the query or in the body. */
+/** Parameters as a caller sends them, by name. */
 export type ProductOrder = Readonly<Record<string, Json>>
 
-/** The demo's purchase of the product, and the check of the answer. */
+/** The order with which the demo buys the product, and the check of the answer. */
 export interface Demonstration {
   readonly order: (stage: DemoStage) => ProductOrder
-  /** Returns a line to print. Calls `caller.expect` for each property that the answer must have. */
+  /** Checks an answer, by calling `caller.expect` for each required property. Returns a line to print. */
   readonly check: (answer: unknown, caller: DemoCaller) => string | Promise<string>
-  /** Printed before the order, because the answer takes some seconds. */
+  /** Text that is printed before the order, because the answer takes some seconds. */
   readonly notice?: string
 }
 
-/** Facts of this machine that a demonstration can refer to. */
+/** Facts about this machine that the demo's orders can use. */
 export interface DemoStage {
-  /** A page that a browser of this machine can reach. */
+  /** Address of a page that a browser on this machine can open. */
   readonly pageUrl: string
 }
 
-/** Tools with which the demo reads an answer. They use other libraries than those that produced the answer. */
+/**
+ * Tools with which the demo checks an answer. They use other libraries than the product, so that a library's mistake is
+ * noticed.
+ */
 export interface DemoCaller {
-  /** Ends the demo when `holds` is false. */
+  /** Ends the demo with an error if `holds` is false. */
   expect(holds: boolean, expectation: string): void
   fetchFile(url: string): Promise<{ readonly contentType: string; readonly bytes: Uint8Array }>
   readPicture(png: Uint8Array): { readonly width: number; readonly height: number; readonly colorCount: number }
@@ -98,20 +110,20 @@ export interface DemoCaller {
   countPages(pdf: Uint8Array): Promise<number>
 }
 
-/** True for a method whose parameters are in query and path. */
+/** True if requests with this method have no body, so that all parameters are in query and path. */
 export function hasNoBody(method: ProductMethod): boolean {
   return method === 'GET' || method === 'DELETE'
 }
 
-/** A request for an order. */
+/** The parts of an HTTP request that buys an order. */
 export interface OrderedRequest {
-  /** The path with its values, and the query. */
+  /** The path with its values filled in, and the query. */
   readonly target: string
-  /** The JSON body. Undefined for a method without a body, and for a product with a raw body. */
+  /** The JSON body. Undefined if the method has no body, or if the product takes a raw body. */
   readonly body: ProductOrder | undefined
 }
 
-/** Writes the request for an order: values of the path, and the others in query or body. */
+/** Returns the request for an order. Parameters of the path are filled in. The others are in the query or the body. */
 export function requestOf(
   { path, method, rawBody }: Pick<ProductFacts, 'path' | 'method' | 'rawBody'>,
   order: ProductOrder,

@@ -4,7 +4,10 @@ import type { FieldProblem } from '@tollbook/core/refusal'
 const literal = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 const variable = /^\{[A-Za-z_][A-Za-z0-9_]{0,63}\}$/
 
-/** Finds a mistake in the path of a product. Undefined if the path is valid. The text completes "the path". */
+/**
+ * Returns what is wrong with the path of a product. Undefined if the path is valid. The text continues a sentence that
+ * begins with "the path".
+ */
 export function findPathProblem(path: string): string | undefined {
   const [first, ...segments] = path.split('/')
   if (first !== '' || segments.length === 0) return 'must begin with a slash'
@@ -20,8 +23,8 @@ export type ReadSegments =
   | { readonly ok: false; readonly problem: FieldProblem }
 
 /**
- * Decodes the variable segments of a path, each exactly once. A value that another program could read as a different
- * path is refused: it would buy one thing and get another.
+ * Decodes the variable segments of a path, each exactly once. Refuses a value that another program could read as a
+ * different path, because the caller would pay for one resource and receive another.
  */
 export function readSegments(path: string, sent: readonly string[]): ReadSegments {
   const values: [string, string][] = []
@@ -36,7 +39,7 @@ export function readSegments(path: string, sent: readonly string[]): ReadSegment
 const segmentExpected =
   'must be one segment of a path in UTF-8, percent-encoded once, with at most 255 characters as sent, and without slashes, dots alone, outer spaces and control characters'
 
-// Characters of a segment in RFC 3986, without the semicolon, which some servers take for the end of a segment.
+// Characters that RFC 3986 allows in a segment, except the semicolon: some servers treat it as the end of the segment.
 const sentForm = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,255}$/
 const encodedAgain = /%[0-9A-Fa-f]{2}/
 
@@ -52,7 +55,7 @@ function decodeSegment(sent: string): string | undefined {
       !encodedAgain.test(value)
     return isPlain ? value : undefined
   } catch {
-    // Invalid UTF-8 is an error of the caller, not a bug.
+    // Invalid UTF-8 is a mistake of the caller, so report it as a problem.
     return undefined
   }
 }

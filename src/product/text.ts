@@ -1,20 +1,23 @@
 import { z } from 'zod'
 
-// C0 and C1 control characters and DEL. Prose, HTML and vCards contain tab, CR and LF, so a rule can allow these.
+// All control characters (C0, C1 and DEL). A rule can allow tab, CR and LF, which occur in prose, HTML and vCards.
 const control = /\p{Cc}/u
 const controlButBreaks = /[^\P{Cc}\t\r\n]/u
 
-/** A rule for a text parameter, with its wording for errors and its shape for documents. */
+/** A rule for a text parameter, with a description for errors and a schema for documents. */
 export interface TextRule {
-  /** Valid values, completing "must be …". */
+  /** Description of valid values. It continues a sentence that begins with "must be". */
   readonly expected: string
   readonly allowBreaks?: boolean
-  /** The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` is decisive. */
+  /**
+   * The part of the rule that JSON Schema can express, for documents. Lengths are in characters. Only `test` decides
+   * whether a value is valid.
+   */
   readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }
 
-/** Text from a caller: a well-formed string that passes the rule and has no control characters. */
+/** Returns the schema of a caller's text: a well-formed string that passes the rule. Control characters are refused. */
 export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
   const forbidden = allowBreaks ? controlButBreaks : control
   return z
@@ -27,7 +30,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Error message for a nested object of the wrong type. Unknown members are reported by name. */
+/** Returns the error message for a value that should be an object. Unknown members are reported elsewhere, by name. */
 export function objectWith(members: string) {
   return {
     error: ({ code }: { readonly code?: string }) =>
@@ -35,7 +38,7 @@ export function objectWith(members: string) {
   }
 }
 
-/** Number of Unicode code points, not of UTF-16 units. */
+/** Returns the number of Unicode code points, which can be less than the number of UTF-16 units. */
 export function characterCount(value: string): number {
   let count = 0
   for (const _character of value) count++
@@ -52,12 +55,12 @@ export interface IntegerRule {
   readonly default: number
 }
 
-/** An integer in a JSON body. Neither `null` nor text is accepted. */
+/** Returns the schema of an integer in a JSON body. `null` and text are refused. */
 export function integer(rule: IntegerRule) {
   return boundedInteger(rule.min, rule.max).default(rule.default)
 }
 
-/** A number without a default: an order that omits it stays unchanged. */
+/** Returns the schema of a number without a default, so that an order that omits the number stays unchanged. */
 export function bounded(min: number, max: number) {
   const expected = `must be a number from ${min} to ${max}`
   return z.number({ error: expected }).min(min, expected).max(max, expected)
@@ -70,14 +73,17 @@ export function boundedInteger(min: number, max: number) {
 
 export const yesOrNo = z.boolean({ error: 'must be true or false' })
 
-/** An integer in a query, in digits: `1e1`, `0x10` and `+5` are refused. */
+/** Returns the schema of an integer in a query. Only digits are accepted: `1e1`, `0x10` and `+5` are refused. */
 export function queryInteger(rule: IntegerRule) {
   return optionalQueryInteger(rule)
     .default(rule.default)
     .meta({ ...shownInteger(rule), default: rule.default })
 }
 
-/** An integer without a default: an order that omits it stays unchanged. */
+/**
+ * Returns the schema of an integer in a query without a default, so that an order that omits the integer stays
+ * unchanged.
+ */
 export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z
@@ -92,7 +98,7 @@ function shownInteger({ min, max }: Omit<IntegerRule, 'default'>) {
   return { type: 'integer', pattern: undefined, minimum: min, maximum: max } as const
 }
 
-/** A decimal number in a query: `1e1`, `.5`, `+5` and `5.` are refused. */
+/** Returns the schema of a decimal number in a query. `1e1`, `.5`, `+5` and `5.` are refused. */
 export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
   const expected = `must be a decimal number from ${min} to ${max}`
   return z
@@ -103,7 +109,7 @@ export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
     .meta({ type: 'number', pattern: undefined, minimum: min, maximum: max })
 }
 
-/** `true` or `false` in a query. */
+/** Returns the schema of `true` or `false` in a query. */
 export function queryFlag() {
   return z
     .enum(['true', 'false'], { error: 'must be true or false' })
@@ -111,7 +117,7 @@ export function queryFlag() {
     .meta({ type: 'boolean', enum: undefined })
 }
 
-/** One value of a fixed list, in its exact spelling. */
+/** Returns the schema of a value from a fixed list. The spelling must match exactly. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }

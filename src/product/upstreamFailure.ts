@@ -1,36 +1,36 @@
 import { Fault } from '@tollbook/core/fault'
 
 /**
- * Reason why a provider gave no usable answer, in terms common to all providers. The caller never sees a provider's
- * 401, 402 or 429.
+ * Reason why a provider sent no usable answer, in terms that apply to all providers. A caller never sees a provider's
+ * status 401, 402 or 429.
  */
 export type FailureKind =
   /** The provider does not have the item. */
   | 'not_found'
   /** The provider does not serve this kind of item or this region. */
   | 'not_covered'
-  /** The provider, or our own limit, requires a pause. */
+  /** The provider, or this service's own limit, requires a pause. */
   | 'rate_limited'
-  /** The provider rejected the key, or its plan or quota. */
+  /** The provider rejected the key, or the plan or quota of the key. */
   | 'auth'
-  /** The provider rejects our region or User-Agent. */
+  /** The provider rejects requests from our region or with our User-Agent. */
   | 'blocked'
-  /** A field that we sell is missing, zero or stale. */
+  /** A sold field is missing, zero or outdated. */
   | 'incomplete'
-  /** The answer does not have the documented shape. */
+  /** The answer does not have the form that the provider documents. */
   | 'bad_payload'
-  /** The provider answered with 5xx, or no connection was made. */
+  /** The provider answered with a 5xx status, or no connection could be opened. */
   | 'upstream'
   /** The provider did not answer in time. */
   | 'timeout'
-  /** The breaker of the provider is open: no request was sent. */
+  /** The circuit breaker of the provider is open, so no request was sent. */
   | 'resting'
 
-/** A provider gave no usable answer. The failure is always retryable, because another provider may answer. */
+/** Thrown if a provider sent no usable answer. Always retryable, because another provider may answer. */
 export class UpstreamFailure extends Fault {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind
-  /** Pause that the provider requested. */
+  /** Pause that the provider requested, in milliseconds. Undefined: no request for a pause. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -44,14 +44,14 @@ export class UpstreamFailure extends Fault {
   }
 }
 
-/** True if the provider works and does not have the item. */
+/** True if the provider works but does not have the item. */
 export function isMissingItem({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
 /**
- * True if a failure counts for the provider's breaker. An incomplete answer does not count: a few requests for exotic
- * items would otherwise stop all requests to that provider.
+ * True if the failure counts for the provider's circuit breaker. An incomplete answer does not count. Otherwise, a few
+ * requests for exotic items would stop all requests to the provider.
  */
 export function countsForBreaker(failure: UpstreamFailure): boolean {
   return !isMissingItem(failure) && failure.kind !== 'incomplete'

@@ -1,4 +1,4 @@
-/** The providers of data. `<NAME>_URL` replaces a provider's public address. */
+/** Names of the data providers. The variable `<NAME>_URL` replaces a provider's public address. */
 export const upstreamNames = [
   'COINGECKO',
   'COINPAPRIKA',
@@ -18,7 +18,7 @@ export const upstreamNames = [
 
 export type UpstreamName = (typeof upstreamNames)[number]
 
-/** Providers that take a key, in `<NAME>_API_KEY`. */
+/** Providers that accept a key, which is in the variable `<NAME>_API_KEY`. */
 export const keyedUpstreamNames = [
   'COINGECKO',
   'COINPAPRIKA',
@@ -31,17 +31,17 @@ export const keyedUpstreamNames = [
 
 /** The operator's configuration of one provider. */
 export interface UpstreamConfig {
-  /** Undefined: the provider's public address. */
+  /** The operator's address for this provider. Undefined: use the provider's public address. */
   readonly url?: string | undefined
   readonly apiKey?: string | undefined
 }
 
-/** Configuration by provider. A provider that is absent has no configuration. */
+/** Configuration by provider. Absent: the operator did not configure the provider. */
 export type UpstreamConfigs = Readonly<Partial<Record<UpstreamName, UpstreamConfig>>>
 
 /**
- * Returns the operator's address, or the provider's public one. An operator's address without a path replaces only the
- * host, so that a relay or a test server can be named without the provider's paths.
+ * Returns the operator's address, or else the provider's public address. If the operator's address has no path, it
+ * replaces only the host. A relay or test server can thus be configured without knowing the provider's paths.
  */
 export function baseUrlOf(setting: UpstreamConfig | undefined, publicBase: string): URL {
   const base = new URL(publicBase)
