@@ -8,11 +8,14 @@ import type { UseUnit } from './usePrice.ts'
 
 export interface CountedAnswer {
   readonly bytes: Uint8Array
-  /** Undefined for an answer that is not JSON. */
+  /** Parsed JSON of the answer. Undefined if the answer is not JSON. */
   readonly data: unknown
 }
 
-/** Returns the usage of a whole answer. Throws if it cannot be counted, or exceeds what the API was asked for. */
+/**
+ * Returns the usage of a whole answer in this unit. Undefined for an order that does not pay by tokens. Throws if the
+ * usage cannot be counted, or if a reply is longer than its token limit allows.
+ */
 export function usageOf(
   unit: UseUnit,
   { bytes, data }: CountedAnswer,

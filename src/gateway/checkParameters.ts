@@ -6,17 +6,17 @@ import { type Schema, SchemaProblem } from './parameterSchema.ts'
 
 export type Parameters = Readonly<Record<string, Json>>
 
-/** Checks raw parameters. Returns the problems, of which there are none for an order that the schema allows. */
+/** Checks raw parameters and returns the problems. An empty list means that the schema allows the order. */
 export type CheckParameters = (input: unknown) => readonly ErrorObject[]
 
 const ajv = new Ajv2020({
-  // Unknown keywords and formats are mistakes, because they would check nothing.
+  // Refuse unknown keywords and formats, because they are mistakes: Ajv would ignore them.
   strict: true,
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
   allowUnionTypes: true,
-  // Bounded by the limits of bodies and queries. A caller sees every problem at once.
+  // Report all problems at once. The work is bounded, because bodies and queries have a maximum size.
   allErrors: true,
   logger: false,
 })
@@ -25,7 +25,10 @@ ajvFormats.default(ajv)
 export const isKnownKeyword = (name: string) => ajv.RULES.keywords[name] === true
 export const isKnownFormat = (name: string) => name in ajv.formats
 
-/** Compiles a schema without references. Throws `SchemaProblem` if it is not valid JSON Schema 2020-12. */
+/**
+ * Compiles a schema without references to a check. Throws `SchemaProblem` if the schema is not valid JSON Schema
+ * 2020-12.
+ */
 export function compileSchema(schema: Schema): CheckParameters {
   try {
     const validate = ajv.compile(schema)
@@ -38,13 +41,13 @@ export function compileSchema(schema: Schema): CheckParameters {
 export interface ParameterRules {
   readonly schema: Schema
   readonly check: CheckParameters
-  /** Parameters that become segments of a path. */
+  /** Names of the parameters that become segments of the upstream's path. */
   readonly inPath: readonly string[]
 }
 
 /**
- * Makes the type that validates the parameters of a product. Documents show the schema as it is written. `read`
- * converts what was sent.
+ * Returns the Zod type for the parameters of a product. `read` first converts the sent values, and the schema then
+ * checks them. The documents show the schema as the operator wrote it.
  */
 export function parametersType(
   { schema, check, inPath }: ParameterRules,
@@ -62,7 +65,7 @@ export function parametersType(
         context.addIssue({ code: 'custom', message: 'must be a JSON object without lone surrogates' })
         return z.NEVER
       }
-      // Refuse a value that would leave its segment before a price is asked.
+      // Refuse values that are not one path segment before the service quotes a price.
       for (const name of inPath.filter((one) => !isSegment(parsed.data[one])))
         context.addIssue({ code: 'custom', path: [name], message: segmentRule })
       return parsed.data
@@ -70,7 +73,7 @@ export function parametersType(
     .meta(schema)
 }
 
-/** True if the value is one segment of a path for every server, whatever it decodes. */
+/** True if every server treats the value as one segment of a path, even a server that decodes percent-encoding. */
 export function isSegment(value: Json | undefined): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false
   const text = String(value)

@@ -15,7 +15,7 @@ import { readPrices, type RoutePrices } from './routePrices.ts'
 import { findUnitProblem } from './usePrice.ts'
 import { hasJsonBody, readTarget } from './routeRequest.ts'
 
-/** A route of the file whose every part was checked. */
+/** A route of the products file that has passed all checks. */
 export interface CheckedRoute {
   readonly route: RouteEntry
   readonly schema: Schema
@@ -27,10 +27,10 @@ export interface RouteContext {
   readonly file: string
   readonly at: FilePath
   readonly upstreams: ReadonlyMap<string, UpstreamEntry>
-  /** Names of all upstreams, also of those with a mistake. */
+  /** Names of all upstreams, including upstreams with a mistake, so that a route to one is not reported as unknown. */
   readonly upstreamNames: readonly string[]
   readonly earlier: readonly CheckedRoute[]
-  /** Maximum time of an attempt. */
+  /** Time after which the service ends every attempt, in milliseconds. */
   readonly handlerTimeoutMs: number
 }
 
@@ -105,7 +105,10 @@ function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, han
   return mistakes
 }
 
-/** A route to an API has a path, and one to an MCP server has a tool. */
+/**
+ * Returns the mistakes of a route that does not fit its upstream's protocol. An API needs the path `to`, and an MCP
+ * server needs a `tool`.
+ */
 function protocolMistakes(route: RouteEntry, { url, mcp }: UpstreamEntry, at: FilePath): readonly FileMistake[] {
   if ((url === undefined) === (mcp === undefined))
     return [{ path: ['upstreams', route.upstream], message: 'needs either `url` or `mcp`' }]
@@ -129,7 +132,8 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const notOne = `which is not a parameter; the parameters are ${listOf(properties)}`
   const isKnown = (name: string) => properties.includes(name)
   const mistake = (member: string, message: string): FileMistake => ({ path: [...at, member], message })
-  // An upstream that gets a name twice may take the other value than the one that was priced.
+  // Refuse a fixed query parameter that is also a parameter of the order. The upstream could use the fixed value
+  // instead of the priced one.
   const fixed = [...new URLSearchParams(route.to?.split('?')[1] ?? '').keys()]
   const isMisplaced = route.query.length > 0 && !hasJsonBody(route)
   return [

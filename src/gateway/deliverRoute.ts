@@ -23,7 +23,7 @@ export interface RouteDeps {
   readonly client: UpstreamClient
 }
 
-/** Asks the upstream for an order, and returns its answer if the rules of the route allow its sale. */
+/** Sends an order to the upstream, and returns the answer if the rules of the route allow its sale. */
 export async function deliverRoute(
   deps: RouteDeps,
   { route, schema, prices: { unit } }: CheckedRoute,
@@ -58,14 +58,14 @@ function requestOf(
     method: route.method,
     target,
     body,
-    // Of the caller's own headers, only those that the route names go on.
+    // Send only those headers of the caller that the route names in `forward.request`.
     headers: {
       ...sendable(Object.entries(job.headers ?? {})),
       accept: [...route.content_types, ...(route.stream === 'passthrough' ? ['text/event-stream'] : [])].join(', '),
       'x-tollbook-payer': job.payer,
       'x-tollbook-payment': job.payment,
       'x-request-id': job.requestId,
-      // The same for each attempt of a payment, so that the upstream can recognize a repetition.
+      // The key is the same for every attempt of a payment, so that the upstream can recognize a repeated request.
       'idempotency-key': job.payment,
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
@@ -81,7 +81,7 @@ interface Reading extends RouteDeps {
   readonly bytesMax: number
   readonly unit: UseUnit | undefined
   readonly metered: MeteredJob | undefined
-  /** Present if tokens are paid by use. */
+  /** Token limits of the order. Present if the order pays for tokens by use. */
   readonly limited: LimitedOrder | undefined
 }
 
@@ -103,7 +103,10 @@ async function readWhole({ clock, client, route, answer, bytesMax, unit, limited
 
 const tailBytes = 1_024
 
-/** Judges content that is not JSON. Invalid JSON shows a cut; other content needs a length, or an end of its chunks. */
+/**
+ * Checks an answer that is not JSON. A cut JSON answer is invalid, but other content can only be recognized as complete
+ * by its length or by the end of its chunks.
+ */
 function judgeOther(route: RouteEntry, response: IncomingMessage, bytes: Buffer): void {
   if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
   if (route.success.json !== undefined) throw new UpstreamFailure('bad_payload', 'the answer is not JSON')
@@ -114,12 +117,15 @@ function parsedJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    // Omit the cause: it quotes the body.
+    // Omit the cause, because the error of JSON.parse quotes the body.
     throw new UpstreamFailure('bad_payload', 'the answer is not valid JSON')
   }
 }
 
-/** Returns data that has a canonical text, which infinite numbers and halves of surrogate pairs do not have. */
+/**
+ * Returns the data of an answer. Throws if the data has no canonical JSON text, because of infinite numbers or lone
+ * surrogates.
+ */
 function dataOf(bytes: Uint8Array): Json {
   const data = z.json().safeParse(parsedJson(bytes))
   if (data.success && isWellFormed(data.data)) return data.data
@@ -132,7 +138,7 @@ function headersOf({ forward }: RouteEntry, { headers }: IncomingMessage): Reado
 
 type Sendable = readonly (readonly [string, string | string[] | undefined])[]
 
-/** Drops headers that are absent, repeated or not printable ASCII. */
+/** Returns the headers that can be sent. Headers that are absent, repeated or not printable ASCII are dropped. */
 function sendable(headers: Sendable): Readonly<Record<string, string>> {
   return Object.fromEntries(
     headers.flatMap(([name, value]) =>
@@ -150,18 +156,21 @@ function contentTypeOf({ headers }: IncomingMessage): string {
   return /^[\x20-\x7e]{1,200}$/.test(type) ? type : 'application/octet-stream'
 }
 
-/** Waits for the first bytes, so that an upstream that fails before them is a failure and not a cut answer. */
+/**
+ * Opens a streamed answer and waits for the first bytes. An upstream that fails before these bytes is a failure, and
+ * not a cut answer.
+ */
 async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcome> {
   const { clock, client, answer } = reading
   const { response } = answer
-  // A connection that is closed at the end cannot show that it was cut.
+  // Refuse a stream whose end is only marked by the closed connection, because a cut stream would look complete.
   if (response.headers['transfer-encoding'] === undefined && response.headers['content-length'] === undefined)
     throw new UpstreamFailure('bad_payload', 'the stream has neither a length nor an end')
   const chunks = bounded(response, reading.bytesMax)
   const first = await chunks.next()
   if (first.done === true) throw new UpstreamFailure('bad_payload', 'the stream is empty')
   answer.keepReading()
-  // A reader that never starts still ends the exchange.
+  // End the exchange on abort, even if no reader ever starts to read the stream.
   signal.addEventListener('abort', () => void answer.end(new UpstreamFailure('timeout', 'the stream was cut')), {
     once: true,
   })
@@ -172,7 +181,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
 }
 
-/** Undefined for an order with a fixed price. */
+/** Returns the counter of a streamed answer that is paid by use. Undefined for an order with a fixed price. */
 function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
   if (limited !== undefined) return countReply(limited)
   return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)
@@ -204,7 +213,8 @@ async function* streamed(
   } catch (error) {
     throw answer.end(error) ?? error
   } finally {
-    // A reader that has gone. The upstream did not fail.
+    // The reader has stopped early. The upstream did not fail, so record a success. After the calls above, this call
+    // has no effect.
     answer.end()
   }
 }

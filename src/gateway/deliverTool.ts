@@ -26,8 +26,8 @@ export interface ToolOrder {
 }
 
 /**
- * Calls the tool of an MCP server for an order. Each order has its own connection of the protocol, because a session
- * that an upstream has forgotten would fail an order that is paid.
+ * Calls a tool of an MCP server for an order. Every order opens a separate MCP session. A shared session could be
+ * forgotten by the server, which would fail a paid order.
  */
 export async function deliverTool(
   deps: ToolDeps,
@@ -43,13 +43,13 @@ export async function deliverTool(
   try {
     const mcpTransport = new StreamableHTTPClientTransport(new URL(client.entry.mcp ?? ''), { fetch: exchanges.fetch })
     await connection.connect(mcpTransport, options)
-    // The same for each attempt of a payment, so that the upstream can recognize a repetition.
+    // The payment is the same for every attempt, so that the upstream can recognize a repeated call.
     const _meta = { 'tollbook/payment': job.payment, 'tollbook/payer': job.payer }
     const result = await connection.callTool({ name, arguments: { ...order }, _meta }, options)
     const data = dataOf(result)
     judgeJson(route, data)
     const usage = unit === undefined ? undefined : usageOf(unit, { bytes: new Uint8Array(), data }, undefined)
-    // Else a server with sessions would keep one of each order.
+    // Delete the session. Otherwise a server with sessions would keep one for every order.
     await mcpTransport.terminateSession().catch(() => undefined)
     exchanges.end()
     const meta = { source: client.name, asOf: isoTime(clock.nowMs()), cached: false }
@@ -67,12 +67,12 @@ const resultShape = z.object({
   structuredContent: z.json().optional(),
 })
 
-/** Returns the data of a result: its structured content, or its content if it has no other. */
+/** Returns the data of a tool's result: the structured content, or the plain content if there is no structured content. */
 function dataOf(result: unknown): Json {
   const parsed = resultShape.safeParse(result)
   if (!parsed.success) throw new UpstreamFailure('bad_payload', 'the result of the tool has no canonical JSON')
   const { isError, content, structuredContent } = parsed.data
-  // The text of the error is for the operator's own callers, and can name anything.
+  // Omit the tool's error text: it is written for the operator, and may contain anything.
   if (isError) throw new UpstreamFailure('incomplete', 'the tool answered with an error')
   const data = structuredContent ?? { content }
   if (!isWellFormed(data)) throw new UpstreamFailure('bad_payload', 'the result of the tool has no canonical JSON')
@@ -81,7 +81,7 @@ function dataOf(result: unknown): Json {
 
 function asFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  // Omit the cause: it can quote what the upstream wrote.
+  // Omit the cause, because it can quote the upstream's answer.
   return new UpstreamFailure('incomplete', 'the MCP server refused the call')
 }
 
@@ -91,7 +91,10 @@ interface ExchangeLimits {
   readonly timeoutMs: number
 }
 
-/** Requests of the protocol through the client of the upstream, with its host, headers, breaker and limits. */
+/**
+ * Sends the requests of the MCP client through the upstream client, and so with its host, headers, circuit breaker and
+ * limits.
+ */
 function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }: ExchangeLimits) {
   const { origin, pathname } = new URL(client.entry.mcp ?? '')
   const bytesMax = route.max_response ?? client.entry.max_response
@@ -99,7 +102,8 @@ function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }:
   let failure: UpstreamFailure | undefined
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input)
-    // The server has no stream of its own here, and addresses that it names are not followed.
+    // Refuse the server's own event stream, which would be a GET, and any address that the server names. Only the
+    // configured URL is used.
     const { method = 'GET' } = init
     if ((method !== 'POST' && method !== 'DELETE') || url.origin !== origin || url.pathname !== pathname)
       return new Response(null, { status: 405 })
@@ -134,7 +138,10 @@ function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }:
         throw error
       }
     },
-    /** Ends what is open. Returns the failure of an exchange, which the protocol reports in its own words. */
+    /**
+     * Ends all open exchanges. Returns the original failure of an exchange, because the MCP client reports it in
+     * different words.
+     */
     end(error?: unknown): UpstreamFailure | undefined {
       for (const answer of open) answer.end(error === undefined ? undefined : (failure ?? asFailure(error)))
       return failure

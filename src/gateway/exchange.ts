@@ -4,22 +4,23 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 export interface Exchange {
   readonly origin: URL
   readonly method: string
-  /** Path and query, percent-encoded. */
+  /** Path and query, percent-encoded, without the origin. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | undefined
   readonly signal: AbortSignal
 }
 
-// Common servers keep idle connections for 5 s or longer, so few close one while a request is on its way.
+// Close idle connections after 4 s. Common servers keep them for 5 s or longer, so they rarely close a connection while
+// a request is being sent.
 const idleConnectionMs = 4_000
 const headBytesMax = 32 * 1024
 
 export type Connections = ReturnType<typeof openConnections>
 
 /**
- * Opens connections to one upstream, without redirects, decompression and cookies. Node's parser refuses ambiguous
- * framing, and its agent drops a connection on which an upstream sends more than its answer.
+ * Opens connections to one upstream. Redirects, decompression and cookies are not supported. Node's parser refuses
+ * ambiguous framing. Its agent drops a connection on which the upstream sends more than the answer.
  */
 export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number) {
   const options = { keepAlive: true, timeout: idleConnectionMs, maxSockets: socketsMax }

@@ -6,7 +6,10 @@ const codes: Partial<Record<UpstreamFailure['kind'], HandlerFailure>> = {
   timeout: 'UPSTREAM_TIMEOUT',
 }
 
-/** The failure for the caller. It names a status and a rule, and nothing that the upstream wrote. */
+/**
+ * Returns the failure for the caller. The message describes the kind of failure and never quotes the upstream. Rethrows
+ * other errors.
+ */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof UpstreamFailure)) throw error
   const { kind } = error

@@ -1,26 +1,26 @@
 import { closestMatch } from 'leven'
 import { z } from 'zod'
 
-/** A place in the file: names and indexes from the top. */
+/** A place in the products file: names and indexes, from the top level down. */
 export type FilePath = readonly (string | number)[]
 
-/** One mistake of a products file, with the place that has to change. */
+/** A mistake in a products file, and the place that must be changed. */
 export interface FileMistake {
   readonly path: FilePath
-  /** The mistake and its fix, after the path. */
+  /** The mistake and how to fix it. The path precedes this text. */
   readonly message: string
-  /** True if the name at the path is wrong, not its value. */
+  /** True if the last name of the path is wrong, instead of its value. */
   readonly isName?: boolean
 }
 
-/** A checked part of the file, or its mistakes. */
+/** A checked part of the file, or the mistakes in this part. */
 export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
 
 const distanceMax = 3
 
 /**
- * Converts the issues of an entry into mistakes. Each unknown name is one mistake, with the name that was probably
- * meant.
+ * Converts Zod's issues with an entry into mistakes. An unknown name becomes a separate mistake, which suggests the
+ * most similar known name.
  */
 export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
   return error.issues.flatMap((issue): readonly FileMistake[] => {
@@ -41,7 +41,7 @@ export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none'
 
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing'
-  // The messages of Zod begin with a capital and name the type; ours complete the path.
+  // Zod's own messages begin with a capital letter. Ours follow a path, so they begin in lower case.
   return /^[A-Z]/.test(issue.message) ? issue.message.charAt(0).toLowerCase() + issue.message.slice(1) : issue.message
 }
 

@@ -11,7 +11,7 @@ export const priceText = z.union([z.string(), z.number()]).transform((value, con
   return z.NEVER
 })
 
-/** A price of a million units, which may be 0. */
+/** Schema of a price per million units in US dollars. The price may be 0. */
 export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
   const rate = parseDecimal(String(value), usdDecimals)
   if (rate !== undefined && rate <= perMillionMax) return rate
@@ -22,21 +22,21 @@ export const rateText = z.union([z.string(), z.number()]).transform((value, cont
 const durationMsMax = 300_000
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
-/** A duration such as `10s`, in milliseconds. */
+/** Schema of a duration such as `10s`, read as milliseconds. */
 export const durationText = quantityText('must be a time such as 500ms, 10s or 2m, at most 5m', msOfUnit, durationMsMax)
 
-// An answer is held in memory until it is committed.
+// Maximum of configurable sizes, because an answer is held in memory until it is committed.
 const sizeBytesMax = 64 * 1024 * 1024
 const bytesOfUnit: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 * 1024 }
 
-/** A size such as `256KiB`, in bytes. */
+/** Schema of a size such as `256KiB`, read as bytes. */
 export const sizeText = quantityText(
   'must be a size such as 512B, 256KiB or 8MiB, at most 64MiB',
   bytesOfUnit,
   sizeBytesMax,
 )
 
-/** A whole number with one of the units, as a number of the smallest unit. */
+/** Returns the schema of a whole number with a unit. The value is converted to the smallest unit. */
 function quantityText(rule: string, units: Readonly<Record<string, number>>, max: number) {
   return z.string(rule).transform((text, context) => {
     const [, count = '', unit = ''] = /^([1-9]\d{0,8})([A-Za-z]+)$/.exec(text) ?? []
@@ -47,7 +47,7 @@ function quantityText(rule: string, units: Readonly<Record<string, number>>, max
   })
 }
 
-/** A JSON pointer (RFC 6901), as its names. */
+/** Schema of a JSON pointer (RFC 6901), read as a list of names. */
 export const pointerText = z
   .string()
   .regex(/^(\/([^~/]|~[01])+)+$/, 'must be a JSON pointer such as /model')
@@ -57,7 +57,8 @@ const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0
 
 export const statusCode = z.int('must be a status').min(200).max(599)
 
-// The client decides about framing and connections. A caller's address is not the upstream's business.
+// Headers that the upstream client sets itself, for framing and connections. `host` is included, because the upstream
+// must not receive the caller's value.
 const reserved =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|keep-alive)$/
 
@@ -68,11 +69,12 @@ export const headerName = z
 
 export const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, 'must be printable ASCII')
 
-// Credentials and payments of callers stay here, and cookies would tie callers to each other.
+// Headers that are never forwarded. They contain credentials, payments or the caller's address, or are set by this
+// service. Cookies would connect different callers.
 const privateNames =
   /^(authorization|cookie|set-cookie2?|proxy-.*|x-payment.*|payment-.*|x-wallet-address|x-forwarded-.*|forwarded|tollbook-.*|x-tollbook-.*|idempotency-key|x-request-id|content-type|content-encoding)$/
 
-/** A header that may pass from a caller to an upstream, or back. */
+/** Schema of a header name that may be forwarded from a caller to an upstream, or from an upstream to a caller. */
 export const forwardedName = headerName.refine(
   (name) => !privateNames.test(name),
   'is a header of credentials, payments or proxies, and is not passed on',

@@ -2,12 +2,15 @@ import type { FileMistake, FilePath } from './fileMistake.ts'
 
 export type ReadVariable = (name: string) => { readonly value: string } | { readonly problem: string }
 
-// These hold JSON of the operator's API, in which `${` may stand for itself.
+// Members that contain JSON of the operator's API, in which `${` may be ordinary text.
 const literal = new Set(['parameters', 'example'])
 const reference = /\$(\$?)\{([^}]*)\}/g
 const namePattern = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Replaces `${NAME}` in the texts of a file. `$${NAME}` stands for the text `${NAME}`. */
+/**
+ * Replaces `${NAME}` in the texts of a file by the variable NAME. The escaped form `$${NAME}` becomes the text
+ * `${NAME}`.
+ */
 export function fillVariables(value: unknown, readVariable: ReadVariable) {
   const mistakes: FileMistake[] = []
   const fillText = (text: string, path: FilePath) =>
@@ -29,10 +32,13 @@ export function fillVariables(value: unknown, readVariable: ReadVariable) {
   return { value: fill(value, []), mistakes }
 }
 
-// Names of headers and parameters that carry a secret.
+// Names of headers that usually contain a secret.
 const secretName = /auth|key|token|secret|cookie|password|signature/i
 
-/** Finds secrets that the file itself contains, which would end in repositories and backups. */
+/**
+ * Finds header values that are secrets written in the file. The file could publish them through repositories and
+ * backups.
+ */
 export function findWrittenSecrets(value: unknown): readonly FileMistake[] {
   const upstreams = membersOf(membersOf(value).find(([name]) => name === 'upstreams')?.[1])
   return upstreams.flatMap(([upstream, entry]) =>

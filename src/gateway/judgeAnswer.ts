@@ -4,24 +4,24 @@ import { retryAfterMsOf } from '../outbound/retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { RouteEntry } from './productsFile.ts'
 
-/** Throws unless status, coding and media type of an answer are those of an answer that may be sold. */
+/** Throws unless the status, the content encoding and the media type of an answer allow its sale. */
 export function judgeHead(route: RouteEntry, response: IncomingMessage, clock: Clock): void {
   judgeStatus(route, response, clock)
   const { headers } = response
   const coding = headers['content-encoding'] ?? 'identity'
-  // The request forbids a coding, so a coded answer is a mistake of the upstream.
+  // The request asks for an unencoded answer, so an encoded one is a mistake of the upstream.
   if (coding !== 'identity') throw new UpstreamFailure('bad_payload', 'the answer is compressed')
   const type = mediaTypeOf(response)
   if (!isEventStream(route, response) && !route.content_types.some((pattern) => matches(type, pattern)))
     throw new UpstreamFailure('bad_payload', `the answer has the media type ${type.slice(0, 100)}`)
 }
 
-/** The media type in lower case, without parameters. */
+/** Returns the media type in lower case, without parameters; `none` if the header is absent. */
 function mediaTypeOf({ headers }: IncomingMessage): string {
   return (headers['content-type'] ?? 'none').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** True if the answer is a stream that the route passes on while it arrives. */
+/** True if the answer is an event stream that the route forwards while it arrives. */
 export function isEventStream({ stream }: RouteEntry, response: IncomingMessage): boolean {
   return stream === 'passthrough' && mediaTypeOf(response) === 'text/event-stream'
 }
@@ -38,11 +38,11 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
   if (success.status.includes(status)) return
   const said = `the upstream answered HTTP ${status}`
   if (no_data.status.includes(status)) throw new UpstreamFailure('not_found', said)
-  // Other statuses are about this order, and not about the upstream.
+  // Any other status below 500 concerns this order and not the whole upstream.
   throw failureOfStatus(response, clock) ?? new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
 }
 
-/** Returns the failure of a status that is about the upstream, and not about an order. */
+/** Returns the failure for a status that concerns the whole upstream. Undefined for a status that concerns one order. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
   const retryAfterMs = retryAfterMsOf(headers['retry-after'], clock)
@@ -52,12 +52,12 @@ export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMes
   return status >= 500 ? new UpstreamFailure('upstream', said) : undefined
 }
 
-/** True if the body is complete. A body without length and chunks ends like a connection that was cut. */
+/** True if the body is provably complete. Without a length or chunks, a complete body looks like a cut one. */
 export function hasEnd({ headers, complete }: IncomingMessage): boolean {
   return complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }
 
-/** Throws unless the JSON of an answer has the member that shows success. */
+/** Throws unless the JSON of an answer contains the member that the route requires as a sign of success. */
 export function judgeJson({ success }: RouteEntry, data: unknown): void {
   const { json } = success
   if (json === undefined) return
@@ -73,7 +73,7 @@ export function memberOf(value: unknown, name: string): unknown {
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Throws unless the text ends as the route says, before white space. */
+/** Throws unless the answer ends with the text that the route requires. Trailing white space is ignored. */
 export function judgeEnd({ success }: RouteEntry, tail: string): void {
   if (success.ends_with !== undefined && !tail.trimEnd().endsWith(success.ends_with))
     throw new UpstreamFailure('incomplete', 'the answer has not the end that shows that it is complete')

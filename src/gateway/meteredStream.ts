@@ -5,17 +5,20 @@ import type { MeteredJob } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 
-/* An event stream that is paid by use: its events are counted before they are passed on. */
+/* Counters for an event stream that is paid by use. Events are counted before the caller receives them. */
 
 export interface EventCounter {
-  /** Counts an event. Returns the event for the caller, or `over` if the budget does not pay for it. */
+  /**
+   * Counts an event. Returns the event to send to the caller, which may be changed or empty. Returns `over` if the
+   * budget does not pay for the event.
+   */
   take(event: Buffer): Buffer | 'over'
-  /** Returns the events that tell the caller that the stream was cut. */
+  /** Returns the events that inform the caller that the stream was cut. */
   cut(): string
   usage(): Usage
 }
 
-/** Passes on whole events, and ends the stream where its budget ends. */
+/** Yields whole events, and ends the stream when the budget is used up. */
 export async function* countedEvents(
   chunks: AsyncIterable<Uint8Array>,
   counter: EventCounter,
@@ -32,7 +35,7 @@ export async function* countedEvents(
 
 const eventBytesMax = 1024 * 1024
 
-/** Splits a stream after each empty line. Bytes after the last one are an event too. */
+/** Splits a stream into events, after each empty line. Remaining bytes at the end are also an event. */
 async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let pending = Buffer.alloc(0)
   for await (const chunk of chunks) {
@@ -76,7 +79,10 @@ const chunkShape = z.looseObject({
 
 const nothing = Buffer.alloc(0)
 
-/** Counts the tokens of a streamed reply, and marks its end if the budget was its limit. */
+/**
+ * Creates a counter for the tokens of a streamed reply. If the budget limits the reply, the counter adds `stoppedBy` to
+ * its end.
+ */
 export function countReply(limited: LimitedOrder): EventCounter {
   const { outputMax, isByBudget, wantsUsage } = limited
   let reported: Pick<Usage, 'input' | 'output'> | undefined
@@ -87,13 +93,13 @@ export function countReply(limited: LimitedOrder): EventCounter {
       const chunk = chunkShape.safeParse(dataOf(event)).data
       if (chunk === undefined) return event
       const text = replyIn(chunk)
-      // Some APIs ignore the limit of tokens.
+      // Enforce the limit here, because some APIs ignore the token limit.
       if (reply.length + text.length > outputMax * charactersPerToken) return 'over'
       reply += text
       reported = reportIn(chunk) ?? reported
       const { choices, usage: _usage, ...others } = chunk
       head = others
-      // Clients that did not ask for the usage expect a choice in each event.
+      // Drop the event with the usage unless the caller requested it: other clients expect a choice in every event.
       if (choices.length === 0 && reported !== undefined && !wantsUsage) return nothing
       const isCut = isByBudget && choices.some(({ finish_reason: reason }) => reason === 'length')
       return isCut ? Buffer.from(eventOf({ ...chunk, ...stoppedBy })) : event
@@ -109,14 +115,14 @@ export function countReply(limited: LimitedOrder): EventCounter {
 const stoppedBy = { stoppedBy: 'limit' }
 const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 
-/** The JSON of an event. Undefined for any other event. */
+/** Parses the JSON of an event. Undefined for any other event. */
 function dataOf(event: Buffer): unknown {
   const lines = event.toString('utf8').split(/\r?\n/)
   const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length)] : [])).join('\n')
   try {
     return JSON.parse(data)
   } catch {
-    // A comment, or the mark of the end.
+    // The event is a comment, or the `[DONE]` at the end of the stream.
     return undefined
   }
 }

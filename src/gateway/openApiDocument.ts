@@ -14,19 +14,19 @@ import { unknownName } from './fileMistake.ts'
 export interface Operation {
   readonly method: string
   readonly path: string
-  /** Parameters of the path item come before those of the operation. */
+  /** Parameters of the operation, after those of its path. Later parameters override earlier ones. */
   readonly parameters: readonly unknown[]
   readonly requestBody: unknown
   readonly summary: string | undefined
-  /** Media types of the answers with a 2xx status. */
+  /** Media types of answers with a 2xx status. */
   readonly answerTypes: readonly string[]
 }
 
 const versions = /^3\.[01]\.\d+$/
 
 /**
- * Reads a document of OpenAPI 3.0 or 3.1. The files to which it refers must be in its folder, because a document is
- * often from another author. Nothing is fetched.
+ * Reads a document of OpenAPI 3.0 or 3.1. Referenced files must be in the document's folder, because the document is
+ * often from another author. Nothing is fetched from the network.
  */
 export function readOpenApi(name: string) {
   const file = resolve(name)
@@ -40,7 +40,7 @@ export function readOpenApi(name: string) {
   return {
     title: typeof title === 'string' ? title : 'api',
     serverUrl: serverUrlOf(root['servers']),
-    /** Returns an operation such as `GET /pets/{id}` in the form of OpenAPI 3.1, without references. */
+    /** Finds an operation such as `GET /pets/{id}`. Returns it in the form of OpenAPI 3.1, without references. */
     operation: (wanted: string) => findOperation(paths, wanted, version),
   }
 }
@@ -55,7 +55,8 @@ function findOperation(paths: PlacedNode, name: string, version: string): Operat
     const found = verb === undefined ? item : childOf(item, verb)
     if (verb === undefined || !isSchema(found.node)) throw new SchemaProblem(unknownName(name, namesOf(paths)))
     const { node } = found
-    // Only the parts that are sold are upgraded: answers in the wild are often invalid, and schemas without end.
+    // Upgrade only parameters and body, which the route needs. The schemas of answers are often invalid or endlessly
+    // recursive.
     const own = {
       parameters: [item, found].flatMap((one) => listOf(inlined(one, 'parameters'))),
       requestBody: inlined(found, 'requestBody') ?? {},
@@ -105,7 +106,7 @@ function answerTypesOf(responses: PlacedNode): readonly string[] {
   return [...new Set(sold.flatMap((status) => Object.keys(memberOf(childOf(responses, status).node, 'content'))))]
 }
 
-/** Returns the address of the first server. Undefined if the document has none, or a relative one. */
+/** Returns the address of the first server. Undefined if there is no server, or if the address is relative. */
 function serverUrlOf(servers: unknown): string | undefined {
   const [server] = listOf(servers)
   if (!isSchema(server) || typeof server['url'] !== 'string') return undefined

@@ -5,7 +5,7 @@ import { routeOf } from './openApiRoute.ts'
 import { isSchema, SchemaProblem } from './parameterSchema.ts'
 import { openApiShape } from './productsFile.ts'
 
-/** An entry of `routes`, unchecked, with its place in the file. */
+/** An unchecked entry of `routes`, and its place in the file. */
 export interface PlacedRoute {
   readonly at: FilePath
   readonly entry: unknown
@@ -16,7 +16,7 @@ interface ExpandedEntries {
   readonly mistakes: readonly FileMistake[]
 }
 
-/** Expands the entries of `openapi` into the routes of their operations. */
+/** Replaces the entries of `openapi` by routes, one for each operation. */
 export function expandOpenApi(entries: readonly unknown[], file: string): ExpandedEntries {
   const expanded = entries.map((entry, index) => expand(entry, { at: ['openapi', index], file }))
   return {
@@ -29,7 +29,7 @@ function expand(entry: unknown, { at, file }: { readonly at: FilePath; readonly 
   const parsed = openApiShape.safeParse(entry)
   if (!parsed.success) return { routes: [], mistakes: mistakesOf(parsed.error, openApiShape, at) }
   const { document: name, upstream, prefix = `/${upstream}`, operations } = parsed.data
-  // The price is checked again as that of a route, so its text is passed on.
+  // Pass the unparsed price on, because the check of the route parses it.
   const price = isSchema(entry) ? entry['price'] : undefined
   const mistakes: FileMistake[] = []
   const document = unlessMistaken(() => readOpenApi(resolve(dirname(file), name)), [...at, 'document'], mistakes)

@@ -5,19 +5,22 @@ import { SchemaProblem } from './parameterSchema.ts'
 
 export interface ImportOrder {
   readonly document: string
-  /** Such as `GET /pets/{id}`. */
+  /** Names of operations, such as `GET /pets/{id}`. */
   readonly operations: readonly string[]
   /** Price of one request in US dollars. */
   readonly priceUsd: string
-  /** Default: made from the title of the document. */
+  /** Name of the upstream. Default: derived from the title of the document. */
   readonly upstream?: string | undefined
-  /** Default: a slash and the name of the upstream. */
+  /** Start of the routes' paths. Default: a slash and the name of the upstream. */
   readonly prefix?: string | undefined
-  /** Default: the first server of the document. */
+  /** Base URL of the upstream. Default: the first server of the document. */
   readonly url?: string | undefined
 }
 
-/** Writes the entries of a products file that sell operations, with remarks about what the operator has to decide. */
+/**
+ * Returns the text of a products file that sells these operations, and remarks about what the operator must still
+ * decide.
+ */
 export function importOpenApi(order: ImportOrder) {
   const { operations, priceUsd } = order
   const document = readOpenApi(order.document)

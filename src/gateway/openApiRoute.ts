@@ -8,18 +8,18 @@ import { compileSchema } from './checkParameters.ts'
 
 export interface RouteFacts {
   readonly upstream: string
-  /** Begins the path of the route, such as `/pets`. */
+  /** Start of the route's path, such as `/pets`. */
   readonly prefix: string
   readonly price: unknown
 }
 
-/** An entry of `routes`, as it is written in the file, and remarks for the operator. */
+/** An entry of `routes` in the form of the file, and remarks for the operator. */
 export interface ImportedRoute {
   readonly entry: Schema
   readonly remarks: readonly string[]
 }
 
-/** Writes the route that sells an operation. Throws `SchemaProblem` if the operation cannot be a route. */
+/** Returns the route that sells an operation. Throws `SchemaProblem` if the operation cannot be sold as a route. */
 export function routeOf(operation: Operation, { upstream, prefix, price }: RouteFacts): ImportedRoute {
   const { method, path, answerTypes } = operation
   const name = `${method} ${path}`
@@ -76,18 +76,18 @@ const parameterShape = z.looseObject({
 type Parameter = z.infer<typeof parameterShape>
 
 interface Input {
-  /** Name of the parameter in the route. */
+  /** Name of the parameter in the route. In a path, it can differ from the name in the document. */
   readonly name: string
   readonly place: 'path' | 'query'
   readonly isRequired: boolean
   readonly schema: Schema
-  /** Example of the document, and the simplest value. */
+  /** Two example values: the document's example, and the simplest value that the schema allows. */
   readonly examples: readonly [given: unknown, simple: unknown]
   readonly style: string
   readonly explode: boolean
 }
 
-/** Reads the parameters of path and query. Later ones replace earlier ones of the same name and place. */
+/** Reads the parameters in path and query. A later parameter replaces an earlier one with the same name and place. */
 function inputsOf({ parameters, method, path }: Operation, remarks: string[]): readonly Input[] {
   const read = new Map<string, Parameter>()
   for (const parameter of parameters) {
@@ -124,10 +124,15 @@ function inputOf(parameter: Parameter, place: Input['place']): Input {
   }
 }
 
-/** Names of segments have letters, digits and underscores, because programs of callers use them. */
+/**
+ * Replaces other characters than letters, digits and underscores, because callers' programs use these names.
+ */
 const segmentName = (name: string) => name.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_')
 
-/** Returns the path of the route, and the one at the upstream, which keeps its spelling. */
+/**
+ * Returns the path of the route, and the path at the upstream. Unusual characters are replaced only in the route's
+ * path.
+ */
 function targetOf(name: string, path: string) {
   const segments = path.split('/').slice(1)
   if (!/^[\x21-\x7e]+$/.test(path) || /[#?\\]/.test(path))
@@ -149,7 +154,7 @@ function targetOf(name: string, path: string) {
 interface Body {
   readonly schema: Schema | undefined
   readonly examples: Input['examples']
-  /** Media types of a body that is not JSON. */
+  /** Media types of a raw body. Undefined if the body is JSON or absent. */
   readonly types: readonly string[] | undefined
 }
 
@@ -191,7 +196,7 @@ function bodyOf({ method, path, requestBody }: Operation, remarks: string[]): Bo
 
 const combinators = ['allOf', 'anyOf', 'oneOf', 'if', 'not']
 
-/** Returns one schema for the parameters of path, query and body. */
+/** Returns one schema for the parameters of path, query and body. Undefined if the operation has no parameters. */
 function parametersOf(name: string, inputs: readonly Input[], { schema: body }: Body): Schema | undefined {
   const twice = inputs.find((input, index) => inputs.findIndex((other) => other.name === input.name) !== index)
   if (twice !== undefined) throw new SchemaProblem(`operation "${name}" has two parameters "${twice.name}"`)
@@ -223,7 +228,10 @@ function parametersOf(name: string, inputs: readonly Input[], { schema: body }: 
   }
 }
 
-/** Decides how the upstream takes arrays in its query. One route writes all of them alike. */
+/**
+ * Returns how the upstream expects arrays in the query. Throws `SchemaProblem` for mixed styles, because a route writes
+ * all its arrays in the same style.
+ */
 function arraysOf(name: string, inputs: readonly Input[]): 'comma' | 'repeat' {
   const inQuery = inputs.filter(({ place }) => place === 'query')
   const inPath = inputs.filter(({ place }) => place === 'path')
@@ -251,7 +259,10 @@ function isArray({ type, oneOf, anyOf }: Schema): boolean {
   )
 }
 
-/** Writes an order of the required parameters, for documents: with the examples of the document if they are valid. */
+/**
+ * Returns an example order for the documents, with the required parameters. Uses the document's examples if they are
+ * valid, otherwise the simplest values. Undefined: no valid example was found.
+ */
 function exampleFor(parameters: Schema, inputs: readonly Input[], body: Body): Schema | undefined {
   const check = compileSchema(closedSchema(parameters))
   const orders = ([0, 1] as const).map((kind) => {

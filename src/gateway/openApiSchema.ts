@@ -1,9 +1,10 @@
 import { isKnownFormat, isKnownKeyword } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 
-/* Schemas of OpenAPI documents in the part of JSON Schema 2020-12 that a products file accepts. */
+/* Reduces schemas of OpenAPI documents to the part of JSON Schema 2020-12 that a products file accepts. */
 
-// Some documents of 3.1 still have `nullable`. The others describe answers or have no use without references.
+// Keywords to drop. `nullable` is OpenAPI 3.0 syntax, which some 3.1 documents still contain. Regular expressions are
+// not supported. The other keywords describe answers, or have no use without references.
 const dropped = new Set([
   'nullable',
   'readOnly',
@@ -20,7 +21,10 @@ const maps = new Set(['properties', 'dependentSchemas'])
 
 const textLengthMax = 300
 
-/** Keeps the keywords that check a value or describe it, and drops members that only answers have. */
+/**
+ * Returns the schema with only those keywords that check or describe a value. Members that occur only in answers are
+ * dropped.
+ */
 export function plainSchema(schema: unknown): unknown {
   if (!isSchema(schema)) return typeof schema === 'boolean' ? schema : {}
   const allowed = Object.entries(schema).filter(([name, value]) => isAllowed(name, value))
@@ -30,9 +34,9 @@ export function plainSchema(schema: unknown): unknown {
 
 function isAllowed(name: string, value: unknown): boolean {
   if (name === 'description' || name === 'title') return typeof value === 'string'
-  // Booleans are those of OpenAPI 3.0, which some documents of 3.1 still have.
+  // Drop boolean exclusive limits. They are OpenAPI 3.0 syntax, which some 3.1 documents still contain.
   if (name.startsWith('exclusiveM')) return typeof value === 'number'
-  // Other formats are names that only the API knows.
+  // Drop unknown formats, which only the API can check.
   if (name === 'format') return isKnownFormat(String(value))
   return isKnownKeyword(name) && !dropped.has(name) && !name.startsWith('$')
 }
@@ -52,21 +56,21 @@ function plainMembers(members: Schema): Schema {
 
 const isReadOnly = (member: unknown) => isSchema(member) && member['readOnly'] === true
 
-/** A member that only answers have is not required of a request. */
+/** Removes read-only members from `required`, because they occur only in answers. */
 function withoutUnknownRequired(plain: Schema, { properties }: Schema): Schema {
   const { required } = plain
   if (!Array.isArray(required) || !isSchema(properties)) return plain
   return { ...plain, required: required.filter((name) => !isReadOnly(properties[String(name)])) }
 }
 
-/** Writes text in one line, cut at a word. */
+/** Returns the text as a single line, cut at a word if it is too long. */
 export function shortText(text: string, lengthMax = textLengthMax): string {
-  // In a products file, ${NAME} is a variable.
+  // Separate `${`, because `${NAME}` would be a variable in a products file.
   const line = text.replaceAll('${', '$ {').replaceAll(/\s+/g, ' ').trim()
   return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 2).replace(/ \S*$/, '')} …`
 }
 
-/** Returns a value that the schema probably allows: its own example, or the simplest one. */
+/** Returns a value that the schema probably allows: the schema's own example, or the simplest value. */
 export function exampleOf(schema: unknown, isSimple = false, depth = 0): unknown {
   if (!isSchema(schema) || depth > depthMax) return null
   const { example, examples, default: standard, enum: values } = schema

@@ -7,7 +7,7 @@ import { openUpstreamClient, type UpstreamClient, type UpstreamClientDeps } from
 
 export type OpenRoutes = ReturnType<typeof openRoutes>
 
-/** Makes a product of each route. Sends no request yet. */
+/** Creates a product for each route. No upstream receives a request yet. */
 export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamClientDeps) {
   const clients = new Map<string, UpstreamClient>()
   const products = routes.map((checked) => {
@@ -21,7 +21,7 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
   return {
     products,
     sells: (path: string) => byPath.has(path),
-    /** Opens those of the products on sale that are routes, at the prices at which they are sold. */
+    /** Opens the routes among the sold products, at the prices in `sold`. */
     open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
       sold.flatMap((facts) => {
         const product = byPath.get(facts.path)

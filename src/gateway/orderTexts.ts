@@ -1,8 +1,9 @@
 import { isSchema, type Schema } from './parameterSchema.ts'
 
 /**
- * Converts the texts of query and path to the types that the schema names: `52.5` to a number, `a,b` to an array. Texts
- * of another form stay as they are, and the schema refuses them. Without `names`, all parameters are texts.
+ * Converts texts from query and path to the types in the schema: `52.5` to a number, `a,b` to an array. A text that
+ * cannot be converted is unchanged, and the schema then refuses it. `names` are the parameters to convert. Absent:
+ * all.
  */
 export function readTexts(schema: Schema, input: unknown, names?: readonly string[]): unknown {
   if (!isSchema(input)) return input
@@ -33,12 +34,12 @@ function typesOf(schema: unknown): readonly unknown[] {
   if (!isSchema(schema)) return []
   const { type } = schema
   if (type !== undefined) return Array.isArray(type) ? type : [type]
-  // A list of values or a constant says the types without naming them.
+  // Without `type`, derive the types from the values of `enum` or `const`.
   const values = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : []
   return values.map((value) => typeof value)
 }
 
-/** Reads an array as JSON or as values with commas. An empty text is an empty array. */
+/** Parses an array from JSON, or from values that are separated by commas. An empty text is an empty array. */
 function readArray(schema: unknown, text: string): unknown {
   if (text.startsWith('[')) return readJson(text)
   const items = isSchema(schema) ? schema['items'] : undefined
@@ -49,7 +50,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The schema refuses the text with the type that it expects.
+    // Return the text unchanged: the schema then refuses it and reports the expected type.
     return text
   }
 }

@@ -4,7 +4,7 @@ import { describeError } from '@tollbook/core/fault'
 import { parse } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
-/** A JSON Schema without references. */
+/** A JSON Schema. References are inlined before it is used. */
 export type Schema = Readonly<Record<string, unknown>>
 
 export const isSchema = (value: unknown): value is Schema =>
@@ -15,16 +15,16 @@ export class SchemaProblem extends Error {
 }
 
 const depthMax = 64
-// A schema of this size takes Ajv about a second.
+// Maximum of nodes in a schema. Ajv needs about a second to compile a schema of this size.
 const nodesMax = 20_000
 const bytesMax = 16 * 1024 * 1024
 
-/** The document to which the references of a node are relative. */
+/** The document that contains a node, which is the base of the node's references. */
 export interface Place {
   readonly file: string
-  /** The whole document, for a reference such as `#/$defs/item`. */
+  /** The whole document, to resolve a reference such as `#/$defs/item`. */
   readonly root: unknown
-  /** References out of this folder are refused. Undefined: any local file. */
+  /** Folder that must contain all referenced files. Undefined: any local file is allowed. */
   readonly folder?: string | undefined
 }
 
@@ -34,13 +34,13 @@ export interface PlacedNode {
 }
 
 const maps = new Set(['properties', 'patternProperties', 'dependentSchemas'])
-// The values of these keywords are data, in which a name such as $ref means nothing.
+// Keywords whose values are data. A name such as `$ref` has no special meaning in these values.
 const literals = new Set(['const', 'default', 'enum', 'example', 'examples'])
 const annotations = new Set(['title', 'summary', 'description', 'default', 'examples', 'deprecated'])
 
 /**
- * Replaces the references of a schema by their contents, so that any document can contain it. References lead into the
- * same document or to a local file, never to another host.
+ * Replaces the references of a schema by their targets, so that any document can contain the schema. A reference may
+ * lead into the same document or to a local file, but never to another host.
  */
 export function inlineReferences(schema: Schema, start: Place): Schema {
   let nodes = 0
@@ -55,7 +55,8 @@ export function inlineReferences(schema: Schema, start: Place): Schema {
         ? [name, member]
         : [name, inline({ node: member, place }, deeper, !isMap && maps.has(name))]
     if (isMap) return Object.fromEntries(Object.entries(node).map(inlineMember))
-    // Names and anchors have no use once every reference is replaced, and two routes may share a document.
+    // Drop identifiers and anchors. They have no use without references, and would conflict if two routes use the same
+    // document.
     const { $ref: reference, $defs: _definitions, $id: _name, $anchor: _anchor, $schema: _dialect, ...rest } = node
     const own = Object.fromEntries(Object.entries(rest).map(inlineMember))
     if (reference === undefined) return own
@@ -72,7 +73,10 @@ export function inlineReferences(schema: Schema, start: Place): Schema {
   return isSchema(inlined) ? inlined : schema
 }
 
-/** Returns a member of an object, or the node to which the member refers. Undefined if there is none. */
+/**
+ * Returns a member of an object. If the member is a reference, returns its target. The node is undefined if there is no
+ * such member.
+ */
 export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
   const member = isSchema(node) && Object.hasOwn(node, name) ? node[name] : undefined
   let child: PlacedNode = { node: member, place }
@@ -112,7 +116,7 @@ function decoded(text: string, reference: string): string {
   }
 }
 
-/** Reads a JSON or YAML document. The subject begins the message of a problem. */
+/** Reads a JSON or YAML document. Throws `SchemaProblem`, whose message begins with `subject`. */
 export function readDocument(file: string, subject: string): unknown {
   try {
     if (statSync(file).size > bytesMax) throw new SchemaProblem(`${subject} has more than ${bytesMax} bytes`)
@@ -124,8 +128,8 @@ export function readDocument(file: string, subject: string): unknown {
 }
 
 /**
- * Closes the schema of all parameters: what it does not list is refused. A schema that combines others is closed over
- * all of them.
+ * Closes the schema of all parameters, so that unlisted parameters are refused. If the schema combines other schemas,
+ * the parameters of all of them are allowed.
  */
 export function closedSchema(schema: Schema): Schema {
   const isCombined = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'].some((name) => name in schema)
@@ -134,7 +138,10 @@ export function closedSchema(schema: Schema): Schema {
   return { type: 'object', ...schema, ...closing }
 }
 
-/** Finds regular expressions. They run on text of strangers, and the engine of JavaScript can take exponential time. */
+/**
+ * Finds regular expressions, which are not supported. They would run on the texts of strangers, and JavaScript's engine
+ * can take exponential time.
+ */
 export function findPatterns(schema: unknown, at: FilePath): readonly FileMistake[] {
   if (Array.isArray(schema)) return schema.flatMap((one, index) => findPatterns(one, [...at, index]))
   if (!isSchema(schema)) return []

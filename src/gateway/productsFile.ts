@@ -15,7 +15,7 @@ import {
   statusCode,
 } from './fileTexts.ts'
 
-/** Values of a parameter may be texts or numbers. YAML writes both as names of a mapping. */
+/** Schema of prices by parameter value. A value may be a text or a number, but names in the YAML mapping are always read as texts. */
 const pricesByValue = z.record(z.string(), priceText)
 
 const jsonSchemaOf = (shape: z.core.$ZodType) => {
@@ -23,7 +23,7 @@ const jsonSchemaOf = (shape: z.core.$ZodType) => {
   return schema
 }
 
-/** The price by use of a route. `usePrice.ts` checks the combination. */
+/** Schema of a route's price by use. `usePrice.ts` checks the combination of members. */
 export const useShape = z.strictObject({
   input_per_million: rateText.optional().describe('Price of a million tokens of the prompt.'),
   output_per_million: rateText.optional().describe('Price of a million tokens of the reply.'),
@@ -37,7 +37,7 @@ export type UseEntry = z.infer<typeof useShape>
 
 export const useByValue = z.record(z.string(), useShape)
 
-/** The price of a route, before its parameters are known. `routePrices.ts` checks the combination. */
+/** Schema of a route's price. `routePrices.ts` checks it together with the parameters. */
 export const priceShape = z
   .strictObject({
     usd: z
@@ -52,7 +52,7 @@ export const priceShape = z
       .describe('JSON pointer of a quantity: an integer, or an array whose items count. `usd` is the price of one.'),
     min: z.int().positive().optional().describe('Smallest quantity. Default: the minimum of the parameter.'),
     max: z.int().positive().optional().describe('Largest quantity. Default: the maximum of the parameter.'),
-    // Read by `usePrice.ts`, whose mistakes name the member. Those of a union would not.
+    // Checked later by `usePrice.ts`, whose messages name the wrong member. The messages of a union would not.
     use: z
       .unknown()
       .optional()
@@ -127,7 +127,7 @@ const successShape = z.strictObject({
 
 const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, 'must be the name of a parameter')
 
-/** A product: a path of this service, and the request that makes its answer. */
+/** Schema of a route: a product with its path, and the upstream request that produces the answer. */
 export const routeShape = z.strictObject({
   path: z
     .string()
@@ -214,7 +214,7 @@ export const upstreamName = z
 
 const builtinNameShape = z.enum(builtinNames, `must be one of ${builtinNames.join(', ')}`)
 
-/** A built-in product: its name alone, or with the operator's price. */
+/** Schema of a built-in product: only the name, or an object with the operator's price. */
 export const builtinShape = z
   .union(
     [
@@ -233,7 +233,7 @@ export const builtinShape = z
       : { name: entry.name, priceMicroUsd: entry.price, isOff: entry.off },
   )
 
-/** Operations of an OpenAPI document that are sold as they are described there. */
+/** Schema of operations from an OpenAPI document that become routes. */
 export const openApiShape = z.strictObject({
   document: z.string().min(1).describe('OpenAPI 3.0 or 3.1 in JSON or YAML, relative to this file.'),
   upstream: z.string().describe('Name of an entry of `upstreams`.'),
@@ -246,7 +246,10 @@ export const openApiShape = z.strictObject({
   price: priceShape,
 })
 
-/** The file as a whole, for its published JSON Schema. A start checks its entries one by one. */
+/**
+ * Schema of the whole file, for the published JSON Schema. When the service starts, it checks the entries one by one
+ * instead.
+ */
 export const productsFileShape = z.strictObject({
   version: z.literal(1, 'must be 1').describe('Version of this format.'),
   builtin: z.array(builtinShape).default([]).describe('Built-in products that are sold. Default: none.'),
@@ -255,7 +258,7 @@ export const productsFileShape = z.strictObject({
   openapi: z.array(openApiShape).default([]),
 })
 
-/** Returns the JSON Schema of the products file, with which editors complete and check it. */
+/** Returns the JSON Schema of the products file, with which editors complete and check the file. */
 export function productsFileSchema(): object {
   return {
     title: 'Products of Tollbook',

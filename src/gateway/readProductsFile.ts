@@ -30,14 +30,17 @@ export interface ReadFileDeps extends Pick<RouteContext, 'handlerTimeoutMs'> {
 
 const fileBytesMax = 4 * 1024 * 1024
 
-/** Reads a products file. Throws one fault that lists every mistake with its line and its fix. */
+/**
+ * Reads a products file. If the file has mistakes, throws a single fault that lists all of them, each with its line and
+ * how to fix it.
+ */
 export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile {
   const yaml = readYaml(path, readText(path))
   if (yaml.syntax.length > 0) throw fileFault(yaml.syntax)
   const filled = fillVariables(yaml.value, deps.readVariable)
   const read = readEntries(filled.value, { ...deps, file: resolve(path) })
   const mistakes = [...filled.mistakes, ...findWrittenSecrets(yaml.value), ...read.mistakes]
-  // A variable that is missing makes its place invalid too. Report each place once, by its first mistake.
+  // A missing variable also makes its place invalid. Report only the first mistake of each place.
   const byPlace = new Map(mistakes.toReversed().map((mistake) => [JSON.stringify(mistake.path), mistake] as const))
   if (byPlace.size > 0) throw fileFault(yaml.describe([...byPlace.values()]))
   return read.value
@@ -64,7 +67,8 @@ interface ReadEntries {
   readonly mistakes: readonly FileMistake[]
 }
 
-// Entries are checked one by one, so that a mistake in one does not hide those of the others.
+// Leave the entries unchecked here. They are checked one by one, so that a mistake in one entry does not hide mistakes
+// in others.
 const topShape = productsFileShape.extend({
   builtin: z.array(z.unknown()).default([]),
   upstreams: z.record(z.string(), z.unknown()).default({}),

@@ -1,10 +1,10 @@
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
-// A file of 1,000 routes has some hundred kilobytes. Aliases are bounded, because they can multiply a short text.
+// Maximum of YAML aliases, because nested aliases can expand a short text without limit.
 const aliasesMax = 100
 
-/** Parses YAML 1.2. Every name of a mapping is text, and no name occurs twice in one mapping. */
+/** Parses YAML 1.2. All names in a mapping are texts, and duplicate names are a syntax error. */
 export function readYaml(file: string, text: string) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, uniqueKeys: true, prettyErrors: false })
@@ -12,7 +12,7 @@ export function readYaml(file: string, text: string) {
     const { line, col } = lines.linePos(offset)
     return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`
   }
-  /** Describes mistakes as `FILE:LINE:COLUMN: PATH: MESSAGE`, in the order of the file. */
+  /** Formats mistakes as `FILE:LINE:COLUMN: PATH: MESSAGE`, sorted by their position in the file. */
   const describe = (mistakes: readonly FileMistake[]) =>
     mistakes
       .map((mistake) => ({ ...mistake, offset: offsetOf(document, mistake) }))
@@ -23,7 +23,10 @@ export function readYaml(file: string, text: string) {
   return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
 }
 
-/** Returns the place of the mistake, or of the nearest node above it. */
+/**
+ * Returns the offset of the mistake in the file. If the path does not exist, returns the offset of the nearest existing
+ * parent.
+ */
 function offsetOf(document: Document, { path, isName = false }: FileMistake): number {
   const above = path.slice(0, -1)
   const last = path.at(-1)
@@ -39,7 +42,7 @@ function offsetOf(document: Document, { path, isName = false }: FileMistake): nu
   return document.contents?.range?.[0] ?? 0
 }
 
-/** `routes[0].price.usd:`, or `the file:` for the whole. */
+/** Formats a path such as `routes[0].price.usd:`. The empty path becomes `the file:`. */
 function shownPath(path: FilePath): string {
   const shown = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
   return path.length === 0 ? 'the file:' : `${shown.replace(/^\./, '')}:`

@@ -7,21 +7,24 @@ import type { Parameters } from './checkParameters.ts'
 import type { PriceEntry } from './productsFile.ts'
 import { readUse, type UseUnit } from './usePrice.ts'
 
-/** Prices of a route. Every price that can be sold is a row of the price list, so the ledger records it. */
+/**
+ * The prices of a route. Every price that an order can have is an entry of the price list, so that the ledger records
+ * it.
+ */
 export interface RoutePrices {
   readonly priceMicroUsd: bigint
   readonly variants: readonly PricedVariant[]
-  /** The price by use of the route itself. Variants have theirs. */
+  /** Price by use of the route itself. Variants have separate prices by use. */
   readonly metered?: MeteredPrice
-  /** The units that prices by use count. Undefined: no price of the route is by use. */
+  /** The unit that prices by use count. Undefined: the route has no price by use. */
   readonly unit?: UseUnit
-  /** The variant that an order buys. Undefined: the price of the route itself. */
+  /** Returns the name of the variant that an order buys. Undefined: the order has the price of the route itself. */
   variantOf(order: Parameters): string | undefined
 }
 
 type ReadPrices = Checked<{ readonly prices: RoutePrices }>
 
-/** Reads the price of a route, and checks that each order that the schema allows has one. */
+/** Reads the prices of a route, and checks that every order that the schema allows has a price. */
 export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
   const read = readFixedPrices(price, schema, at)
   const { use, by, per } = price
@@ -55,7 +58,7 @@ interface ByValue {
   readonly otherwiseMicroUsd: bigint | undefined
 }
 
-// The name becomes part of price lists, receipts and account names.
+// Names of variants are part of price lists, receipts and account names, so only these characters are allowed.
 const variantPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
 
 function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at: FilePath): ReadPrices {
@@ -74,8 +77,8 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
   })
   if (listed.length === 0) mistakes.push(mistake('usd', 'must list at least one price'))
   const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
-  // An API may read another spelling as a listed value, or have an expensive default, and would then be sold too
-  // cheaply.
+  // Refuse an `otherwise` that is lower than a listed price if unlisted values are possible. The API may treat another
+  // spelling as a listed value, or have an expensive default. The answer would then be too cheap.
   const isOpen = allowed === undefined || !found.isRequired
   if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highest && isOpen)
     mistakes.push(mistake('otherwise', 'is lower than a listed price, which needs a required parameter with an `enum`'))
@@ -90,7 +93,7 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
   }
   if (mistakes.length > 0) return { mistakes }
   const variants = Object.entries(usd).map(([name, priceMicroUsd]) => ({ name, priceMicroUsd }))
-  // Without `otherwise` each order has a variant. The highest price then stands for the route.
+  // Without `otherwise`, every order has a variant. The price of the route is then the highest listed price.
   const variantOf = (order: Parameters) => {
     const value = valueAt(order, by)
     return isPlainValue(value) && Object.hasOwn(usd, String(value)) ? String(value) : undefined
@@ -105,10 +108,10 @@ interface PerQuantity {
   readonly max: number | undefined
 }
 
-// Each quantity is a row of each price list, of about 300 bytes.
+// Maximum of quantities, because each is an entry of about 300 bytes in every price list.
 const quantitiesMax = 200
 
-/** One price for each quantity, so that the price list holds every price that is sold. */
+/** Returns one variant for each quantity, so that the price list contains every price that an order can have. */
 function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
   const found = findParameter(schema, per)
   const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
@@ -140,7 +143,7 @@ function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at:
   return { prices: { priceMicroUsd: usd * BigInt(bounds.max), variants, variantOf } }
 }
 
-/** Undefined for a schema whose quantity has no end. */
+/** Returns the smallest and largest quantity. Undefined if the schema does not bound the quantity. */
 function boundsOf(schema: Schema): { readonly min: number; readonly max: number } | undefined {
   const { type, minimum, maximum, minItems = 0, maxItems } = schema
   const [min, max] = type === 'array' ? [minItems, maxItems] : type === 'integer' ? [minimum, maximum] : []
@@ -166,7 +169,7 @@ function findParameter(schema: Schema, pointer: readonly string[]): FoundParamet
   return { schema: at, isRequired }
 }
 
-/** The values that a schema lists, as text. Undefined if it lists none. */
+/** Returns the values that a schema lists, as texts. Undefined if the schema lists no values. */
 function valuesOf(schema: Schema): readonly string[] | undefined {
   const values = 'const' in schema ? [schema['const']] : schema['enum']
   return Array.isArray(values) ? values.map(String) : undefined

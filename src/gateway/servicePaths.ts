@@ -1,6 +1,6 @@
 /**
- * Paths of the service itself. Nothing below them can be sold from a file, also where no route is there yet, so that a
- * later release does not take a seller's path.
+ * Paths that the service reserves. A products file cannot sell a path at or below them. Some have no route yet: they
+ * are reserved for later releases, so that a release never takes over a seller's path.
  */
 const servicePaths: readonly string[] = [
   '/api',
@@ -23,7 +23,7 @@ const servicePaths: readonly string[] = [
   '/x402',
 ]
 
-/** True if the service has the path, or may have it in a later release. */
+/** True if the path is reserved for this or a later release of the service. */
 export function isServicePath(path: string): boolean {
   return servicePaths.some((own) => path === own || path.startsWith(`${own}/`))
 }

@@ -6,12 +6,12 @@ import type { MeteredJob } from '../product/product.ts'
 import type { Parameters } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 
-/* Tokens of an order for an API that speaks as OpenAI's does. */
+/* Counts and limits tokens for an API with OpenAI's wire format. */
 
-// Members whose text the model neither reads nor writes.
+// Members whose text is neither part of the prompt nor part of the reply.
 const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])
 
-/** The texts in a value, except names and kinds. */
+/** Returns all texts in a value, except those of `unread` members. */
 function textsIn(value: Json | undefined): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(textsIn)
@@ -19,21 +19,21 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
 }
 
-/** The tokens that an order sends, before the API reports them. */
+/** Estimates the input tokens of an order, before the API reports the exact number. */
 export function countInput({ messages, prompt, input }: Parameters): number {
   const texts = [messages, prompt, input].flatMap(textsIn)
   const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
   return texts.reduce((sum, text) => sum + countTokens(text), marks)
 }
 
-/** The tokens that an order by use may have, and the order that asks the API for no more. */
+/** An order by use with its token limits, as it is sent to the API. */
 export interface LimitedOrder {
   readonly order: Parameters
   readonly input: number
   readonly outputMax: number
-  /** True if the budget is the limit, and not the caller. */
+  /** True if the budget limits the output, instead of the caller's or the route's limit. */
   readonly isByBudget: boolean
-  /** True if the caller asked for the usage of a stream. */
+  /** True if the caller requested the usage of a stream. */
   readonly wantsUsage: boolean
 }
 
@@ -41,10 +41,10 @@ const ownLimit = z.int().positive().optional().catch(undefined)
 const highest = z.looseObject({ maximum: ownLimit }).catch({ maximum: undefined })
 const streamOptions = z.looseObject({ include_usage: z.boolean().optional() }).catch({})
 
-/** Limits an order to what its budget pays for, and asks for the usage of a stream. */
+/** Limits the output of an order to the tokens that its budget pays for. For a stream, also requests the usage. */
 export function limitTokens(order: Parameters, schema: Schema, { price, budgetMicroUsd }: MeteredJob): LimitedOrder {
   const input = countInput(order)
-  // At least one, because the charge is never more than the budget.
+  // At least 1, because the charge never exceeds the budget.
   const affordable = outputWithin(price, { input, budgetMicroUsd }) ?? 1
   const properties = isSchema(schema['properties']) ? schema['properties'] : {}
   const name = limitName(order, properties)
@@ -63,7 +63,10 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   }
 }
 
-/** The name that the order or the route uses. Newer models take the second only. */
+/**
+ * Returns the name of the token limit that the order or the route uses. Newer models accept only
+ * `max_completion_tokens`.
+ */
 function limitName(order: Parameters, properties: Schema): 'max_tokens' | 'max_completion_tokens' {
   const isOld = 'max_tokens' in order || ('max_tokens' in properties && !('max_completion_tokens' in order))
   return !isOld && 'max_completion_tokens' in properties ? 'max_completion_tokens' : 'max_tokens'
@@ -72,7 +75,7 @@ function limitName(order: Parameters, properties: Schema): 'max_tokens' | 'max_c
 const count = z.int().min(0)
 const report = z.object({ usage: z.object({ prompt_tokens: count, completion_tokens: count.default(0) }) })
 
-/** The counts in an answer, or in an event of a stream. Undefined if it has none. */
+/** Returns the token counts in an answer or in an event of a stream. Undefined if the data has no counts. */
 export function reportIn(data: unknown): Pick<Usage, 'input' | 'output'> | undefined {
   const { usage } = report.safeParse(data).data ?? {}
   return usage === undefined ? undefined : { input: usage.prompt_tokens, output: usage.completion_tokens }
@@ -80,14 +83,17 @@ export function reportIn(data: unknown): Pick<Usage, 'input' | 'output'> | undef
 
 interface Written extends Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> {
   readonly reported: Pick<Usage, 'input' | 'output'> | undefined
-  /** The reply, or the part that was passed on. */
+  /** The text of the whole reply, or of the part that the caller received. */
   readonly reply: string
 }
 
-/** The usage of a reply: as the API reports it, within what is possible; otherwise as counted here. */
+/**
+ * Returns the billed usage: the API's counts, limited to plausible maximums. Without reported counts, the usage is
+ * estimated.
+ */
 export function tokenUsage({ order, input, outputMax, reported, reply }: Written): Usage {
   if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
-  // A token has at least one byte.
+  // Upper bound of the input tokens: each token has at least one byte.
   const inputMost = Buffer.byteLength(JSON.stringify(order))
   return {
     input: Math.min(reported.input, inputMost),
@@ -100,7 +106,7 @@ const choices = z.object({
   choices: z.array(z.object({ delta: z.json(), message: z.json(), text: z.json() }).partial()),
 })
 
-/** The texts of a reply, or of one event. */
+/** Returns the texts of a reply, or of one event of a streamed reply. */
 export function replyIn(data: unknown): string {
   const read = choices.safeParse(data).data?.choices ?? []
   return read.flatMap(({ delta, message, text }) => [delta, message, text].flatMap(textsIn)).join('')

@@ -12,29 +12,32 @@ import { createSlots, type Slots } from '../machine/slots.ts'
 
 export interface UpstreamClientDeps extends Pick<OutcomeDeps, 'clock' | 'log' | 'onCall'> {
   readonly version: string
-  /** False: an upstream counts as working until it fails. */
+  /** True if upstreams are probed in the background. False: an upstream counts as working until a request fails. */
   readonly isProbed: boolean
 }
 
 export interface RouteRequest {
   readonly method: string
-  /** Path below the base URL, and query. */
+  /** Path below the base URL, and the query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly signal: AbortSignal
-  /** Maximum time until `keepReading` is called or the exchange ends. */
+  /** Maximum time in milliseconds until `keepReading` is called or the exchange ends. */
   readonly timeoutMs: number
-  /** True if the request may be sent a second time when its connection breaks. */
+  /** True if the request may be sent a second time after a broken connection. */
   readonly isIdempotent: boolean
 }
 
-/** An answer that has begun. The slot of its upstream is taken until it ends. */
+/** An answer whose head has arrived. It occupies a slot of the upstream until `end` is called. */
 export interface OpenAnswer {
   readonly response: IncomingMessage
-  /** Ends the time limit. A stream then has the limits of its reader. */
+  /** Ends the time limit of the request. The reader of a stream then applies separate limits. */
   keepReading(): void
-  /** Records the outcome, once, and returns the failure that an error means. The rest of the answer is dropped. */
+  /**
+   * Ends the exchange and drops the rest of the answer. The first call records the outcome. Returns the failure for an
+   * error; otherwise undefined.
+   */
   end(error?: unknown): UpstreamFailure | undefined
 }
 
@@ -53,7 +56,10 @@ interface State extends UpstreamClientDeps {
 
 const probeMsMax = 3_000
 
-/** Opens the client of an upstream. Its breaker, limits and connections serve all of its routes. Sends no request yet. */
+/**
+ * Opens the client of an upstream. All routes of the upstream share the circuit breaker, the limits and the
+ * connections. No request is sent yet.
+ */
 export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry) {
   const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)
@@ -72,9 +78,9 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
     name,
     entry,
     liveness,
-    /** Undefined if the upstream can be asked; otherwise the reason, for a caller. */
+    /** Returns the reason why the upstream cannot be used now, in words for a caller. Undefined: available. */
     whyUnavailable: () => whyResting() ?? (liveness.someAnswer() ? undefined : silent),
-    /** Resolves with the head of the answer; the caller ends the answer. Throws only `UpstreamFailure`. */
+    /** Resolves with the head of the answer. The caller must end the answer. Throws only `UpstreamFailure`. */
     open: (request: RouteRequest) => open(state, request),
     close: () => connections.close(),
   }
@@ -92,7 +98,7 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
   const [late, over] = [new AbortController(), new AbortController()]
   clock.sleep(request.timeoutMs, over.signal).then(
     () => late.abort(),
-    // The answer has begun or ended in time.
+    // The sleep was cancelled, because the answer began or ended in time.
     () => undefined,
   )
   const signal = AbortSignal.any([late.signal, request.signal])
@@ -121,7 +127,7 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
       keepReading: () => over.abort(),
       end(error) {
         const failure = end(error)
-        // A connection with an unread answer cannot be used again.
+        // Close a connection whose answer was not read completely, because it cannot be reused.
         if (!response.readableEnded) response.destroy()
         return failure
       },
@@ -131,7 +137,7 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
   }
 }
 
-/** Sends once, and a second time if the route allows it. */
+/** Sends a request. After a failure, sends it a second time if the route is idempotent. */
 async function sendInTries(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const triesMax = request.isIdempotent ? 2 : 1
   for (let attempt = 1; ; attempt++) {
@@ -152,7 +158,7 @@ function send(state: State, request: RouteRequest, signal: AbortSignal): Promise
     origin,
     method,
     target: origin.pathname.replace(/\/$/, '') + target,
-    // The operator's headers replace those of the route.
+    // The operator's headers override the headers of the route.
     headers: {
       'user-agent': `Tollbook/${version}`,
       ...headers,
@@ -169,26 +175,26 @@ function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, error: 
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
-  // Omit the cause: it can quote an address or a header, including a key.
+  // Omit the cause, because it can quote an address or a header with a key.
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
 
 /**
- * Identifies what was asked, for the breaker: one order that makes an upstream fail must not close its routes for
- * others.
+ * Returns an identifier of the request for the circuit breaker. One order that makes the upstream fail must not close
+ * the routes for other callers.
  */
 function itemOf({ method, target, body = '' }: RouteRequest): string {
   return sha256Hex(`${method} ${target} ${String(body)}`)
 }
 
-/** True if the order itself may be the cause. A connection that is refused has nothing to do with the order. */
+/** True if the order itself may have caused the failure. A refused connection is never caused by the order. */
 function isByOrder({ kind, message }: UpstreamFailure): boolean {
   return kind === 'bad_payload' || kind === 'timeout' || message.includes('HTTP 5')
 }
 
 /**
- * Asks whether an upstream works. Without a path for it, any answer shows that the upstream works, unless a proxy says
- * that it does not.
+ * Checks whether an upstream works. With a `health` path, only a 2xx status is accepted. Otherwise, every answer proves
+ * that the upstream works, except 502, 503 and 504 from a proxy.
  */
 async function probe(state: State): Promise<boolean> {
   const { health } = state.entry

@@ -6,14 +6,14 @@ import { hasOnlyJson, type RouteEntry, useByValue, type UseEntry, useShape } fro
 import { type Checked, type FileMistake, type FilePath, mistakesOf, unknownName } from './fileMistake.ts'
 import { hasJsonBody } from './routeRequest.ts'
 
-/* The price by use of a route, which tabs pay. */
+/* Reads and checks the price by use of a route. Only tabs pay by use. */
 
 export type UseUnit =
-  /** Tokens of prompt and reply, at an API that speaks as OpenAI's does. */
+  /** Tokens of prompt and reply, for an API with OpenAI's wire format. */
   | { readonly kind: 'tokens' }
   /** Bytes of the answer. */
   | { readonly kind: 'bytes' }
-  /** Items of an array in the answer, or a number there. */
+  /** Rows of the answer: the items of an array, or a number that the answer states. */
   | { readonly kind: 'rows'; readonly pointer: readonly string[] }
 
 export interface UsePrices {
@@ -33,7 +33,7 @@ interface UseQuestion {
   readonly fixed: FixedPrices
 }
 
-/** Reads the price by use: one for the route, or one for each value with its own price. */
+/** Reads the price by use of a route. With `by`, there is one price by use for each value of the parameter. */
 export function readUse({ use, isByValue, fixed }: UseQuestion, at: FilePath): Checked<UsePrices> {
   if (isByValue) return readByValue(use, fixed, at)
   const parsed = useShape.safeParse(use)
@@ -102,7 +102,7 @@ interface PricedUnit extends Omit<MeteredPrice, 'minimumMicroUsd'> {
   readonly unit: UseUnit
 }
 
-/** Undefined unless exactly one kind of unit has its prices. */
+/** Returns the priced unit. Undefined unless the entry has the complete prices of exactly one unit. */
 function pricedUnit(entry: UseEntry): PricedUnit | undefined {
   const { input_per_million: input, output_per_million: output, per_million_bytes: bytes, rows, per_row: row } = entry
   const units: PricedUnit[] = []
@@ -115,7 +115,7 @@ function pricedUnit(entry: UseEntry): PricedUnit | undefined {
   return units.length === 1 && !isHalf ? units[0] : undefined
 }
 
-/** Returns why the answers of a route cannot be counted in a unit. Undefined if they can. */
+/** Returns the reason why answers of the route cannot be counted in this unit. Undefined: they can be counted. */
 export function findUnitProblem({ kind }: UseUnit, route: RouteEntry): string | undefined {
   const isTool = route.tool !== undefined
   const hasJson = hasOnlyJson(route)
