@@ -4,7 +4,7 @@ import { createMarket, figure, type Market } from './marketPrice.ts'
 import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { readJson } from '../outbound/upstreamReply.ts'
 
-// Accept up to 200 pairs. The provider returns thirty.
+// Maximum of pairs to accept. DEX Screener returns thirty.
 const pairsMax = 200
 
 const count = z.number().nullish()
@@ -18,12 +18,12 @@ const pair = z.object({
 type TokenPair = z.infer<typeof pair>
 const pairs = z.array(pair).max(pairsMax)
 
-/** Reads the price from the deepest pool in which the token is the base. */
+/** Opens DEX Screener. The price is that of the deepest pool in which the token is the base token. */
 export function createDexscreener(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'DEXSCREENER',
     publicBase: 'https://api.dexscreener.com',
-    // Published limit: 300 a minute.
+    // DEX Screener publishes a limit of 300 requests a minute. We send at most 60.
     pace: { requests: 60, perSeconds: 60 },
     request: ({ address }) => ({ path: `/tokens/v1/solana/${address}` }),
     read(reply, { address }) {
@@ -33,27 +33,28 @@ export function createDexscreener(deps: UpstreamAccess): Market {
   })
 }
 
-/** Returns the deepest pool of a token that has a price and recent trades. */
+/** Returns the deepest pool that has a price and recent trades. Throws if there is no such pool. */
 function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
-  // Compare addresses with their case. In a pair with the token as the quote, the price is that of the other token.
+  // Compare addresses case-sensitively. Skip pairs in which the token is the quote token, because they state the price
+  // of the other token.
   const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
   if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
   const [deepest] = own
     .filter((one) => one.priceUsd !== undefined && isTraded(one))
     .toSorted((one, other) => depthOf(other) - depthOf(one))
-  // Refuse pools without a depth, because they cannot be compared.
+  // Refuse pools without a known depth, because they cannot be compared.
   if (deepest === undefined || depthOf(deepest) === 0)
     throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
   return deepest
 }
 
-/** True if a pool had a trade in the last day. The price of other pools is outdated. */
+/** True if the pool had a trade within a day, or does not report trades. The price of a pool without trades is outdated. */
 function isTraded({ txns }: TokenPair): boolean {
   const day = txns?.h24
   return day === null || day === undefined || (day.buys ?? 0) + (day.sells ?? 0) > 0
 }
 
-/** Returns the depth by which pools are compared. */
+/** Returns the liquidity in dollars, by which pools are compared. Zero if it is missing or unusable. */
 function depthOf({ liquidity }: TokenPair): number {
   const usd = Number(liquidity?.usd ?? 0)
   return Number.isFinite(usd) && usd > 0 ? usd : 0

@@ -8,16 +8,20 @@ const byMint = z.record(z.string(), figure)
 const answer = z.object({
   data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
 })
-/** Errors have two shapes: `status` for rate limits, `errors` for all others. */
+/** The two forms of an error in the body: `status` for rate limits, and `errors` for all other errors. */
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
-/** Reads price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is larger. */
+/**
+ * Opens GeckoTerminal. Price and liquidity are over all pools, so the liquidity is larger than at markets that report
+ * one pool.
+ */
 export function createGeckoterminal(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',
     publicBase: 'https://api.geckoterminal.com',
-    // Documented limit: 30 a minute. Bursts of more than four to six requests receive 429 with `retry-after: 0`.
+    // GeckoTerminal documents a limit of 30 requests a minute. In a burst, requests after the fourth to sixth receive a
+    // 429 with `retry-after: 0`.
     pace: { requests: 20, perSeconds: 60 },
     request: ({ address }) => ({
       path: `/api/v2/simple/networks/solana/token_price/${address}`,
@@ -27,14 +31,14 @@ export function createGeckoterminal(deps: UpstreamAccess): Market {
       refuseErrors(parseJson(reply))
       const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
       const price = Object.hasOwn(prices, address) ? prices[address] : undefined
-      // Unknown tokens are absent or null.
+      // The price of an unknown token is absent or null.
       if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
       return { price, liquidity: reserves?.[address] }
     },
   })
 }
 
-/** Throws for both shapes of errors, which caches also send with status 200. */
+/** Throws for an error in either form. Caches send errors with status 200 too. */
 function refuseErrors(body: unknown): void {
   if (limited.safeParse(body).data?.status.error_code === 429)
     throw new UpstreamFailure('rate_limited', 'it asks us to wait')

@@ -7,12 +7,12 @@ import { readJson } from '../outbound/upstreamReply.ts'
 const prices = z.record(z.string(), z.unknown())
 const priced = z.object({ usdPrice: figure, liquidity: figure, decimals: z.number().nullish() })
 
-/** Reads price v3: one price over all pools, from the latest swaps. */
+/** Opens Jupiter's price API v3. The price is over all pools, from the latest swaps. */
 export function createJupiter(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'JUPITER',
     publicBase: 'https://api.jup.ag',
-    // Limit without a key: 30 a minute in a sliding window. We send four requests a minute.
+    // Jupiter's limit without a key is 30 requests in any minute. We send four requests a minute.
     pace: { requests: 30, perSeconds: 60 },
     request: ({ address }) => ({ path: '/price/v3', query: { ids: address } }),
     read(reply, { address, decimals }) {
@@ -20,7 +20,7 @@ export function createJupiter(deps: UpstreamAccess): Market {
       const token = priced.nullable().safeParse(Object.hasOwn(body, address) ? body[address] : null)
       if (!token.success || (token.data === null && isError(body)))
         throw new UpstreamFailure('bad_payload', 'no price list')
-      // Tokens without a price are absent from the answer.
+      // A token without a price is absent from the answer.
       if (token.data === null) throw new UpstreamFailure('not_found', 'it has no price for the token')
       if ((token.data.decimals ?? decimals) !== decimals)
         throw new UpstreamFailure('bad_payload', 'it gives the token other decimals than the chain does')
@@ -29,7 +29,10 @@ export function createJupiter(deps: UpstreamAccess): Market {
   })
 }
 
-/** True for an error with status 200. Answers are keyed by mint, so any of these keys marks an error. */
+/**
+ * True if the answer is an error with status 200. A normal answer has only mint addresses as keys, so any of these keys
+ * marks an error.
+ */
 function isError(body: Readonly<Record<string, unknown>>): boolean {
   return ['error', 'message', 'code', 'status', 'success'].some((key) => Object.hasOwn(body, key))
 }

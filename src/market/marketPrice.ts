@@ -8,21 +8,24 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { openUpstreamOf, type UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { refuseStatus } from '../outbound/upstreamReply.ts'
 
-/** The token to price. */
+/** The token whose price is requested: mint address and decimals. */
 export interface PricedToken {
   readonly address: string
   readonly decimals: number
 }
 
-/** A market for the token. Only the price job queries it, at intervals; products do not. */
+/** A market that reports the price of the token. Only the price job queries markets, at intervals. Products never do. */
 export interface Market {
-  /** Name of the market, for example `jupiter`. */
+  /** Name of the market, such as `jupiter`. */
   readonly name: string
-  /** Throws only `UpstreamFailure`. Applies its own time-out. */
+  /** Requests the price, with the market's own time-out. Throws only `UpstreamFailure`. */
   ask(token: PricedToken): Promise<{ readonly data: Omit<MarketReading, 'source'>; readonly asOfMs: number }>
 }
 
-/** A figure as a JSON number or as text. A number becomes its shortest decimal, with 15 digits or more. */
+/**
+ * Schema of a figure that is a JSON number or a text. A number is converted to its shortest decimal text, which has at
+ * least 15 significant digits.
+ */
 export const figure = z
   .union([z.string().max(120), z.number()])
   .transform(String)
@@ -43,7 +46,7 @@ interface MarketApi {
   readonly read: (reply: Reply, token: PricedToken) => MarketFigures
 }
 
-/** Opens one market of the token price. The operator's key, if present, is sent as `x-api-key`. */
+/** Opens a market for the price of the token. If the operator has set a key, it is sent as `x-api-key`. */
 export function createMarket(deps: UpstreamAccess, { setting, publicBase, pace, request, read }: MarketApi): Market {
   const name = setting.toLowerCase()
   const apiKey = deps.upstreams[setting]?.apiKey
@@ -65,13 +68,13 @@ export function createMarket(deps: UpstreamAccess, { setting, publicBase, pace, 
   }
 }
 
-/** Returns a usable price, or throws: a missing price never counts as zero. */
+/** Converts the figures of a market. Throws if the price is missing or unusable, so that it never counts as zero. */
 function priceOf({ price, liquidity }: MarketFigures) {
   if (price === undefined) throw new UpstreamFailure('incomplete', 'the token is listed without a price')
   const tokenPriceAttoUsd = parseMarketPrice(price)
   if (tokenPriceAttoUsd === undefined) throw new UpstreamFailure('incomplete', 'its price cannot be that of a token')
   const liquidityUsd = liquidity === undefined ? undefined : parseRoundingDown(liquidity, 0)
-  // Refuse negative liquidity: dropping it would make the market look like one that reports no liquidity.
+  // Refuse negative liquidity. If it were dropped, the market would look like one that does not report liquidity.
   if (liquidity !== undefined && liquidityUsd === undefined)
     throw new UpstreamFailure('incomplete', 'its liquidity is not an amount')
   return { tokenPriceAttoUsd, liquidityUsd }
@@ -79,7 +82,10 @@ function priceOf({ price, liquidity }: MarketFigures) {
 
 const staleSeconds = 120
 
-/** Refuses an old answer by its `age` header, which caches set. Markets do not report the time of their price. */
+/**
+ * Throws if a cache has stored the answer for more than two minutes, by its `age` header. Markets do not report the
+ * time of their price.
+ */
 function refuseStale({ headers }: Reply): void {
   const age = headers.get('age') ?? ''
   if (/^\d{1,9}$/.test(age) && Number(age) > staleSeconds)
