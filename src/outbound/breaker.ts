@@ -8,17 +8,17 @@ export type Breaker = ReturnType<typeof createBreaker>
 
 const failuresMax = 5
 const breakerRestMs = 30_000
-// For 5 minutes after an answer, only failures of items that were answered before count. Later, failures of all items
+// For 5 minutes after any answer, failures count only for items that were answered before. Later, failures of all items
 // count.
 const answeringMs = 5 * 60_000
-// Each item has about 100 bytes.
+// Maximum of remembered items, of about 100 bytes each.
 const answeredMax = 1_000
 const itemLengthMax = 500
 
 /**
- * Creates the circuit breaker of one provider. It opens after several failures in a row, or for the pause that the
- * provider requested. Afterwards one request probes the provider, and all others are refused until it succeeds. They do
- * not wait for the probe, because the provider is probably still down.
+ * Creates the circuit breaker of a provider. It opens after five failures in a row, or for the pause that the provider
+ * requested. After the pause, one request probes the provider. Until this request succeeds, all others are refused.
+ * They do not wait for its result, because the provider is probably still down.
  */
 export function createBreaker(clock: Clock) {
   let failuresInARow = 0
@@ -36,18 +36,18 @@ export function createBreaker(clock: Clock) {
     const [oldest] = answeredItems
     if (answeredItems.size > answeredMax && oldest !== undefined) answeredItems.delete(oldest)
   }
-  // True if the item itself may be malformed. A caller with many malformed items must not stop all requests to the
-  // provider.
+  // True if the failure may be caused by a malformed item. A caller with many malformed items must not stop all
+  // requests to the provider.
   const isOwnFault = (item: string) =>
     failuresInARow < failuresMax && !answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs
   return {
     isOpen: () => isProbed || clock.monotonicMs() < restsUntilMs,
-    /** Records the start of a request. Call it for each request that `isOpen` allows. */
+    /** Records the start of a request. Call it for every request that `isOpen` permits. */
     enter(): void {
       isProbed = failuresInARow >= failuresMax
     },
     /**
-     * Records a success. Returns true if it closed the breaker. `item`: the item that was answered; absent if the
+     * Records a success. Returns true if the success closed the breaker. `item` is the answered item. Absent: the
      * provider lacks the item.
      */
     succeeded(item?: string): boolean {
@@ -60,8 +60,9 @@ export function createBreaker(clock: Clock) {
       return wasOpened
     },
     /**
-     * Records a failure. Returns true if it opened the breaker. `item`: only this item failed. The item counts once in
-     * a row of failures. It does not count if it was never answered while the provider answers others.
+     * Records a failure. Returns true if the failure opened the breaker. `item` is present if only this item failed.
+     * Repeated failures of an item count once. An item that was never answered does not count while the provider
+     * answers other items.
      */
     failed(item?: string): boolean {
       isProbed = false
@@ -81,15 +82,15 @@ export interface OutcomeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
-  /** The shortest pause after the provider limits us. Default: 5 s. */
+  /** Minimum pause after the provider reported a rate limit, in milliseconds. Default: 5 s. */
   readonly pauseMinMs?: number | undefined
 }
 
-// Some providers request no pause, or one of 0 s, and would limit the next request too.
+// Some providers request no pause, or a pause of 0 s, and would then limit the next request too.
 const pauseMinMsDefault = 5_000
 const pauseMaxMs = 15 * 60_000
 
-/** Records the outcomes of requests to one provider in its breaker, the log and the metrics. */
+/** Creates the recorder of request outcomes for a provider. It updates the circuit breaker, the log and the metrics. */
 export function createOutcomes({ name, clock, log, onCall, pauseMinMs = pauseMinMsDefault }: OutcomeDeps) {
   const breaker = createBreaker(clock)
   return {
@@ -98,7 +99,7 @@ export function createOutcomes({ name, clock, log, onCall, pauseMinMs = pauseMin
       if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
       onCall({ upstream: name, outcome: 'answered' })
     },
-    /** `item`: only this item failed. */
+    /** Records a failed request. `item` is present if only this item failed. */
     noteFailure(failure: UpstreamFailure, item: string | undefined): void {
       const { kind, retryAfterMs = 0 } = failure
       onCall({ upstream: name, outcome: kind })

@@ -5,9 +5,9 @@ import { readHostEntry } from '../machine/hostEntry.ts'
 export type DeniedHosts = ReturnType<typeof createDeniedHosts>
 
 /**
- * Hosts that callers cannot reach through this service, even at global addresses: this machine, and the operator's
- * list. A name in the list denies requests to that name. An address or a network denies every name that resolves to
- * it.
+ * Creates the list of hosts that callers cannot reach through this service, even if their addresses are global. It has
+ * this machine and the operator's entries. An entry with a name denies requests to that name. An entry with an address
+ * or a network denies every name that resolves to it.
  */
 export function createDeniedHosts(
   entries: readonly string[],
@@ -19,7 +19,7 @@ export function createDeniedHosts(
   for (const entry of read) if (entry.kind === 'network') networks.addSubnet(entry.address, entry.prefix, entry.family)
   return {
     hasName: (hostname: string) => names.has(hostname.replace(/\.$/, '')),
-    /** Returns a test for denied addresses. The test includes the addresses that this machine has at the moment. */
+    /** Returns a test for denied addresses. The test includes the present addresses of this machine. */
     addresses(): (address: string) => boolean {
       const own = new BlockList()
       for (const address of ownAddresses()) own.addAddress(address, familyOf(address))

@@ -3,29 +3,33 @@ import { isIP } from 'node:net'
 import { createDeniedHosts, type DeniedHosts } from './deniedHosts.ts'
 import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
-/** Returns all IPv4 and IPv6 addresses of a name; empty if the name has none. */
+/** Returns all IPv4 and IPv6 addresses of a host name. Empty if the name has no address. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface EgressRules {
-  /** Hosts that callers may reach although they are not global. */
+  /** Hosts that callers may reach although their addresses are not global. */
   readonly allowHosts: readonly string[]
   readonly denied: DeniedHosts
   readonly ports: readonly number[]
   readonly resolve: Resolve
-  /** Resolves allowed hosts as this machine does, with its hosts file. */
+  /** Resolves the names in `allowHosts` like other programs on this machine, including its hosts file. */
   readonly resolveAllowed: Resolve
 }
 
 export type EgressVerdict =
-  /** Connect only to these addresses: a second lookup of the name may return different ones. */
+  /** Connect only to these addresses, because a second lookup of the name may return different ones. */
   { readonly kind: 'reachable'; readonly addresses: readonly string[] } | { readonly kind: 'forbidden' | 'unreachable' }
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
 
-// Bound the addresses to try: a name can have thousands, and each silent one costs a connection attempt.
+// Maximum of addresses to try. A name can have thousands of addresses, and every address without an answer costs a
+// connection attempt.
 const addressesMax = 16
 
-/** Decides whether a caller may connect to a target. One address that is denied or not global refuses the whole name. */
+/**
+ * Decides whether a caller may connect to a target. If one address of a name is denied or not global, the whole name is
+ * refused.
+ */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)
@@ -37,8 +41,9 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Do not use getaddrinfo: it blocks one of Node's four threads until the name server answers. A page may name a hundred
-// hosts of a silent name server, and file access and compression would wait for those threads.
+// Use a resolver instead of getaddrinfo, which blocks one of Node's four threads until the name server answers. A page
+// may contain a hundred host names of a silent name server. File access and compression would then wait for the
+// threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -54,14 +59,14 @@ const resolveOnThisMachine: Resolve = async (hostname) => {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address)
   } catch {
-    // Treat a missing name and a missing name server alike: the page cannot be reached.
+    // A missing name and a missing name server have the same consequence: the page cannot be reached.
     return []
   }
 }
 
 /**
- * Allows the public web and the hosts that the operator allows. Denies this machine and the hosts that the operator
- * denies.
+ * Returns rules that allow the public web and the operator's allowed hosts. This machine and the operator's denied
+ * hosts are denied.
  */
 export function webRules(allowHosts: readonly string[], denyHosts: readonly string[] = []): EgressRules {
   const denied = createDeniedHosts(denyHosts)

@@ -7,9 +7,9 @@ export interface PaceLimit {
 
 export type Pace = ReturnType<typeof createPace>
 
-/** Creates a sliding window: at most this many calls in any interval of this many seconds. */
+/** Creates a rate limit with a sliding window. In any interval of `perSeconds`, at most `requests` calls are allowed. */
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
-  // Times of the latest calls, oldest first. At most as many as the limit, which is some hundreds.
+  // Times of the latest calls, oldest first. The length is bounded by `requests`, which is at most some hundreds.
   const takenMs: number[] = []
   const isFull = () => {
     const [oldestMs] = takenMs
@@ -17,7 +17,7 @@ export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
   }
   return {
     isFull,
-    /** Returns false if the window is full; the call is then not counted. */
+    /** Counts a call. Returns false without counting if the window is full. */
     take(): boolean {
       if (isFull()) return false
       if (takenMs.length >= requests) takenMs.shift()

@@ -7,12 +7,15 @@ import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/** A GET request that connects only to an address that passed the egress rules. Redirects are returned and not followed. */
+/** A GET request that connects only to addresses that the egress rules allow. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** True if the operator chose this origin: any port and any address are allowed. A name must lead to the public web. */
+  /**
+   * True if the operator chose this origin. Any port is then allowed, and an IP address may be private. A host name
+   * must still lead to the public web.
+   */
   readonly isChosen: boolean
 }
 
@@ -20,12 +23,12 @@ export type PinnedGet = (request: PinnedRequest) => Promise<PinnedReply>
 
 export type PinnedReply =
   | { readonly kind: 'answered'; readonly response: Response }
-  /** Completes a sentence that begins with "an address that". */
+  /** `problem` continues a sentence that begins with "an address that". */
   | { readonly kind: 'forbidden'; readonly problem: string }
 
 /**
- * Resolves the name once, checks the addresses, and connects only to those. A check before `fetch` is not enough: a
- * name server can return one address for the check and another for the connection.
+ * Creates a GET function that resolves a name once, checks the addresses, and connects only to these. A check before
+ * `fetch` would be unsafe: a name server can return one address for the check and another for the connection.
  */
 export function createPinnedGet(rules: EgressRules): PinnedGet {
   return async (request) => {
@@ -43,15 +46,15 @@ export function createPinnedGet(rules: EgressRules): PinnedGet {
 }
 
 /**
- * Rules for an origin that the operator chose. A name is trusted less than an address, because its owner decides where
- * it leads.
+ * Returns the rules for an origin that the operator chose. An IP address is allowed unconditionally. A name is not,
+ * because the owner of the name decides which address it has.
  */
 function rulesFor(rules: EgressRules, { hostname, port }: Target): EgressRules {
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
   return { ...rules, ports: [port], allowHosts: [...rules.allowHosts, ...(isAddress ? [`${hostname}:${port}`] : [])] }
 }
 
-/** Returns the checked addresses for any name. */
+/** Returns a lookup function that answers every name with the checked addresses. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   return (_hostname, options, answer) => {
@@ -65,7 +68,7 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
 function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction): Promise<Response> {
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   const options = {
-    // Do not keep the connection: the next request to this name is checked again.
+    // Do not reuse the connection, so that the addresses for the next request are checked again.
     agent: false,
     headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
     signal,

@@ -3,20 +3,23 @@ import { baseUrlOf, type UpstreamConfigs, type UpstreamName } from '../product/u
 import type { PaceLimit } from './pace.ts'
 import type { Upstream, UpstreamOptions } from './upstream.ts'
 
-/** Access to services whose public addresses the code names and the operator may replace. */
+/** Access to providers. Their public addresses are in the code, and the operator can replace each address. */
 export interface UpstreamAccess {
   readonly clock: Clock
   readonly upstreams: UpstreamConfigs
-  /** True if the upstreams are the loopback samples of local mode. `meta.source` then says so. */
+  /** True if the upstreams are the loopback samples of local mode. `meta.source` then starts with `sample:`. */
   readonly sampleUpstreams: boolean
   readonly openUpstream: (options: UpstreamOptions) => Upstream
 }
 
-// Pace for an operator's address. A relay, a replacement or a paid plan has its own limit, so this one only prevents
-// flooding.
+// Pace for an operator's address. A relay, a replacement or a paid plan has a separate limit, so this pace only
+// prevents flooding.
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
-/** Opens a provider at its public address with its published limit, or at the operator's address. */
+/**
+ * Opens a provider at its public address with its published limit. If the operator has set an address, uses this
+ * address and `ownAddressPace`.
+ */
 export function openUpstreamOf(
   { upstreams, openUpstream }: Pick<UpstreamAccess, 'upstreams' | 'openUpstream'>,
   setting: UpstreamName,
@@ -32,11 +35,11 @@ export function openUpstreamOf(
 
 interface PublicAddress {
   readonly publicBase: string
-  /** The published limit of that address, or less. */
+  /** The published limit of the public address, or a lower limit. */
   readonly pace: PaceLimit
 }
 
-/** Returns the members of a provider that its upstream supplies. */
+/** Returns those members of a provider that come directly from its upstream. */
 export function ofUpstream({ name, pace, whyResting }: Upstream) {
   return { name, pace, whyUnavailable: whyResting }
 }

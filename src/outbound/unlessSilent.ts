@@ -2,15 +2,15 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface SilenceWatch<T> {
   readonly clock: Clock
-  /** Returns the longest wait for progress that applies now. */
+  /** Returns the maximum time without progress that applies now, in milliseconds. */
   limitMs(): number
   isProgress(item: T): boolean
   onSilent(): void
 }
 
 /**
- * Yields the items of a source. Ends the source when it makes no progress for too long. Only time in which a reader
- * waits is counted.
+ * Yields the items of a source. Ends and calls `onSilent` if the source makes no progress for too long. Only the time
+ * in which the reader waits is counted.
  */
 export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
@@ -27,11 +27,11 @@ export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: Silence
   if (step === undefined) watch.onSilent()
 }
 
-/** Returns the result of the wait, or undefined if the time is up first. */
+/** Returns the result of a promise, or undefined if the time limit ends first. */
 export async function waitWithin<T>(clock: Clock, limitMs: number, reading: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController()
   const late = clock.sleep(Math.max(0, limitMs), ended.signal).catch(() => undefined)
-  // Ignore a failed read after the time-out: its result is not used.
+  // Ignore a failure of the promise after the time-out, because its result is no longer used.
   reading.catch(() => undefined)
   try {
     return (await Promise.race([reading, late])) ?? undefined

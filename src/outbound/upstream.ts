@@ -15,39 +15,42 @@ import { bounded } from './readBytes.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /**
- * Access to one provider. All protection of the provider from us, and of us from the provider, is here and not in
+ * Access to one provider. All limits that protect the provider or this service are enforced here, and not in the
  * adapters.
  */
 export interface Upstream {
   readonly name: string
-  /** Limit of the requests that we send. Undefined: only the provider limits us. */
+  /** Limit for the requests that this service sends. Undefined: only the provider's own limit applies. */
   readonly pace: PaceLimit | undefined
-  /** Undefined if the provider is available now; otherwise the reason. */
+  /** Returns the reason why the provider cannot be used now. Undefined: the provider is available. */
   whyResting(): string | undefined
   /**
-   * Sends a request and converts the reply with `read`. Errors that `read` throws count against the provider, unless
-   * the item is missing or only this answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time
-   * is up.
+   * Sends a request and converts the reply with `read`. An error that `read` throws counts against the provider, unless
+   * the item is missing or the answer is only incomplete. Throws only `UpstreamFailure`, at the latest when the time
+   * limit ends.
    */
   ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
   /**
-   * Sends one request, and yields the parts that `read` makes of a 2xx body while it arrives. The time limit ends with
-   * the first byte; `signal` ends the rest. The outcome is recorded when the parts end, so a reader must read to the
-   * end or close the generator.
+   * Sends a request without retries. Yields the parts that `read` extracts from a 2xx body while the body arrives. The
+   * time limit applies until the first byte. Later, only `signal` can end the request. The outcome is recorded at the
+   * end, so a reader must read to the end or close the generator.
    */
   stream<T, R>(request: UpstreamRequest, reading: StreamReading<T, R>): AsyncGenerator<T, R, void>
 }
 
 export interface StreamReading<T, R> {
   read(body: AsyncIterable<Uint8Array>): AsyncGenerator<T, R, void>
-  /** Returns a result for a reply without 2xx, or throws. */
+  /** Handles a reply without a 2xx status: returns a result, or throws. */
   refuse(reply: Reply): R
 }
 
 export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs' | 'bytesMax'> {
-  /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
+  /**
+   * The provider's published limit, or a lower limit. Requests beyond the limit are not sent. Absent: only the
+   * provider's own limit applies.
+   */
   readonly pace?: PaceLimit
-  /** Default: 2. Use 1 for requests that must not be sent twice. */
+  /** Maximum of attempts for a request. Default: 2. Use 1 for requests that must not be sent twice. */
   readonly triesMax?: number
 }
 
@@ -55,7 +58,7 @@ export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'>, Pick
 
 export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions, Pick<OutcomeDeps, 'pauseMinMs'> {}
 
-// Try twice at most: a second try helps against one lost connection, and more tries make an outage worse.
+// A second attempt helps after a lost connection. More attempts would make an outage worse.
 const triesMaxDefault = 2
 const retryPace = { requests: 6, perSeconds: 60 }
 const retryPauseMs = 100
@@ -67,7 +70,7 @@ interface State extends UpstreamDeps {
   readonly retries: Pace
 }
 
-/** Access to one provider with its pace, breaker and retries. Every failure is thrown as `UpstreamFailure`. */
+/** Opens access to a provider, with its pace, circuit breaker and retries. Every failure is thrown as `UpstreamFailure`. */
 export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
   const { clock } = deps
   const state: State = {
@@ -123,20 +126,21 @@ async function* stream<T, R>(
     if (!response.ok) return refuse(await readReply(state, response))
     return yield* read(bodyOf(response, stopTimer))
   } catch (error) {
-    // Do not count a stream that the caller ended after it had begun: the provider did not fail.
+    // Do not count a stream that the caller ended after its start, because the provider did not fail.
     if (request.signal?.aborted === true && begun.signal.aborted)
       throw new UpstreamFailure('timeout', `${name} was cut`)
     failure = noteFailure(state, request, unreachable(state, error, late.signal))
     throw failure
   } finally {
     stopTimer()
-    // Abort the request: a reader that gives up on a silent body leaves a pending read.
+    // Abort the request. A reader that stops waiting for a silent body would otherwise leave a pending read.
     closed.abort()
     if (failure === undefined) state.outcomes.noteSuccess(itemOf(request))
   }
 }
 
-// Enough for 32,768 tokens, the longest configurable output, with 200 bytes of JSON around each.
+// Maximum size of a stream. Enough for 32,768 tokens, the longest configurable output, with 200 bytes of JSON around
+// each token.
 const streamBytesMax = 16 * 1024 * 1024
 
 async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
@@ -168,7 +172,7 @@ function itemOf({ path, query = {}, body = '' }: UpstreamRequest): string {
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  // Report other errors of an adapter as an answer of an undocumented shape.
+  // Any other error means that the adapter could not read the answer.
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
 }
 
@@ -184,16 +188,13 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
     } catch (error) {
       if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
         throw error
-      // Spread the pause from 50 % to 150 %, so that instances that failed together do not retry together.
+      // Vary the pause from 50 % to 150 %, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
   }
 }
 
-/**
- * True if the failure may be over in a moment. A retry does not help after a limit, or after a time-out, which leaves
- * no time.
- */
+/** True if a retry can succeed. It cannot after a rate limit, and a time-out leaves no time for a retry. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

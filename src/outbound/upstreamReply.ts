@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Reply } from './upstreamRequest.ts'
 
-/** Reads the JSON of a reply in the shape that the adapter needs. Any other shape is a failure of the provider. */
+/**
+ * Parses the JSON of a reply and checks it against the adapter's schema. JSON that does not match is a failure of the
+ * provider.
+ */
 export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(parseJson(reply))
   if (parsed.success) return parsed.data
@@ -10,7 +13,10 @@ export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
 }
 
-/** Reads a list and skips items of another shape, so that one malformed item does not cost the others. */
+/**
+ * Returns the schema of a list that skips items which do not match, so that a malformed item does not make the other
+ * items unusable.
+ */
 export function readableItems<T>(item: z.ZodType<T>) {
   return z.array(z.unknown()).transform((items) =>
     items.flatMap((one): T[] => {
@@ -20,24 +26,28 @@ export function readableItems<T>(item: z.ZodType<T>) {
   )
 }
 
-/** Parses any JSON, for adapters that first check for an error in the body. */
+/** Parses the JSON of a reply without a schema, for adapters that first check for an error in the body. */
 export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Omit the cause: it quotes the body, and bodies must not reach logs.
+    // Omit the cause, because it quotes the body, and bodies must not be logged.
     throw new UpstreamFailure('bad_payload', `no JSON under HTTP ${status}`)
   }
 }
 
-/** Returns an error in the body, whatever the status; undefined if there is none. */
+/**
+ * Returns the error in the body, independent of the status. Undefined if the body does not match the schema of an
+ * error.
+ */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
   return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
 }
 
 /**
- * Throws for statuses that are errors at every provider. Adapters call it after reading the body, because many errors
- * come under 200. For providers that do not use 404 for unknown items, a 404 means a wrong address: `bad_payload`.
+ * Throws for any status other than 2xx. Adapters call this after they have checked the body, because many providers
+ * report errors with status 200. `on404` is `bad_payload` for providers that never use 404 for unknown items: a 404
+ * then means a wrong address.
  */
 export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 'not_found'): void {
   const { status } = reply
@@ -46,7 +56,7 @@ export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 
   if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
 }
 
-/** Throws for statuses with which a provider refuses access, whatever the body is. */
+/** Throws if the status means that the provider refuses access, independent of the body. */
 export function refuseAccess({ status }: Reply): void {
   if (status === 401 || status === 402) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
   if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)

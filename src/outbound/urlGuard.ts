@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { domainToUnicode } from 'node:url'
 
 /*
- * Addresses that a caller may request: global unicast only. The ranges are our own, because the usual library treats 5
- * of 63 special addresses as ordinary. This check serves to refuse a URL before the quote. The addresses of a name are
- * checked when the connection is made.
+ * Checks the addresses that a caller may request, which are global unicast addresses only. The ranges are listed here,
+ * because the usual library treats 5 of 63 special addresses as ordinary ones. This check refuses a URL before the
+ * quote. The addresses of a host name are checked when the connection is opened.
  */
 
 const notGlobalV4: readonly [string, number][] = [
@@ -25,7 +25,7 @@ const notGlobalV4: readonly [string, number][] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-// Only 2000::/3 is global unicast in IPv6. Exclude Teredo, ORCHID, 6to4 and documentation, which lie within it.
+// In IPv6, only 2000::/3 is global unicast. Exclude the special ranges in it: Teredo, ORCHID, 6to4 and documentation.
 const notGlobalV6: readonly [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -39,7 +39,7 @@ for (const [address, prefix] of notGlobalV6) blocked.addSubnet(address, prefix, 
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
-/** True if an IP address is publicly routable. False for text that is not an IP address. */
+/** True if the text is a publicly routable IP address. False for any text that is not an IP address. */
 export function isGlobalAddress(address: string): boolean {
   if (isIPv4(address)) return !blocked.check(address, 'ipv4')
   return isIP(address) === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
@@ -49,16 +49,16 @@ const urlCharactersMax = 2_048
 const localName = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)\.?$/i
 const control = /[\p{Cc} ]/u
 
-/** The ports of the web. Callers reach other ports only on hosts that the operator allows by name. */
+/** Ports of the web. Callers can use other ports only on hosts that the operator allows. */
 export const webPorts: readonly number[] = [80, 443]
 
-/** Host and port of a parsed URL. The host is in lower case, and an IPv6 address is in brackets. */
+/** Host and port of a parsed URL. The host is in lower case, with brackets around an IPv6 address. */
 export interface Target {
   readonly hostname: string
   readonly port: number
 }
 
-/** Undefined if the text is not an http, https, ws or wss URL. */
+/** Returns host and port of a URL. Undefined if the text is not an http, https, ws or wss URL. */
 export function targetOf(text: string): Target | undefined {
   const url = URL.parse(text)
   if (url === null || url.hostname === '' || !/^(https?|wss?):$/.test(url.protocol)) return undefined
@@ -71,36 +71,36 @@ function portOf({ port, protocol }: URL): number {
 }
 
 /**
- * True if the operator allows this host, whatever its address. `name` allows ports 80 and 443, `name:port` allows that
- * port.
+ * True if the operator allows this host, whatever its address is. The entry `name` allows ports 80 and 443, and the
+ * entry `name:port` allows only this port.
  */
 export function isAllowedHost(allowHosts: readonly string[], { hostname, port }: Target): boolean {
   return allowHosts.some((entry) => {
     const url = URL.parse(`http://${entry}`)
     if (url === null || url.hostname !== hostname) return false
-    // Look for a port in the text, because the URL parser drops port 80.
+    // Search for the port in the text, because the URL parser drops port 80.
     return /:\d+$/.test(entry) ? portOf(url) === port : webPorts.includes(port)
   })
 }
 
 /**
- * Returns the problem of a target, for the caller; undefined if it may be tried. Does not resolve names. Hosts that the
- * operator allows may be private and on any port.
+ * Describes to the caller what is wrong with a target. Undefined if the target may be tried. Names are not resolved
+ * here. Hosts that the operator allows may be private and may use any allowed port.
  */
 export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
   if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
   if (control.test(text) || !text.isWellFormed())
     return 'must not contain spaces, control characters or lone surrogates'
   if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://'
-  // Use the same parser as the browser, so that both read the same host from every spelling.
+  // Use the same URL standard as the browser, so that both find the same host in every spelling.
   const url = URL.parse(text)
   if (url === null || url.hostname === '') return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   const port = portOf(url)
   if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
   if (!webPorts.includes(port)) return 'must use port 80 or 443'
-  // Node leaves an invalid punycode label unchanged. A label that still begins with xn-- after decoding is not a valid
-  // name.
+  // Node leaves an invalid punycode label unchanged. A label that still begins with xn-- after decoding is therefore
+  // not a valid name.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }
