@@ -64,8 +64,8 @@ export interface ProvidersInTurn<Query, Data> {
 }
 
 /**
- * Returns the first usable answer. Throws `ItemUnknown` or `ProvidersFailed` if no provider has one within
- * `chainMsMax`.
+ * Queries the providers one after another, and returns the first usable answer. Throws `ItemUnknown` or
+ * `ProvidersFailed` if no provider has a usable answer within `chainMsMax`.
  */
 export async function askInTurn<Query, Data>(
   { clock, options, liveness }: ProvidersInTurn<Query, Data>,
@@ -81,7 +81,7 @@ export async function askInTurn<Query, Data>(
       return answer
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
-      // Do not count a failure without time left: no request was sent.
+      // Count the failure only if time was left. Otherwise no request was sent, and the provider is not at fault.
       if (leftMs > 0) liveness.noteFailure(provider.name, error)
       failures.push(error)
     }

@@ -74,7 +74,8 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
       if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
-      // Skip a place that is known to be missing: `whyNoData` reports NO_DATA for it, even while every provider is down.
+      // Skip a place that is known to be missing: `whyNoData` reports NO_DATA for it, even while every provider is
+      // down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
@@ -133,15 +134,19 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): 
 
 type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
 
-/** Finds positions of places outside the local list. Places do not move, so each is requested once a day. */
+/**
+ * Creates the source for positions of places outside the local list. An answer is fresh for a day, because places do
+ * not move.
+ */
 function createGeocoding(deps: ProviderDeps): Geocoding {
   return createSource<PlaceQuery, FoundPlace>(deps, {
     what: 'the position of a city',
     providers: [createOpenMeteoGeocoding(deps)],
-    // Do not fold names further: the geocoder distinguishes spellings that our list treats as equal.
+    // Change only the case in the key, because the geocoder distinguishes spellings that our list treats as equal.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
     known: [{ name: 'Hallstatt', qualifiers: [] }],
-    // None of these places is in a list, so do not reserve a share for listed ones.
+    // Treat every place as listed. No place here is in a list, so a share that is reserved for listed items would stay
+    // unused.
     isListed: () => true,
     freshMs: day,
     staleMs: 6 * day,

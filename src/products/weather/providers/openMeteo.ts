@@ -39,7 +39,7 @@ export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
 }
 
-/** Weather of any place, computed by models for the grid cell around the place. */
+/** Opens Open-Meteo's weather of any place on Earth, computed by models for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {

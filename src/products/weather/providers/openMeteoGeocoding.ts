@@ -10,17 +10,18 @@ import { ofUpstream } from '../../../outbound/publicUpstream.ts'
 import type { Provider, ProviderDeps } from '../../../sourcing/provider.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
-// Request ten candidates, because some only have names that begin with the requested one.
+// Maximum of candidates to request. There are several, because some candidates have only a name that begins with the
+// requested name.
 const resultsMax = 10
 
-/** Places of any size, for names outside the local list. */
+/** Opens Open-Meteo's geocoder, which finds places of any size. It is used for names outside the local list. */
 export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO_GEOCODING')
   return {
     ...ofUpstream(upstream),
     async ask(asked) {
       const query = {
-        // Send one qualifier: the API ignores text after a second comma.
+        // Send only the first qualifier, because the API ignores the text after a second comma.
         name: [asked.name, ...asked.qualifiers.slice(0, 1)].join(','),
         count: String(resultsMax),
         language: 'en',
@@ -51,7 +52,7 @@ const result = z.object({
 type Result = z.infer<typeof result>
 
 const found = z.object({ results: z.array(result).min(1) })
-// An answer without results. The generation time distinguishes it from other JSON.
+// Schema of an answer without results. The required generation time distinguishes such an answer from other JSON.
 const none = z.object({ results: z.array(result).max(0).default([]), generationtime_ms: z.number() })
 
 function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
@@ -68,8 +69,8 @@ function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
 }
 
 /**
- * True if latitude and longitude are swapped: the position is in another country or at sea, and the swapped one in the
- * right country.
+ * True if the geocoder has exchanged latitude and longitude. The nearest city is then not in the country of the place,
+ * but it is after both values are exchanged.
  */
 function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean {
   const { nearest } = openGazetteer()
@@ -77,16 +78,16 @@ function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean
   return !isThere(latitude, longitude) && Math.abs(longitude) <= 90 && isThere(longitude, latitude)
 }
 
-/** True for populated places: countries, airports, rivers and mountains have names too. */
+/** True if the result is a populated place. The geocoder also returns countries, airports, rivers and mountains. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
-  // Refuse a place without both coordinates: read as zero, they would be a point at sea.
+  // Refuse a place that lacks both coordinates. Missing coordinates are read as zero, which is a point at sea.
   const isSomewhere = latitude !== 0 || longitude !== 0
   return feature.startsWith('PPL') && name !== '' && /^[A-Z]{2}$/.test(country) && isSomewhere
 }
 
 /**
- * True if a place lies in the named area. The geocoder has checked the first qualifier, and it has more regions than
- * our list.
+ * True if a place lies in the area that the qualifier names. An area outside our list is accepted for the first
+ * qualifier, because the geocoder has checked it and has more regions.
  */
 function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
   const { country, country_code: code, admin1, admin2, admin3, admin4 } = one
@@ -97,9 +98,9 @@ function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
 }
 
 /**
- * Returns places with exactly the requested name. If there are none, returns places with a different name, because the
- * requested one may be in another language or era. Names that only begin with the requested one are excluded: the
- * largest such place is another city.
+ * Returns the places with exactly the requested name. If there is no such place, returns places with a different name,
+ * because the requested name may be in another language or from another era. Places whose name only begins with the
+ * requested name are excluded, because the largest of them would be another city.
  */
 function bearing(name: string, results: readonly Result[]): readonly Result[] {
   const folded = foldName(name)
