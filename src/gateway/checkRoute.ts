@@ -27,7 +27,10 @@ export interface RouteContext {
   readonly file: string
   readonly at: FilePath
   readonly upstreams: ReadonlyMap<string, UpstreamEntry>
-  /** Names of all upstreams, including upstreams with a mistake, so that a route to one is not reported as unknown. */
+  /**
+   * Names of all upstreams, including upstreams with a mistake, so that a route to such an upstream is not reported as
+   * unknown.
+   */
   readonly upstreamNames: readonly string[]
   readonly earlier: readonly CheckedRoute[]
   /** Time after which the service ends every attempt, in milliseconds. */

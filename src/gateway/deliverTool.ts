@@ -49,7 +49,7 @@ export async function deliverTool(
     const data = dataOf(result)
     judgeJson(route, data)
     const usage = unit === undefined ? undefined : usageOf(unit, { bytes: new Uint8Array(), data }, undefined)
-    // Delete the session. Otherwise a server with sessions would keep one for every order.
+    // Delete the session. Otherwise a server with sessions would keep a session for every order.
     await mcpTransport.terminateSession().catch(() => undefined)
     exchanges.end()
     const meta = { source: client.name, asOf: isoTime(clock.nowMs()), cached: false }

@@ -57,8 +57,7 @@ const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0
 
 export const statusCode = z.int('must be a status').min(200).max(599)
 
-// Headers that the upstream client sets itself, for framing and connections. `host` is included, because the upstream
-// must not receive the caller's value.
+// Headers that only the upstream client may set, because they control the framing of messages and the connection.
 const reserved =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|keep-alive)$/
 

@@ -9,7 +9,7 @@ export function judgeHead(route: RouteEntry, response: IncomingMessage, clock: C
   judgeStatus(route, response, clock)
   const { headers } = response
   const coding = headers['content-encoding'] ?? 'identity'
-  // The request asks for an unencoded answer, so an encoded one is a mistake of the upstream.
+  // The request asks for an unencoded answer, so an encoded answer is a mistake of the upstream.
   if (coding !== 'identity') throw new UpstreamFailure('bad_payload', 'the answer is compressed')
   const type = mediaTypeOf(response)
   if (!isEventStream(route, response) && !route.content_types.some((pattern) => matches(type, pattern)))
@@ -52,7 +52,7 @@ export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMes
   return status >= 500 ? new UpstreamFailure('upstream', said) : undefined
 }
 
-/** True if the body is provably complete. Without a length or chunks, a complete body looks like a cut one. */
+/** True if the body is provably complete. Without a length or chunks, a complete body looks like a cut body. */
 export function hasEnd({ headers, complete }: IncomingMessage): boolean {
   return complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

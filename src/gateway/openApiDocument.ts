@@ -14,7 +14,10 @@ import { unknownName } from './fileMistake.ts'
 export interface Operation {
   readonly method: string
   readonly path: string
-  /** Parameters of the operation, after those of its path. Later parameters override earlier ones. */
+  /**
+   * Parameters of the path item, followed by the parameters of the operation. A later parameter replaces an earlier
+   * parameter with the same name and place.
+   */
   readonly parameters: readonly unknown[]
   readonly requestBody: unknown
   readonly summary: string | undefined

@@ -7,7 +7,7 @@ export interface ImportOrder {
   readonly document: string
   /** Names of operations, such as `GET /pets/{id}`. */
   readonly operations: readonly string[]
-  /** Price of one request in US dollars. */
+  /** Price of one request in US dollars, as a decimal text. */
   readonly priceUsd: string
   /** Name of the upstream. Default: derived from the title of the document. */
   readonly upstream?: string | undefined

@@ -67,8 +67,8 @@ interface ReadEntries {
   readonly mistakes: readonly FileMistake[]
 }
 
-// Leave the entries unchecked here. They are checked one by one, so that a mistake in one entry does not hide mistakes
-// in others.
+// Leave the entries unchecked here. They are checked one by one later, so that a mistake in one entry does not hide
+// mistakes in others.
 const topShape = productsFileShape.extend({
   builtin: z.array(z.unknown()).default([]),
   upstreams: z.record(z.string(), z.unknown()).default({}),

@@ -74,7 +74,7 @@ function priceOf({ price, liquidity }: MarketFigures) {
   const tokenPriceAttoUsd = parseMarketPrice(price)
   if (tokenPriceAttoUsd === undefined) throw new UpstreamFailure('incomplete', 'its price cannot be that of a token')
   const liquidityUsd = liquidity === undefined ? undefined : parseRoundingDown(liquidity, 0)
-  // Refuse negative liquidity. If it were dropped, the market would look like one that does not report liquidity.
+  // Refuse negative liquidity. If it were dropped, the market would look like a market that does not report liquidity.
   if (liquidity !== undefined && liquidityUsd === undefined)
     throw new UpstreamFailure('incomplete', 'its liquidity is not an amount')
   return { tokenPriceAttoUsd, liquidityUsd }

@@ -17,8 +17,8 @@ const itemLengthMax = 500
 
 /**
  * Creates the circuit breaker of a provider. It opens after five failures in a row, or for the pause that the provider
- * requested. After the pause, one request probes the provider. Until this request succeeds, all others are refused.
- * They do not wait for its result, because the provider is probably still down.
+ * requested. After the pause, one request probes the provider. Until this request succeeds, all other requests are
+ * refused. They do not wait for the probe, because the provider is probably still down.
  */
 export function createBreaker(clock: Clock) {
   let failuresInARow = 0

@@ -17,7 +17,7 @@ export interface EgressRules {
 }
 
 export type EgressVerdict =
-  /** Connect only to these addresses, because a second lookup of the name may return different ones. */
+  /** Connect only to these addresses, because a second lookup of the name may return different addresses. */
   { readonly kind: 'reachable'; readonly addresses: readonly string[] } | { readonly kind: 'forbidden' | 'unreachable' }
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
@@ -41,7 +41,7 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Use a resolver instead of getaddrinfo, which blocks one of Node's four threads until the name server answers. A page
+// Do not use getaddrinfo, because each lookup blocks one of Node's four threads until the name server answers. A page
 // may contain a hundred host names of a silent name server. File access and compression would then wait for the
 // threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }

@@ -27,8 +27,9 @@ export type PinnedReply =
   | { readonly kind: 'forbidden'; readonly problem: string }
 
 /**
- * Creates a GET function that resolves a name once, checks the addresses, and connects only to these. A check before
- * `fetch` would be unsafe: a name server can return one address for the check and another for the connection.
+ * Creates a GET function that resolves a name once, checks the addresses, and connects only to the checked addresses. A
+ * check before `fetch` would be unsafe: a name server can return one address for the check and another for the
+ * connection.
  */
 export function createPinnedGet(rules: EgressRules): PinnedGet {
   return async (request) => {

@@ -3,7 +3,7 @@ import { domainToUnicode } from 'node:url'
 
 /*
  * Checks the addresses that a caller may request, which are global unicast addresses only. The ranges are listed here,
- * because the usual library treats 5 of 63 special addresses as ordinary ones. This check refuses a URL before the
+ * because the usual library treats 5 of 63 special addresses as ordinary addresses. This check refuses a URL before the
  * quote. The addresses of a host name are checked when the connection is opened.
  */
 

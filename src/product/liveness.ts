@@ -17,7 +17,10 @@ export interface Liveness {
    */
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
-  /** Probes the providers that are due. Stops probing failed providers as soon as one works. Never throws `UpstreamFailure`. */
+  /**
+   * Probes the providers that are due. Stops probing failed providers as soon as one provider works. Never throws
+   * `UpstreamFailure`.
+   */
   probe(): Promise<void>
 }
 

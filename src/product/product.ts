@@ -25,7 +25,7 @@ export interface CheckedOrder {
    * even if the operator has removed the variant's price since.
    */
   readonly formerEndpoint?: string
-  /** Parameters from query or body, merged with those from the path. */
+  /** Parameters from query or body, merged with the parameters from the path. */
   readonly parameters: Json
   /** Type and digest of the raw body, which are part of the order. Present if the product takes a raw body. */
   readonly body?: BodyIdentity
@@ -93,7 +93,7 @@ export interface RawBody {
 
 /** The body and the headers of a request that are passed on as the caller sent them. */
 export interface SentParts {
-  /** The raw body. Present if the product takes one. */
+  /** The body, unparsed. Present if the product takes a raw body. */
   readonly body?: RawBody
   readonly headers?: PassedHeaders
 }
@@ -157,8 +157,8 @@ export interface Failure {
   readonly code: HandlerFailure
   readonly message: string
   /**
-   * True if another attempt is not worth its cost. This attempt is then the last one of the payment, and the service
-   * owes the payment back.
+   * True if another attempt is not worth its cost. This attempt is then the last attempt of the payment, and the
+   * service owes the payment back.
    */
   readonly endsPayment?: boolean
 }

@@ -50,7 +50,7 @@ export class ProvidersFailed extends Error {
 
 /**
  * Returns the error for a lookup without an answer: `ItemUnknown` if the providers lack the item, or `ProvidersFailed`
- * if one of them failed.
+ * if a provider failed.
  */
 export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')

@@ -61,8 +61,8 @@ export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, 
   /** Additional age up to which a cached answer is served while every provider fails, in milliseconds. */
   readonly staleMs: number
   /**
-   * Rule by which the answers of several providers must agree before one is sold. Absent: the providers are queried in
-   * turn, and the first answer is sold.
+   * Rule by which the answers of several providers must agree before an answer is sold. Absent: the providers are
+   * queried in turn, and the first answer is sold.
    */
   readonly agreement?: AgreementPolicy<Query>
   /** Credits that are due for every answer, in addition to those of the used providers. */

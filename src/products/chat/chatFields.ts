@@ -19,7 +19,7 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
-/** The messages of a conversation. The model answers the last message. */
+/** Returns the schema of a conversation. The model answers the last message. */
 export function conversation<T extends z.ZodType>(message: T) {
   const expected = `must be a list of 1 to ${messagesMax} messages`
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
@@ -34,11 +34,14 @@ export interface ModelRules {
 
 /**
  * Rules for the API documents, which are built before the configuration is read. The token limit is the largest
- * configurable one.
+ * configurable limit.
  */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
-/** A token limit, up to the largest limit of all models. `withinLimits` then checks the limit of the chosen model. */
+/**
+ * Returns the schema of a token limit, up to the largest limit of all models. `withinLimits` then checks the limit of
+ * the chosen model.
+ */
 export function tokenLimit(rules: ModelRules) {
   return boundedInteger(1, largestLimitOf(rules))
 }
@@ -73,7 +76,7 @@ export function withinLimits<Order>(
   })
 }
 
-/** A model that is for sale. Any name while the models are unknown. */
+/** Returns the schema of a model's name. Before the models are known, any name is accepted. */
 export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,

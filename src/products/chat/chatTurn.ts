@@ -21,7 +21,7 @@ export interface ChatDeps {
 export interface ChatLimits {
   /** Tokens that the price of one reply covers, unless the model has a separate limit. */
   readonly outputTokensMax: number
-  /** Models with a separate price. */
+  /** Prices and limits of the models that have a separate price, by model. */
   readonly modelPrices: ModelPrices
   /** Maximum duration of a streamed reply. It is shorter than the time after which a stream counts as broken. */
   readonly streamMsMax: number
@@ -125,7 +125,7 @@ export interface ReplyParts {
   readonly stop: () => void
 }
 
-/** Requests a whole reply, and cuts it to the length that its price covers. */
+/** Requests a whole reply, and cuts the text to the length that the price covers. */
 export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
   const asking = { request, signal: job.signal }
   const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
@@ -216,9 +216,9 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 
 /**
  * Yields the texts of a streamed reply, within the time limit and the paid tokens. A reply that reaches a limit ends
- * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. After
- * `streamMsMax - silentMsMax`, the reply ends at the next text. A server that falls silent always fails, because its
- * pause ends before the time limit.
+ * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. The
+ * last text is the first text that arrives after `streamMsMax - silentMsMax`. A server that falls silent always fails,
+ * because the limit of a pause is reached before the time limit.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat

@@ -47,7 +47,8 @@ const minute = 60_000
 const hour = 60 * minute
 const freshMs = minute
 const staleMs = 10 * minute
-// CoinGecko's prices are one to two minutes old, and CoinPaprika's up to ten. Refuse a price that is 30 minutes old.
+// CoinGecko's prices are one to two minutes old, and CoinPaprika's prices are up to ten minutes old. Refuse a price
+// that is older than 30 minutes.
 const ageMaxMs = 30 * minute
 const lastKnownMs = 2 * hour
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'

@@ -49,8 +49,8 @@ export const newsParameters = z
 export type NewsOrder = z.infer<typeof newsParameters>
 
 /**
- * Returns the query for the article store. `page` is absent if the order has no range, sort order and cursor. Such a
- * query asks for the newest articles, which providers can also search.
+ * Returns the query for the article store. `page` is absent if the order has no range and no cursor, and does not sort
+ * by the oldest. Such a query is for the newest articles, which providers can also search.
  */
 export function questionOf({ category, query: words, language: spoken, limit, ...range }: NewsOrder): ArticleQuestion {
   const { from, to, sort, cursor: after } = range

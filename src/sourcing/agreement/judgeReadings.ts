@@ -21,7 +21,7 @@ export interface Reading {
   readonly isComplete: boolean
 }
 
-/** The rule of a product by which answers of several sources must agree before one is sold. */
+/** The rule of a product by which answers of several sources must agree before an answer is sold. */
 export interface AgreementRule {
   /**
    * The field, or family of fields, that must be confirmed by another source or by the last known value. Example: the
@@ -59,8 +59,8 @@ export type Judgement =
 /** The reading that is sold, and its comparison with all other readings. */
 export interface AgreedReading {
   /**
-   * `agreed`: at least one other source confirms the reading. `last_known`: only the last known value confirms it.
-   * `single`: nothing confirms it.
+   * `agreed`: at least one other source confirms the reading. `last_known`: only the last known value confirms the
+   * reading. `single`: no other evidence confirms the reading.
    */
   readonly kind: 'agreed' | 'last_known' | 'single'
   readonly sold: Reading
@@ -77,7 +77,7 @@ export interface AgreedReading {
 export const movePercentMax = 30
 
 /**
- * True if the daily change is larger than 30 %. Such a reading is sold only if every source was queried and none
+ * True if the daily change is larger than 30 %. Such a reading is sold only if every source was queried and no source
  * contradicts it.
  */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {

@@ -56,8 +56,8 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
       [`high ${date}`]: high,
       [`low ${date}`]: low,
       ...(volume === undefined ? {} : { [`volume ${date}`]: volume }),
-      // Include the date of the preceding bar. A bar with a wrong date has no counterpart to be compared with, but the
-      // next bar has one.
+      // Include the date of the preceding bar. A bar with a wrong date has no counterpart to be compared with. The next
+      // bar has a counterpart, which then shows a different preceding date.
       ...(before === undefined ? {} : { [`before ${date}`]: before }),
     })
     before = date

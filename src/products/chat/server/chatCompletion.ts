@@ -34,7 +34,7 @@ const completion = z.object({
   choices: z.array(z.object({ ...inChoice, message: z.object(written) })).min(1),
 })
 
-// Finish reasons of a complete answer. `unknown` stands for a missing reason, which some servers omit.
+// Finish reasons of a complete answer. `unknown` stands for a missing reason, because some servers omit the reason.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
 /** Reads a complete reply. Throws `UpstreamFailure` for any other answer. A refusal by the model is `not_covered`. */
@@ -83,7 +83,7 @@ export interface SilenceLimits {
   readonly clock: Clock
   /** Limit before the first text. It is separate because some models reason first and send nothing meanwhile. */
   readonly timeoutMs: number
-  /** Limit between texts, after the first one. */
+  /** Limit after the first text: the maximum pause between two texts. */
   readonly silentMsMax: number
 }
 

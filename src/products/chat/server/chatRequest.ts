@@ -1,6 +1,6 @@
 /** One turn of a chat, independent of the wire format of the order. */
 export interface ChatTurn {
-  /** Undefined: the first model of each server. */
+  /** Name of the model. Undefined: each server uses its first model. */
   readonly model?: string | undefined
   readonly messages: readonly ChatMessage[]
   /** Maximum output tokens. Undefined: use the limit of the model. */

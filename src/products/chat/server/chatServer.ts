@@ -15,7 +15,7 @@ export interface ChatServer {
   readonly label: string
   /** The `source` in `meta`: the host name if the host is public, otherwise `self-hosted`. */
   readonly name: string
-  /** The models that the operator offers. The first one is the default. */
+  /** The models that the operator offers. The first model is the default. */
   readonly models: readonly string[]
   /** Returns the reason why the server cannot be used now. Undefined: the server is available. */
   whyResting(): string | undefined

@@ -6,11 +6,11 @@ export interface Coin {
   readonly symbol: string
   readonly coingecko: string
   readonly coinpaprika?: string | undefined
-  /** Kraken's dollar pair of the coin. Kraken's price and history confirm those of the coin. Absent: Kraken is not used. */
+  /** Kraken's dollar pair of the coin, to confirm the coin's price and history. Absent: Kraken is not used. */
   readonly kraken?: string | undefined
 }
 
-/** Other symbols of a coin, including former symbols from before a one-to-one renaming. */
+/** Alternative symbols of listed coins, and former symbols of coins that were renamed one to one. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['XBT', 'BTC'],
   ['XDG', 'DOGE'],

@@ -74,8 +74,8 @@ export function openCoinList(deps: ProviderDeps): CoinList {
 }
 
 /**
- * Reads the list. Throws if the list lacks more than half of our listed coins, because it would then wrongly deny other
- * coins too. The samples of local mode have few coins, so one listed coin is enough there.
+ * Reads the list. Throws if the list lacks more than half of our listed coins, because such a list would wrongly deny
+ * other coins too. The samples of local mode have few coins, so one listed coin is enough there.
  */
 function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
   const [symbols, ids] = [new Set<string>(), new Set<string>()]

@@ -28,8 +28,8 @@ export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
 /**
  * Tolerances between providers. Venues usually differ by less than one per cent, but CoinGecko is one to two minutes
- * late, and CoinPaprika up to ten. Providers define volume and capitalisation differently, so the wide tolerances for
- * these two only detect a wrong unit or a wrong coin.
+ * late, and CoinPaprika up to ten minutes. Providers define volume and capitalisation differently. The wide tolerances
+ * for these figures only detect a wrong unit or a wrong coin.
  */
 export const cryptoAgreement: AgreementRule = {
   main: 'price',

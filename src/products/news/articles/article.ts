@@ -31,7 +31,7 @@ export interface RawArticle {
   readonly url: string | undefined
   readonly publisher: string | undefined
   readonly publishedAt: string | undefined
-  /** Candidates for the description, in order of preference. The first one with text is used. */
+  /** Candidates for the description, in order of preference. The first description with text is used. */
   readonly descriptions?: readonly (string | undefined)[]
   /** Addresses of candidate pictures, in order of preference. The first valid address is used. */
   readonly images?: readonly (string | undefined)[]

@@ -18,7 +18,7 @@ export function cleanUrl(text: string): string | undefined {
   if (findUrlProblem(url.href) !== undefined || !/[.:]/.test(url.hostname)) return undefined
   if (isDisguised(url.hostname)) return undefined
   url.hash = ''
-  // Remove the parameters from the text. `URLSearchParams` would re-encode the remaining ones.
+  // Remove the parameters from the text. `URLSearchParams` would re-encode the remaining parameters.
   const remaining = url.search
     .slice(1)
     .split('&')

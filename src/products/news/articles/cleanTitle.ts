@@ -35,7 +35,7 @@ function cleanText(raw: string, { charactersMax, stripTags }: CleanForm): string
     .replace(unwanted, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    // Allow 32 code units per visible character. The emoji of a family has 25 code units. Longer sequences are not
+    // Allow 32 code units per visible character. A family emoji has 25 code units. Longer sequences are not
     // text.
     .slice(0, charactersMax * 32)
   const characters = [...new Intl.Segmenter('en').segment(line)]

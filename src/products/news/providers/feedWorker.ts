@@ -3,7 +3,10 @@ import type { Article } from '../articles/article.ts'
 import { articlesOfFeed } from './publisherFeed.ts'
 import type { FeedOrder } from './feedPool.ts'
 
-/** Entry point of a worker thread of `feedPool.ts`. Returns undefined if the text is not a feed. */
+/**
+ * Reads the articles of a feed. Undefined if the text is not a feed. This is the entry point of a worker thread of
+ * `feedPool.ts`.
+ */
 export default function work({ feed, nowMs }: FeedOrder): readonly Article[] | undefined {
   try {
     return articlesOfFeed(feed, nowMs)

@@ -12,7 +12,7 @@ export interface FeedText {
   readonly publisher: string | undefined
 }
 
-// Maximum of items to read. A feed usually has a few dozen items, and earlier polls have read the older ones.
+// Maximum of items to read. A feed usually has a few dozen items, and earlier polls have read the older items.
 const itemsMax = 200
 
 /** Reads articles from RSS, Atom, RDF or JSON Feed. Items without a title, an address or a publication time are dropped. */

@@ -66,7 +66,7 @@ export function openCityFile(): CityFile {
   }
 }
 
-// 0.9 degrees of latitude are 100 km.
+// Maximum distance of the nearest city, in degrees of latitude: 0.9 degrees are 100 km.
 const nearDegreesMax = 0.9
 
 interface Positions {

@@ -113,7 +113,7 @@ const table: Readonly<Record<string, string>> = {
   ZA: 'Cape Town: Kaapstad, Le Cap; Pretoria: Tshwane',
 }
 
-/** The table as a list, with one entry for each alternative name. */
+/** All alternative names in the table, with one entry for each name. */
 export const exonyms: readonly Exonym[] = Object.entries(table).flatMap(([countryCode, cities]) =>
   cities.split(/;\s+/).flatMap((city) => {
     const [name = '', others = ''] = city.split(': ')

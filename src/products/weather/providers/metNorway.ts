@@ -54,8 +54,8 @@ const stepsMax = 120
 // ahead would be an error.
 const expiryDefaultMs = 10 * 60 * 1000
 const expiryMaxMs = 2 * 60 * 60 * 1000
-// Maximum distance of the nearest step from now. Steps are at most six hours apart, so one is always within three
-// hours.
+// Maximum distance of the nearest step from now. Steps are at most six hours apart, so the nearest step is at most
+// three hours away.
 const distanceMaxMs = 3 * 60 * 60 * 1000
 
 export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
@@ -94,8 +94,8 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
 }
 
 /**
- * Returns the condition of a request. Empty if a full answer is needed: the stored one has no steps left or no
- * modification date.
+ * Returns the condition of a request. Empty if a full answer is needed, because the stored forecast has no steps left
+ * or no modification date.
  */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0

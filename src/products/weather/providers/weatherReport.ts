@@ -135,8 +135,8 @@ export function coordinate(degrees: number): string {
 }
 
 /**
- * Throws if the answer is for another position than the requested one. `degreesMax` is the tolerance in degrees, which
- * depends on the provider's grid.
+ * Throws if the answer is for another position than the requested position. `degreesMax` is the tolerance in degrees,
+ * which depends on the provider's grid.
  */
 export function refuseElsewhere(
   asked: Pick<WeatherQuery, 'latitude' | 'longitude'>,
