@@ -13,7 +13,7 @@ export interface CountedAnswer {
 }
 
 /**
- * Returns the usage of a whole answer in this unit. Undefined for an order that does not pay by tokens. Throws if the
+ * Returns the usage of a whole answer in this unit. Undefined for tokens if the order has a fixed price. Throws if the
  * usage cannot be counted, or if a reply is longer than its token limit allows.
  */
 export function usageOf(

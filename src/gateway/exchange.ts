@@ -20,7 +20,7 @@ export type Connections = ReturnType<typeof openConnections>
 
 /**
  * Opens connections to one upstream. Redirects, decompression and cookies are not supported. Node's parser refuses
- * ambiguous framing. Its agent drops a connection on which the upstream sends more than the answer.
+ * ambiguous framing. Node's agent drops a connection on which the upstream sends more than the answer.
  */
 export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number) {
   const options = { keepAlive: true, timeout: idleConnectionMs, maxSockets: socketsMax }

@@ -9,7 +9,7 @@ export interface FileMistake {
   readonly path: FilePath
   /** The mistake and how to fix it. The path precedes this text. */
   readonly message: string
-  /** True if the last name of the path is wrong, instead of its value. */
+  /** True if the name at the end of the path is wrong, and not the value. */
   readonly isName?: boolean
 }
 
@@ -41,7 +41,7 @@ export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none'
 
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing'
-  // Zod's own messages begin with a capital letter. Ours follow a path, so they begin in lower case.
+  // Zod's own messages begin with a capital letter. Our messages follow a path, so they begin in lower case.
   return /^[A-Z]/.test(issue.message) ? issue.message.charAt(0).toLowerCase() + issue.message.slice(1) : issue.message
 }
 

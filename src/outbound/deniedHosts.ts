@@ -19,7 +19,7 @@ export function createDeniedHosts(
   for (const entry of read) if (entry.kind === 'network') networks.addSubnet(entry.address, entry.prefix, entry.family)
   return {
     hasName: (hostname: string) => names.has(hostname.replace(/\.$/, '')),
-    /** Returns a test for denied addresses. The test includes the present addresses of this machine. */
+    /** Returns a test for denied addresses. The test includes the current addresses of this machine. */
     addresses(): (address: string) => boolean {
       const own = new BlockList()
       for (const address of ownAddresses()) own.addAddress(address, familyOf(address))

@@ -10,7 +10,7 @@ export interface Endpoint extends ProductFacts {
    * can buy it.
    */
   whyUnavailable(): string | undefined
-  /** Returns the present source of answers. For a product without providers, returns `providers`. */
+  /** Returns the current source of answers. For a product without providers, returns `providers`. */
   suppliedBy(): Supplier
   /** Trackers of the product's providers. A background job probes the providers through them. */
   readonly probes: readonly Liveness[]

@@ -5,8 +5,8 @@ export interface ListedName {
 }
 
 /**
- * Returns the items whose symbol, or a word in whose name, begins with the query. Equal symbols come first, then
- * symbols that begin with the query, then names.
+ * Returns the items that match the query: the symbol, or a word of the name, begins with the query. Equal symbols come
+ * first, then symbols that begin with the query, then names.
  */
 export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)

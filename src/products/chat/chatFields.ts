@@ -56,7 +56,10 @@ interface TurnReader<Order> {
   readonly tokensField: (order: Order) => string
 }
 
-/** Refuses a conversation that is too long, and a token limit above the limit of the chosen model. */
+/**
+ * Extends a schema by two rules. A conversation must not be too long, and the token limit must not exceed the limit of
+ * the chosen model.
+ */
 export function withinLimits<Order>(
   schema: z.ZodType<Order>,
   rules: ModelRules,

@@ -186,7 +186,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
 }
 
 /**
- * Searches at the provider, stores the articles, and returns the present time. Undefined if the provider did not
+ * Searches at the provider, stores the articles, and returns the current time. Undefined if the provider did not
  * answer.
  */
 async function search(

@@ -23,7 +23,7 @@ interface Rendering<Order extends Json> {
   readonly parameters: z.ZodType<Order>
   readonly render: (order: Order, job: Job) => Promise<Rendered>
   readonly contentType: (order: Order) => ArtifactType
-  /** Field of the answer that contains the address of the result. The fields of `describe` follow. */
+  /** Field of the answer that contains the address of the result. The answer then contains the fields of `describe`. */
   readonly urlField: string
   readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }

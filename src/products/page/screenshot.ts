@@ -8,7 +8,7 @@ import type { DemoCaller } from '../../product/productFacts.ts'
 import { openRendered, type RenderDeps } from './openRendered.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
-/** Returns the schema of a URL that may be captured. The host is checked again when the connection is opened. */
+/** Returns the schema of a URL that may be rendered. The host is checked again when the connection is opened. */
 export function targetUrl(allowHosts: readonly string[]) {
   return z
     .string({

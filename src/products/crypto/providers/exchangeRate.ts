@@ -9,7 +9,7 @@ export const otherCurrencies = ['EUR', 'GBP', 'JPY', 'CAD', 'CHF', 'AUD'] as con
 export type OtherCurrency = (typeof otherCurrencies)[number]
 
 const exchangeRates = z.record(z.enum(otherCurrencies), z.number().positive())
-/** Units of each currency per US dollar, such as `EUR: 0.86`. */
+/** Units of each currency per US dollar. */
 export type ExchangeRates = z.infer<typeof exchangeRates>
 
 /** An empty query, because every answer contains all rates. */

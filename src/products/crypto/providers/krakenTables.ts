@@ -72,7 +72,7 @@ const table = z.object({
 })
 
 /**
- * Opens Kraken's histories: bars of an hour or a day, in dollars. The volume is only that traded at Kraken, in coins.
+ * Opens Kraken's histories: bars of an hour or a day, in dollars. The volume is the volume at Kraken only, in coins.
  * The last bar is still running.
  */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {

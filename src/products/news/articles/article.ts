@@ -62,7 +62,7 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
     titleKey: titleKeyOf(title),
     storyKey: storyKeyOf(title, publisher),
     publisher,
-    // Replace a future date by the present time, because otherwise the article would stay at the top of the list until
+    // Replace a future date by the current time, because otherwise the article would stay at the top of the list until
     // that date.
     publishedAtMs: Math.min(publishedAtMs, nowMs),
     description: descriptionOf(raw.descriptions ?? [], title),
