@@ -124,9 +124,7 @@ function inputOf(parameter: Parameter, place: Input['place']): Input {
   }
 }
 
-/**
- * Replaces other characters than letters, digits and underscores, because callers' programs use these names.
- */
+/** Replaces other characters than letters, digits and underscores, because callers' programs use these names. */
 const segmentName = (name: string) => name.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_')
 
 /**

@@ -15,7 +15,10 @@ import {
   statusCode,
 } from './fileTexts.ts'
 
-/** Schema of prices by parameter value. A value may be a text or a number, but names in the YAML mapping are always read as texts. */
+/**
+ * Schema of prices by parameter value. A value may be a text or a number, but names in the YAML mapping are always read
+ * as texts.
+ */
 const pricesByValue = z.record(z.string(), priceText)
 
 const jsonSchemaOf = (shape: z.core.$ZodType) => {
