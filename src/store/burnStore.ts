@@ -26,7 +26,7 @@ interface RoundRow {
   readonly has_ended: boolean
 }
 
-/** Reads the newest round and the newest round that burned something. The index of these events finds each. */
+/** Reads the newest round and the newest round that burned something. An index on these events serves both queries. */
 async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
   const rows = await readRows(database, 'the rounds of burning')<RoundRow>`
     with last as (
@@ -79,16 +79,15 @@ interface DebtRow {
 
 /**
  * Reads the debts up to the position before the first event of a payment that the chain could still drop, because a
- * burn is irreversible. The list of open work shows which payments are final. Events that it has not followed wait for
- * the next round.
+ * burn is irreversible. The list of open work shows which payments are final. Debts in events that this list does not
+ * cover yet wait for the next round.
  *
  * A debt has the position of its `BurnOwed` or `TabCaptured`, which is later than the first event of its payment. No
  * debt is skipped: all events up to the end are committed, so a debt that is recorded afterwards has a later position.
- * No debt is burned before its payment is final: the end is before the first event of that payment, and so before its
- * debt.
+ * No debt is burned before its payment is final: the end is before the first event of each payment that is not final.
  *
- * Tokens of the payment wallet belong to others until the treasury delivers. Deliveries cover the oldest sales in
- * dollars first, so the end is also before the first of them whose tokens have not all arrived.
+ * Tokens in the payment wallet belong to others until the treasury delivers. Deliveries cover the oldest sales in
+ * dollars first. So the end is also before the first sale in dollars whose tokens have not all arrived.
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
   assert(afterPosition >= 0, 'positions are counted from 1')
@@ -139,7 +138,7 @@ async function readDebts(database: Database, mint: Address, afterPosition: numbe
   }
 }
 
-/** Refusals which mean that another job was first. */
+/** Refusals which mean that another job recorded its burn first. */
 const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conflict'])
 
 async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {

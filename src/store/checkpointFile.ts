@@ -14,7 +14,7 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
  * The newest checkpoint, stored outside the database to distinguish a restored backup from the ledger. A backup lacks
- * payments claimed after it was made, so they could buy a second time.
+ * the payments that were claimed after the backup, so these payments could buy a second time.
  */
 
 /**
@@ -40,7 +40,7 @@ export interface CheckpointFile extends Checkpoint {
   readonly note: string
 }
 
-/** Undefined if the file does not exist yet. */
+/** Reads the stored checkpoint. Undefined if the file does not exist yet. */
 export async function readCheckpointFile(path: string): Promise<CheckpointFile | undefined> {
   const note = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
@@ -104,7 +104,10 @@ export async function compareWithCheckpoint(
   }
 }
 
-/** Throws while the database lacks an event whose loss a running instance noted. The note goes once the event returns. */
+/**
+ * Throws while the database lacks an event whose loss a running instance noted. The note is removed once the database
+ * has the event again.
+ */
 async function requireLostEvent(database: Database, path: string): Promise<void> {
   const lost = await readLossNote(path)
   if (lost === undefined) return

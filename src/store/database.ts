@@ -10,7 +10,7 @@ export type { DatabaseOptions } from '@tollbook/ledger/database'
 export type Database = Kysely<Tables>
 export type Pool = ReturnType<typeof openPool>
 
-/** Opens separate connections. `databaseOn` shares those of the ledger. */
+/** Opens a database with a separate pool. `databaseOn` uses an existing pool instead. */
 export function openDatabase(options: DatabaseOptions): Database {
   return databaseOn(openPool(options))
 }
@@ -35,7 +35,7 @@ export function readRows(database: Database, what: string) {
   }
 }
 
-/** Like `readRows`, for a query that has one row in every database: another answer is a bug. */
+/** Like `readRows`, for a query that always returns a row. A result without a row is a bug and fails an assertion. */
 export function assertRow(database: Database, what: string) {
   return async <Row>(query: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row> => {
     return assertPresent((await readRows(database, what)<Row>(query, ...values))[0], `the query for ${what} has a row`)

@@ -69,7 +69,7 @@ const loginColumns = sql`
   (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
   exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables"`
 
-/** Reads the part of these facts that the service needs at its start. Needs no rights. */
+/** Reads the facts that the service checks at its start. The query needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
   return assertRow(database, 'the rights of the login')<LoginPower>`
     with ours as (${ourTables}) select ${loginColumns}`
@@ -96,7 +96,10 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
     from pg_catalog.pg_stat_archiver a`
 }
 
-/** True if an advisory lock excludes other sessions. Some engines accept the lock and exclude no session. */
+/**
+ * True if an advisory lock excludes other sessions. Some database engines accept the lock without excluding other
+ * sessions.
+ */
 export async function advisoryLocksExclude(database: Database): Promise<boolean> {
   const take = sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(hashtext('tollbook doctor')) as taken`
   return readOrFault('an advisory lock', () =>
@@ -109,7 +112,7 @@ export async function advisoryLocksExclude(database: Database): Promise<boolean>
   )
 }
 
-/** Tries a deletion of no rows as the owner. Returns the ledger's refusal, or undefined if it allowed the deletion. */
+/** Tries a deletion of no rows as the owner. Returns the ledger's refusal. Undefined if the ledger allowed the deletion. */
 export async function refusalOfOwner(owner: Database): Promise<string | undefined> {
   try {
     await sql`delete from ledger.settings where false`.execute(owner)
@@ -119,7 +122,7 @@ export async function refusalOfOwner(owner: Database): Promise<string | undefine
   }
 }
 
-/** Unix time in milliseconds, for comparison with the clock of this machine. */
+/** Returns the time of the database in milliseconds since 1970, for comparison with the clock of this machine. */
 export async function readDatabaseClockMs(database: Database): Promise<number> {
   const { clock_ms: clockMs } = await assertRow(database, 'the clock of the database')<{ clock_ms: number }>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`

@@ -14,7 +14,7 @@ export interface DepositStoreDeps {
   readonly kernel: LedgerKernel
 }
 
-/** The append of a deposit, and what its tab and all tabs may hold afterwards. */
+/** A deposit to append, with the limits on the balances of its tab and of all tabs after the deposit. */
 export interface LimitedDeposit {
   readonly item: Item
   readonly tab: string
@@ -24,22 +24,22 @@ export interface LimitedDeposit {
 }
 
 /**
- * Space of ledger.keys for the numbers of deposits. Two deposits that were judged on the same balances take the same
- * number, and the append refuses the second. A day is longer than any append waits, so a number may be used again
- * then.
+ * Space of ledger.keys for the numbers of deposits. Two deposits that were checked against the same balances take the
+ * same number, so the append refuses the second. No append waits for a day, so a number may be reused after a day.
  */
 const numberSpace = 15
 const numberSeconds = 24 * 60 * 60
 const numberBytes = 8
 
-// A round is lost to the deposit of another process only.
+// Maximum of attempts. An attempt fails only if another process appends a deposit at the same time.
 const roundsMax = 64
 
 export type Deposits = (deposit: LimitedDeposit) => ReturnType<typeof appendDeposit>
 
 /**
- * Appends the deposits of one process, one after another: each is judged on the balances that the one before leaves.
- * All at once would read them again after each append, 2,080 times for 64 deposits.
+ * Creates the function that appends the deposits of this process one after another, so that each check reads the
+ * balances after the previous deposit. Concurrent deposits would read the balances again after each append: 2,080 times
+ * for 64 deposits.
  */
 export function createDeposits(deps: DepositStoreDeps): Deposits {
   let last: Promise<unknown> = Promise.resolve()
@@ -50,7 +50,7 @@ export function createDeposits(deps: DepositStoreDeps): Deposits {
   }
 }
 
-/** Appends a deposit within its limits. Holds that return to a tab later do not count. */
+/** Appends a deposit if its limits allow it. Holds that may return to a tab later do not count towards the limits. */
 async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
   const { item, baseUnits, limits } = deposit
   for (let round = 1; round <= roundsMax; round++) {
@@ -70,7 +70,7 @@ function refuseDeposit(what: string): { readonly outcome: 'beyond'; readonly ref
   return { outcome: 'beyond', refusal: refuse('NO_DATA', `${what} would hold more than this service permits`) }
 }
 
-// One statement, so that the balances are those of the number. The mint of the deposit comes first.
+// Read the number and the balances in one statement, so that they belong together. The mint of the deposit comes first.
 const selectBalances = `
   select m.mint, (select k.key from ledger.keys k where k.space = ${numberSpace} order by k.key desc limit 1) as number,
     coalesce(-sum(a.balance) filter (where a.name = $2), 0)::text as tab, coalesce(-sum(a.balance), 0)::text as every

@@ -7,7 +7,7 @@ export interface DurabilityOptions {
   readonly requiresStandby?: boolean
 }
 
-/** Undefined if every acknowledged commit survives a crash. Otherwise the reason (I27). */
+/** Returns why a crash could lose an acknowledged commit (I27). Undefined if every acknowledged commit survives a crash. */
 export async function findDurabilityProblem(
   database: Database,
   { requiresStandby = false }: DurabilityOptions = {},
@@ -78,7 +78,7 @@ interface Replication {
 // A commit takes milliseconds. With this limit the health check reports hanging commits within seconds.
 const probeTimeoutMs = 4_000
 
-/** Undefined if the database takes commits. Otherwise the reason. Waits for the same locks as an append. */
+/** Returns why the database takes no commits. Undefined if it takes commits. Waits for the same locks as an append. */
 export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   try {
     await pool.query({ text: 'select ledger.probe_commit()', ...bounded })

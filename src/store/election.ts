@@ -6,8 +6,8 @@ import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /**
- * The right to do a piece of work for a limited time. Writes of the work carry its epoch, and the database refuses an
- * old epoch.
+ * The right to do a piece of work for a limited time. Each write under the lease carries the epoch, and the database
+ * refuses an old epoch.
  */
 export interface Lease {
   readonly name: string
@@ -16,7 +16,7 @@ export interface Lease {
 
 /** Runs work on one instance at a time, under a lease with an epoch. */
 export interface Election {
-  /** Runs the work unless another instance holds its lease. Undefined if another instance does. */
+  /** Runs the work under the lease `name`. Undefined if another instance holds this lease. */
   run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
 }
 
@@ -24,7 +24,7 @@ export interface ElectionDeps {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
-  /** Name of this process, for readers of the table. */
+  /** Name of this process in the table of leases, for operators who read the table. */
   readonly holder: string
   readonly leaseMs?: number
 }
@@ -34,8 +34,8 @@ const standardLeaseMs = 10_000
 const renewalsPerLease = 3
 
 /**
- * A lease is a row and not a session lock. A pooler may give each statement another session, and a paused process keeps
- * its session but not its lease.
+ * Creates the election. A lease is a row and not a session lock: a pooler may give each statement another session, and
+ * a paused process keeps its session but not its lease.
  */
 export function createElection(deps: ElectionDeps): Election {
   const { leaseMs = standardLeaseMs } = deps

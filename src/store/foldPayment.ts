@@ -6,7 +6,10 @@ import { textOf } from './paymentItem.ts'
 
 const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
 
-/** Folds the stream of one signature. A signature that a payout or a burn has used buys nothing. */
+/**
+ * Folds the stream of one signature into the state of its payment. The state is `unmatched` if the stream belongs to a
+ * payout or a burn, because their signatures cannot buy anything.
+ */
 export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
   if (recorded.some(({ kind }) => !paymentKinds.has(kind)))
     return { phase: 'unmatched', version: recorded.length, wallet: undefined }

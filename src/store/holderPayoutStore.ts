@@ -40,7 +40,7 @@ export async function readOpenHolderPayout(database: Database, mint: string): Pr
 
 export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
 
-/** Records an event of the plan. A repeated call changes nothing and has the same answer. */
+/** Records an event of the plan. Repeating the call changes nothing and returns the same outcome. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,
@@ -67,7 +67,7 @@ export interface PayoutAttempt {
   readonly bytes: Uint8Array
 }
 
-/** The last signed transaction of each part, in order of the parts. */
+/** Reads the last signed transaction of each part, ordered by part. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
   const rows = await readRows(database, 'the transactions of a plan')<AttemptRow>`
     select part, signature, last_valid_height, transaction from work.payout_attempts where plan_id = ${planId} order by part`
@@ -95,8 +95,8 @@ export interface UnrecordedAttempt extends PayoutAttempt {
 }
 
 /**
- * The last transactions of unrecorded parts, of all plans that are not for holders. Plans for holders reserve what they
- * pay, and do not end while a transaction could land.
+ * Reads the last transactions of the parts that the ledger has not recorded, for all plans except plans for holders. A
+ * plan for holders reserves the amount that it pays, and stays open while a transaction could land.
  */
 export async function readUnrecordedAttempts(database: Database): Promise<readonly UnrecordedAttempt[]> {
   const rows = await readRows(database, 'the transactions that were sent')<AttemptRow & { readonly plan_id: string }>`
@@ -115,8 +115,8 @@ export async function readUnrecordedAttempts(database: Database): Promise<readon
 }
 
 /**
- * Records a transaction before it is sent. False if another process has recorded one for this part since `replaced` was
- * read. This transaction must then not be sent.
+ * Records a transaction before it is sent. False if another process has recorded a transaction for this part since
+ * `replaced` was read. The caller must then not send the transaction.
  */
 export async function recordAttempt(
   database: Database,

@@ -14,7 +14,10 @@ export class UnknownMint extends Error {
   override readonly name = 'UnknownMint'
 }
 
-/** All mints of the ledger: the token of the first price list, then the others in the order of their first payments. */
+/**
+ * Returns all mints of the ledger: the token of the first price list, then the others in the order of their first
+ * payments.
+ */
 export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
   const mints = await readMints(database)
   assert(new Set(mints).size === mints.length, 'each mint is listed once')
@@ -35,7 +38,10 @@ export async function findLedgerMint(database: Database, text: string): Promise<
   throw new UnknownMint(`must be ${mints.map(({ mint, name }) => `${name} (${mint})`).join(', ')} (got ${text})`)
 }
 
-/** Skips along the unique index by mint and name, because each wallet that overpaid has an account. */
+/**
+ * Reads the mints by skipping along the unique index on mint and name. A full scan would read one account for each
+ * wallet that overpaid.
+ */
 async function readMints(database: Database): Promise<readonly string[]> {
   const rows = await readRows(database, what)<{ mint: string }>`
     with recursive found as (
@@ -54,8 +60,8 @@ async function readMints(database: Database): Promise<readonly string[]> {
 }
 
 /**
- * Decimals of a mint: from its setting, or in a ledger that began before mints were recorded, from the newest price
- * list with a price in it or from its first payment.
+ * Returns the decimals of a mint from its setting. A ledger that began before mints were recorded lacks this setting.
+ * The decimals then come from the newest price list with a price in the mint, or from the first payment.
  */
 async function readDecimals(database: Database, mint: string): Promise<number> {
   const { decimals } = await assertRow(database, what)<{ decimals: number | null }>`
@@ -85,7 +91,10 @@ async function readDecimals(database: Database, mint: string): Promise<number> {
 
 const what = 'the mints of the ledger'
 
-/** TOKEN, TOKENB, TOKENC…, because a mint's address is not a valid commodity of a journal and digits would need quotes. */
+/**
+ * Returns TOKEN, TOKENB, TOKENC and so on. A mint's address is not a valid commodity of a journal, and digits would
+ * need quotes.
+ */
 function tokenName(index: number): string {
   return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
 }

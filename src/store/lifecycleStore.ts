@@ -44,7 +44,7 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
   }
 }
 
-// Twice the maximum of HANDLER_TIMEOUT_MS (src/config/saleConfig.ts), in minutes.
+// Longest permitted lease: twice the maximum of HANDLER_TIMEOUT_MS (src/config/saleConfig.ts), in minutes.
 const leaseMaxMinutes = 10
 
 async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {
@@ -95,7 +95,7 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
   }))
 }
 
-/** Loads several payments in one query. A stream of another kind has no state. */
+/** Loads several payments in one query. References that the ledger does not have are absent from the result. */
 async function loadPayments(
   kernel: LedgerKernel,
   references: readonly PaymentReference[],
@@ -115,7 +115,7 @@ async function loadPayments(
  */
 const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 
-/** Returns those of the references that the ledger accounts for. Reversed payments count as never arrived. */
+/** Returns the given references whose payments the ledger accounts for. A reversed payment counts as never arrived. */
 export async function findAccounted(
   database: Database,
   references: readonly PaymentReference[],
@@ -141,12 +141,12 @@ async function balanceOf(database: Database, mint: Address, account: Account): P
   return BigInt(row?.balance ?? 0)
 }
 
-// This many events take at most 0.1 s. The job runs several such steps.
+// Maximum of events per step: following this many events takes at most 0.1 s. The job runs several steps.
 const followedMax = 5_000
 
 /**
- * Follows new events, and returns how many remain. Returns 0 if another instance is following: it updates the table for
- * all.
+ * Updates the table of open work from new events, and returns how many events remain. Returns 0 if another instance is
+ * updating the table.
  */
 async function followOpenWork(database: Database): Promise<number> {
   const { behind, followed } = await assertRow(database, 'open work')<{ behind: number; followed: number }>`

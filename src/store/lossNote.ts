@@ -5,8 +5,9 @@ import { Fault } from '@tollbook/core/fault'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
- * Note about lost events, next to CHECKPOINT_FILE. It keeps an instance closed over a restart after the ledger has gone
- * back. The checkpoint does not suffice, because it may be a second older than the newest seen event.
+ * Note about lost events, next to CHECKPOINT_FILE. While the note exists, a restarted instance stays closed until the
+ * database has the lost event again. The checkpoint alone is not enough, because it may be a second older than the
+ * newest event that the instance has seen.
  */
 
 const note = z.object({ position: z.int().positive(), leafHash: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -19,7 +20,7 @@ export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }
 
-/** Writes the note, so that the next start detects the loss. */
+/** Writes the note next to the checkpoint file, so that the next start detects the loss. */
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
   await writeFileAtomically(
@@ -29,7 +30,7 @@ export async function writeLossNote(checkpointFile: string, { position, leafHash
   )
 }
 
-/** Undefined if no loss was noted. */
+/** Reads the note about a lost event. Undefined if no loss was noted. */
 export async function readLossNote(checkpointFile: string): Promise<LostEvent | undefined> {
   const path = lossNoteOf(checkpointFile)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {

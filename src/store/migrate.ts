@@ -9,7 +9,7 @@ function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
 }
 
-/** The SQL of the service. The ledger adds its own functions. */
+/** The folders with the SQL of the service. The ledger package adds its own functions. */
 export const schemaSources: SchemaSources = { numbered: folder(''), code: [folder('/functions'), folder('/kinds')] }
 
 export interface MigrateOptions {

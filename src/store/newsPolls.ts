@@ -29,7 +29,7 @@ export interface PollDone extends TakenPoll {
   readonly everyMs: number
 }
 
-/** Prefix for the names of samples, which share the tables of the news. */
+/** Prefix of the names of sample data, which is stored in the same tables as real news. */
 export const sampleMark = 'sample:'
 export type NewsMark = '' | typeof sampleMark
 

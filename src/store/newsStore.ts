@@ -18,26 +18,26 @@ export interface NewsStore extends NewsPolls {
 /** Articles of one provider answer. */
 export interface NewsBatch {
   readonly provider: string
-  /** The provider's own category. */
+  /** Category of the answer, as the provider spells it. */
   readonly category?: string | undefined
   /** Feed of the articles. Only this feed corrects them. Default: the provider. */
   readonly feed?: string | undefined
-  /** Query for which the provider returned them. */
+  /** Query for which the provider returned these articles. */
   readonly question?: string | undefined
   readonly articles: readonly NewArticle[]
 }
 
 /** An article as a provider reported it, with the keys by which duplicates are found. */
 export interface NewArticle {
-  /** Equal for all addresses of one article. */
+  /** Key of the address, equal for all addresses of one article. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** Equal for all spellings of one title: its words in lower case, without accents and punctuation. */
+  /** Key of the title, equal for all spellings of one title: its words in lower case, without accents and punctuation. */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
-  /** Significant words of the title, sorted. Default: those of `titleKey`. */
+  /** Significant words of the title, sorted. Default: the significant words of `titleKey`. */
   readonly storyKey?: string
   readonly description?: string | undefined
   readonly imageUrl?: string | undefined
@@ -65,21 +65,21 @@ export interface StoredMember {
   readonly provider: string
 }
 
-/** Filters are combined; undefined ones do not filter. */
+/** Filters for articles. An article must match every filter that is defined. */
 export interface NewsQuestion {
   readonly category?: string | undefined
   /** Query in web search syntax, with its words spelled as in `titleKey`. */
   readonly query?: string | undefined
   /** Words that an article must not contain, in web search syntax. */
   readonly excluded?: string | undefined
-  /** A question as it was sent to a provider. Finds the articles that the provider returned. */
+  /** Query as it was sent to a provider. Selects the articles that the provider returned for this query. */
   readonly question?: string | undefined
   readonly language?: string | undefined
   readonly limit: number
   readonly page?: NewsPage
 }
 
-/** A range of time and its order. Absent members do not restrict. */
+/** A time range and the order of its articles. An absent bound does not limit the range. */
 export interface NewsPage {
   readonly fromMs?: number | undefined
   /** End of the range, exclusive. */
@@ -99,7 +99,7 @@ export interface NewsSummary {
 }
 
 export interface NewsStoreOptions {
-  /** One database may store samples and later news. Queries for one never return the other. */
+  /** True for samples, false for real news. One database may store both, and each store reads only its own articles. */
   readonly isSample: boolean
 }
 
@@ -137,7 +137,10 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
   return rows[0]?.stored ?? 0
 }
 
-/** Finds the leading articles of stories with an article of the category and an article with the words. */
+/**
+ * Finds the leading articles of stories. A story matches if one of its articles has the category and one of its
+ * articles contains the words.
+ */
 async function find(storage: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
   const { database, mark } = storage
   const { category, query, excluded, question: asked, language, limit, page } = question
@@ -157,7 +160,7 @@ async function find(storage: NewsStorage, question: NewsQuestion): Promise<reado
       ofStoryWith(sql`(m.words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
         or m.found_by @> array[${asked ?? ''}::text])`),
     )
-  // Also filter articles that a provider found, because its query does not exclude words.
+  // Apply the excluded words to articles from provider queries too, because those queries do not exclude words.
   if (excluded !== undefined)
     select = select.where(
       sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,
@@ -195,8 +198,8 @@ function memberOf({ mark }: NewsStorage, { published_at, provider, title, publis
 const othersMax = 10
 
 /**
- * Finds one article of each other publisher. Excludes posts by users: they could link anywhere under a publisher's
- * title.
+ * Finds one article of each other publisher of a story. Excludes posts by users, because a post could link anywhere
+ * under a publisher's title.
  */
 async function findOthers(
   storage: NewsStorage,

@@ -27,7 +27,10 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly applicationName: string
   readonly clock: Clock
   readonly log: Log
-  /** Every acknowledged commit is also on a standby, so a promotion loses none. */
+  /**
+   * True: paid routes open only while every acknowledged commit is also on a standby, so that a promotion loses no
+   * commit.
+   */
   readonly requiresStandby?: boolean
 }
 
@@ -39,12 +42,12 @@ const connectionsMax = 10
 // Connections for requests without a verified payment: two for quotes, two for lookups. A flood of quotes does not
 // affect the other pool, which serves claims.
 const strangerConnectionsMax = 4
-// Maximum duration of a failover. After it, callers get an unknown outcome.
+// Maximum duration of a failover. After this time the outcome of an append is reported as unknown.
 const outcomeTimeoutMs = 15_000
 // Time after the first sending during which an answer may be sent again. A client repeats a request within seconds. A
 // person who was asked to repeat it needs a minute or two.
 const repeatMs = 120_000
-// Longer than the 3 s in which any instance detects that its server has gone plus the 5 s to compare with the new one.
+// Longer than 8 s: any instance detects within 3 s that its server is down, and compares the new server within 5 s.
 const promotionWaitMs = 10_000
 
 /**
@@ -60,7 +63,7 @@ export async function openLedger(options: LedgerOptions) {
     promotionWaitMs: requiresStandby ? 0 : promotionWaitMs,
   })
   let schemaFits = false
-  // Compare at every reconnect, because another server may have taken over the address.
+  // Compare the history at every reconnect, because another server may have taken over the address.
   const onConnect = async (connection: QueryRunner) => {
     if (schemaFits) await history.compare(connection)
   }
@@ -101,7 +104,10 @@ export async function openLedger(options: LedgerOptions) {
     /** Throws a Fault unless the database continues the ledger that this instance has seen. */
     requireHistory: () => history.compare(pool),
     election,
-    /** Undefined if the database takes commits that survive a crash. Otherwise the reason. */
+    /**
+     * Returns why a commit could fail or be lost in a crash. Undefined if the database takes commits that survive a
+     * crash.
+     */
     findDurabilityProblem: async () =>
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
@@ -115,13 +121,17 @@ export async function openLedger(options: LedgerOptions) {
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
-      // Kysely does not end a pool that it has not used. A pool ends only once, but a ledger may be closed twice.
+      // Kysely does not end a pool that it has not used, so end it here. Check `ending`, because a ledger may be closed
+      // twice and a pool can end only once.
       if (!strangerPool.ending) await strangerPool.end()
     },
   }
 }
 
-/** Logins that may only read the ledger fail first at this comparison. */
+/**
+ * Throws a `Fault` with advice if the login lacks the rights of the service. This comparison is the first query that
+ * fails for a login that may only read the ledger.
+ */
 function refuseOtherLogins(error: unknown): never {
   if (!isDenied(error)) throw error
   const advice = 'the login of DATABASE_URL lacks rights of the service; make it a member of tollbook_service'

@@ -49,8 +49,9 @@ export function paymentItem(change: PaymentChange): Item {
 const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set(['PaymentVerified', 'TokensBurned', 'BurnReversed'])
 
 /**
- * A payment, its burn and a reversal of that burn take effect at the time of the block. An owed burn takes effect at
- * its delivery, as the shares do, because the month of the block may be closed by then.
+ * Returns the time at which an event takes effect. For a payment, its burn and a reversal of that burn, this is the
+ * time of the block. An owed burn takes effect at its delivery, as the shares do, because the month of the block may be
+ * closed by then.
  */
 function effectiveAtMs({ before, events, nowMs }: PaymentChange, event: PaymentEvent): number {
   if (!ofTheChain.has(event.kind)) return nowMs
@@ -75,11 +76,15 @@ export const messageSpace = 12
 export const sponsoredOrderSpace = 13
 const idempotencySeconds = 24 * 60 * 60
 
-// A payment is served or owed back within a day. Its payer may look it up for longer.
+// Lifetime of a message key. A payment is served or owed back within a day, but its payer may look up the payment for
+// 30 days.
 const messageSeconds = 30 * 24 * 60 * 60
 export const sponsoredOrderSeconds = 24 * 60 * 60
 
-/** A debit holds only while the tab is open and has the keys on which it was decided. */
+/**
+ * Returns the guard of a debit: the append fails if the lifecycle of the tab has changed since the decision, for
+ * example by a closing or a new key. Changes without a debit have no guard.
+ */
 function guardsOf({ events }: PaymentChange): readonly Guard[] {
   const debited = events.find((event) => event.kind === 'TabDebited')
   return debited === undefined ? [] : [{ stream: lifecycleStreamId(debited.tab), version: debited.lifecycle }]
@@ -117,7 +122,7 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
   }
 }
 
-/** The key includes the wallet, because two wallets may choose the same key. */
+/** Returns the bytes of an idempotency key. They include the wallet, because two wallets may choose the same key. */
 export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   assert(key !== '', 'an idempotency key is not empty')
   return Buffer.from(`${wallet} ${key}`, 'utf8')

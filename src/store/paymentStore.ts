@@ -57,9 +57,9 @@ import { createRecentQuotes } from './recentQuotes.ts'
 import type { TabStore } from './tabStore.ts'
 
 export interface PaymentStoreDeps {
-  /** Connections for requests without a verified payment. */
+  /** Connections for requests without a verified payment, such as quotes. */
   readonly strangers: Database
-  /** The other connections, for the prepared statements of each paid request. */
+  /** Connections for paid requests, which use prepared statements. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly log: Log
@@ -71,7 +71,7 @@ export interface PaymentStoreDeps {
   readonly repeatMs: number
 }
 
-// A wallet seldom has more than one undelivered purchase.
+// Maximum of purchases in one list. A wallet seldom has more than one undelivered purchase.
 const purchasesMax = 16
 const digestBytes = 32
 
@@ -111,7 +111,7 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-/** A debit that is not in the ledger is final if the deposits of its tab are. */
+/** Returns the state of a payment that the ledger lacks. Such a debit is final if the deposits of its tab are final. */
 async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
   const request = tabRequestOf(reference)
   const tab = request === undefined ? undefined : await tabs.find(request.tab)
@@ -143,7 +143,7 @@ const selectMessage = {
   text: 'select id from ledger.keys where space = $1 and key = $2',
 }
 
-/** Undefined for a message without a recorded payment. */
+/** Returns the reference of the payment that was presented. Undefined for a message without a recorded payment. */
 async function resolve(
   { pool }: PaymentStoreDeps,
   reference: PresentedReference,
@@ -188,7 +188,7 @@ interface AppendDeps extends PaymentStoreDeps {
 async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOutcome> {
   const { kernel, tabs } = deps
   assert(change.before.phase !== 'verified', 'a change is decided between appends')
-  // A change that returns nothing to its tab leaves the balance as it is, so both go to the database at once.
+  // If a change returns nothing to its tab, the balance stays unchanged, so read it at the same time as the append.
   const isWhole = change.events.every((event) => event.kind !== 'TabCaptured' || event.returned === undefined)
   const reading = isWhole && shownAfter.has(change.step) ? readBalance(deps, change.before) : undefined
   const result = await appendItem(deps, change)
@@ -207,7 +207,7 @@ async function append(deps: AppendDeps, change: PaymentChange): Promise<AppendOu
   }
   const { reason } = result.refusal
   if (reason === 'conflict') return { outcome: 'conflict' }
-  // A debit came between the reading of the tab and the reversal of its deposit: read it again.
+  // A debit was committed after the tab was read for the reversal of its deposit. Read the tab again.
   if (reason === 'limit' && change.step === 'payment.reverse') return { outcome: 'conflict' }
   if (debited !== undefined && (reason === 'guard' || reason === 'limit'))
     return { outcome: 'refused', refusal: await refuseDebit(tabs, debited) }
@@ -227,10 +227,10 @@ function appendItem({ kernel, deposits }: AppendDeps, change: PaymentChange) {
   return deposits({ item, tab, mint, baseUnits, limits })
 }
 
-// Steps whose answer tells the caller what the tab has.
+// Steps whose answer states the balance of the tab.
 const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
 
-/** Reads what a tab has. Nothing if it cannot be read: the answer is paid and must not fail for it. */
+/** Reads the balance of the tab. Empty if the balance cannot be read, because a paid answer must not fail for this. */
 async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentState) {
   if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
   const { debit, price } = payment.settlement
@@ -243,8 +243,8 @@ async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentStat
 }
 
 /**
- * Judges the limit of the day again, after the debit is committed: requests that come at once all read the sum before
- * it. Each sum includes every debit that was judged earlier, so those that pass never exceed the limit together.
+ * Checks the daily limit again after the debit is committed, because concurrent requests all read the same sum before.
+ * Each sum includes every debit that was checked earlier, so the accepted debits together never exceed the limit.
  */
 async function refuseBeyondDay(
   tabs: PaymentStoreDeps['tabs'],
@@ -261,19 +261,19 @@ async function refuseBeyondDay(
   )
 }
 
-/** Returns a hold to its tab. If another instance has taken the attempt over, nothing is left to return. */
+/** Returns a hold to its tab. Does nothing if another instance has taken over the attempt. */
 async function releaseDebit(
   kernel: LedgerKernel,
   { reference, before, nowMs }: Pick<PaymentChange, 'reference' | 'before' | 'nowMs'>,
   { attemptId }: TabDebited,
 ): Promise<void> {
-  // A tab has no last attempt: nothing is owed back, however often attempts fail.
+  // Requests on a tab have no maximum of attempts, because failed attempts owe nothing to the wallet.
   const released = decideRelease(before, { attemptId, reason: 'tab_limit', attemptsMax: Number.POSITIVE_INFINITY })
   assert(released !== undefined, 'the attempt was debited a moment ago')
   await kernel.append(paymentItem({ reference, before, ...released, nowMs }))
 }
 
-/** Returns why the ledger refused a debit: the lifecycle of the tab changed, or it holds less than the price. */
+/** Returns why the ledger refused a debit: the lifecycle of the tab changed, or the tab holds less than the price. */
 async function refuseDebit(
   tabs: PaymentStoreDeps['tabs'],
   { tab: id, price, lifecycle }: TabDebited,
@@ -332,8 +332,8 @@ interface Noted {
 }
 
 /**
- * Finds the answer to an order. The note belongs to the fulfilled order, and another key of the same payment may belong
- * to another order.
+ * Finds the answer to an order. The stored note belongs to the order that was fulfilled, but another idempotency key of
+ * the same payment may belong to another order. Undefined for that other order.
  */
 async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted): Promise<EarlierUse['answer']> {
   const delivery = findDeliveryTo(await kernel.read(id), orderDigest)
@@ -342,7 +342,7 @@ async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted
 
 type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>
 
-/** Undefined if nothing was delivered for this order. */
+/** Returns the delivery for this order. Undefined if nothing was delivered for the order. */
 function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string): RecordedDelivery | undefined {
   const found = deliveryOf(recorded)
   if (found?.orderDigest !== orderDigest) return undefined
@@ -350,7 +350,7 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { attemptId, position, leafHash, recordedAtMs }
 }
 
-/** Reads a delivery with its attempt and order, which the delivery on a tab has from its debit. */
+/** Reads a delivery with its attempt and order. For a delivery on a tab, the debit states both. */
 function deliveryOf(recorded: readonly RecordedEvent[]) {
   const found = recorded.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')
   if (found === undefined) return undefined

@@ -13,15 +13,15 @@ import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** Debts of the ledger at its position. */
+/** Debts of the ledger at one position. */
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
   /** Overpayments that become payable once a payment is final. */
   readonly unsettled: readonly Debt[]
   /**
-   * Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. Without the
-   * burns whose tokens the treasury has still to deliver, and with the tokens that it delivered ahead.
+   * Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. Excludes burns
+   * whose tokens the treasury has still to deliver. Includes tokens that the treasury delivered ahead.
    */
   readonly heldBaseUnits: bigint
 }
@@ -76,7 +76,10 @@ function debtOf({ account, baseUnits }: Debt): Debt {
   return { account, baseUnits }
 }
 
-/** Returns those of the wallets that an earlier payout of this mint has paid, so they had a token account. */
+/**
+ * Returns the given wallets that an earlier payout of this mint has paid. Each of them had a token account at that
+ * time.
+ */
 export async function findPaidWallets(
   database: Database,
   mint: string,
@@ -93,8 +96,8 @@ export async function findPaidWallets(
 }
 
 /**
- * The smallest payout unless the operator sets one: a hundredth of the cheapest price on the newest list. A refund of
- * any purchase is then paid even if the token price has moved. 0 without a price list.
+ * Returns the default of the smallest payout: a hundredth of the cheapest price on the newest list. A refund of any
+ * purchase is then paid even if the token price has moved. 0 without a price list.
  */
 export async function readLeastPayout(database: Database, mint: string): Promise<bigint> {
   const rows = await readRows(database, 'the newest price list')<{ cheapest: string | null }>`
@@ -117,7 +120,7 @@ export interface RecordedPayout {
   readonly part: number
 }
 
-/** Returns those of the signatures that the ledger has recorded as payouts. */
+/** Returns the recorded payouts of these signatures, by signature. Signatures without a recorded payout are absent. */
 export async function findRecorded(
   database: Database,
   signatures: readonly Signature[],
@@ -137,7 +140,7 @@ export async function findRecorded(
   )
 }
 
-/** Reads the recorded parts of a plan. They were recorded after the plan was made. */
+/** Reads the recorded parts of a plan. Searches only after the plan's position, because no part was recorded earlier. */
 export async function findRecordedParts(
   database: Database,
   plan: Pick<PayoutPlan, 'id' | 'position'>,
@@ -154,7 +157,7 @@ export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }
 
-/** Records a payout. A repeated call changes nothing and has the same answer, so repeat it after a lost answer. */
+/** Records a payout. Repeating the call changes nothing and returns the same outcome, so repeat it after a lost answer. */
 export async function recordPayout(
   database: Database,
   event: DistributionPaid,

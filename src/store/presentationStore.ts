@@ -3,7 +3,7 @@ import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } f
 import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault, assertRow } from './database.ts'
 
-/** First presentations in a bounded table outside the ledger (`work.presentations`). */
+/** Creates the store of first presentations, a bounded table outside the ledger (`work.presentations`). */
 export function createPresentations(database: Database): Presentations {
   return {
     record: (presented) => record(database, presented),
@@ -53,7 +53,7 @@ async function findPresented(
       .selectFrom('work.presentations')
       .select('reference')
       .where('reference', 'in', ids)
-      // Exclude rows older than a day that the housekeeping has not deleted yet.
+      // Exclude rows older than a day, which the housekeeping may not have deleted yet.
       .where('recorded_at', '>', sql<Date>`now() - interval '24 hours'`)
       .execute(),
   )

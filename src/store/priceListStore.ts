@@ -15,8 +15,8 @@ export interface PriceListOnRecord {
 
 export interface PriceListStore {
   /**
-   * The price of an endpoint in the list in force at that moment, in the service token or in the dollar with this mint.
-   * Uses the first list if none was in force yet.
+   * Returns the price of an endpoint at a time, in the service token or in the dollar with this mint. Uses the list in
+   * force at that time, or the first list if none was in force yet.
    */
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
@@ -33,10 +33,10 @@ export interface PriceListDeps {
   readonly nowMs: () => number
 }
 
-// A list has about 3 kB. Payments need only the newest lists.
+// Maximum of cached lists, each about 3 kB. Payments need only the newest lists.
 const listsMax = 100
 
-/** Published lists never change, so the store caches each list once it is read. */
+/** Creates the store. It caches each list after the first read, because published lists never change. */
 export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   const { database } = deps
   const lists = new Map<number, PriceListPublished>()

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, assertRow } from './database.ts'
 
-/** A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql). */
+/** Days before quotes are dropped. A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql). */
 export const quoteRetentionDays = 3
 
 export interface QuoteRetention {
@@ -24,7 +24,7 @@ export async function dropOldQuotes({ databaseUrl, log }: QuoteRetention): Promi
 }
 
 export interface QuoteStorage {
-  /** Size including indexes. */
+  /** Size of the table in bytes, including indexes. */
   readonly bytes: number
   /** Age in days of the oldest day with quotes. */
   readonly oldestDays: number

@@ -9,7 +9,8 @@ import { queryPrepared } from '@tollbook/ledger/queryPrepared'
 import { type Database, readRows } from './database.ts'
 import type { PriceListStore } from './priceListStore.ts'
 
-// A quote row is small. A batch of 128 already makes the round trip per quote cheap (npm run bench -- quotes).
+// Maximum of quotes per batch. A quote row is small, so at 128 the cost of the round trip per quote is already low (npm
+// run bench -- quotes).
 const batchMax = 128
 const flushesMax = 2
 const waitingMax = 10_000
@@ -67,7 +68,10 @@ export interface QuoteSearchDeps {
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
-/** Undefined if no quote was open. Throws a retryable `Fault` if the database does not answer. */
+/**
+ * Finds the quote that was open when the payment landed. Undefined if no quote was open. Throws a retryable `Fault` if
+ * the database does not answer.
+ */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const rows = await readRows(deps.database, 'open quotes')<QuoteRow>`
@@ -76,7 +80,10 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
   return quoteOf(deps, rows[0])
 }
 
-/** Finds the quote with the memo that was open at that moment. Returns one that was not open only if none was. */
+/**
+ * Finds the quote with this memo that was open when the payment landed. If none was open, returns another quote with
+ * the memo.
+ */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
   const rows = await readRows(deps.database, 'the quote of a memo')<QuoteRow>`

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { type Database, readOrFault } from './database.ts'
 
-/** Requests of one client in one window of a limit. */
+/** Identifies one count: the requests of one client in one time window of a limit. */
 export interface RateCount {
   readonly name: string
   readonly client: string
@@ -28,7 +28,7 @@ const shareCall = `
   select limit_name as name, client, time_window as "window", requests as total
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
-/** Adds this instance's counts to the shared ones, in one round trip for all clients. */
+/** Adds this instance's counts to the shared counts and returns the totals, in one round trip for all clients. */
 export async function shareRates(
   database: Database,
   reports: readonly RateCountReport[],

@@ -3,25 +3,27 @@ import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLe
 import type { Quote } from '@tollbook/core/quote'
 
 /**
- * Quotes that this process has stored. A quote never changes, so most payments find theirs here. This saves one query
- * for the rehearsal and one for the verdict. Payments for quotes of other processes query the database.
+ * Quotes that this process has stored. A quote never changes, so most payments can use this copy. That saves one query
+ * in the rehearsal and one in the verdict. A payment for a quote of another process queries the database.
  */
 export interface RecentQuotes {
   add(quote: Quote): void
   find(question: Omit<BoundQuoteQuestion, 'landedSlot' | 'graceMs'>): Quote | undefined
-  /** The wallet's newest quote for the endpoint, if it is open at that moment. */
+  /** Returns the wallet's newest quote for the endpoint, if the quote was open at that time. */
   findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
-// A payment is made within a day of its quote. The database searches back as far.
+// Maximum age of a quote that `find` returns. A payment is made within a day of its quote, and the database also
+// searches one day.
 const searchMs = 24 * 60 * 60 * 1000
-// 12 MB of quotes. Fewer are paid for between a quote and its expiry.
+// Maximum of stored quotes, about 12 MB. Fewer quotes than this are paid for before they expire.
 const quotesMax = 20_000
 
 /** Creates the bounded store. It drops the oldest quotes, which are then read from the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
-  // A ring buffer, because V8 takes 15 µs to find a map's first entry: it walks over the deleted entries before it.
+  // A ring buffer, because V8 takes 15 µs to find a map's first entry after deletions: it walks over the deleted
+  // entries.
   const inOrder: Quote[] = []
   let position = 0
   const newest = new Map<string, Quote>()

@@ -21,7 +21,7 @@ export interface Recording {
   readonly role: string
   /** Canonical JSON of each event: one, or two that are recorded together. */
   readonly bodies: readonly string[]
-  /** Advice for a lost answer. */
+  /** Advice to the operator if the answer of the database is lost. */
   readonly whenLost: string
 }
 
@@ -31,7 +31,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** Records the event of a call, or both. After a lost answer the call may be repeated. */
+/** Records the one or two events of a call. After a lost answer the caller may repeat the call. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }
@@ -61,5 +61,5 @@ async function call(database: Database, { call, role, bodies, whenLost }: Record
   }
 }
 
-// SQLSTATE of a rule that the body breaks.
+// SQLSTATE `check_violation`: the body breaks a rule of the ledger.
 const checkViolation = '23514'

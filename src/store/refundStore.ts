@@ -40,11 +40,11 @@ export interface RefundBooking {
 
 export function createRefundStore(database: Database, nowMs: () => number) {
   return {
-    /** Login of the session, which a decision records. */
+    /** Returns the login of the session, which each decision records. */
     login: async () =>
       (await assertRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
     read: (payment: PaymentReference) => readRefund(database, payment),
-    /** Undefined if another decision was recorded first. Read and decide again. */
+    /** Records a decision. Undefined if another decision was recorded first. The caller then reads and decides again. */
     record: (decision: RefundDecision, before: RefundState) =>
       record(database, { call: 'record_refund', bodies: [encode(decision, before, nowMs())] }),
     /** Records a due step of the payment together with its approval, or neither. */
@@ -78,7 +78,7 @@ async function record(
 ): Promise<RecordedDecision | undefined> {
   const of = { role: 'tollbook_finance', whenLost: 'do the same again' }
   const recorded = await recordBody(database, { ...of, ...recording })
-  // The state or the version has changed since the caller read it.
+  // The state or the version has changed since the caller read them.
   if (recorded.refusal === 'conflict' || recorded.refusal === 'not_this_step') return undefined
   if (recorded.refusal !== undefined)
     throw new Fault(`the ledger refused the decision: ${recorded.refusal}`, { retryable: false })

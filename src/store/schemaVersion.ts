@@ -4,7 +4,7 @@ import { checkSchemaVersion as checkSchema, type SchemaVersion } from '@tollbook
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts'
 import { type FindDifferingFunctions, schemaSources } from './migrate.ts'
 
-/** Compares the functions in the database with those of this release. */
+/** Returns the names of the functions in the database that differ from those of this release. */
 export function differingFunctions(
   database: Database,
   find: FindDifferingFunctions,
@@ -21,8 +21,8 @@ export function checkSchemaVersion(database: Database): Promise<SchemaVersion> {
 }
 
 /**
- * Opens a database whose schema fits this program. Throws a `Fault` if it does not fit, or if the database of `whose`
- * cannot be reached.
+ * Opens a database whose schema fits this program. Throws a `Fault` if the schema does not fit or the database cannot
+ * be reached. The parameter `whose` names the database in the message.
  */
 export async function openFitting(options: DatabaseOptions, whose: string): Promise<Database> {
   const database = openDatabase(options)

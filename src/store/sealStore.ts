@@ -21,14 +21,14 @@ export interface StoredCheckpoint extends TreeHead {
   readonly note: string
 }
 
-/** Undefined before the first seal. */
+/** Reads the newest checkpoint. Undefined before the first seal. */
 export async function newestCheckpoint(database: Database): Promise<StoredCheckpoint | undefined> {
   const [newest] = await readRows(database, 'the newest checkpoint')<StoredCheckpoint>`
     select size, root, note from ledger.checkpoints order by size desc limit 1`
   return checkpointOf(newest)
 }
 
-/** Undefined if no checkpoint has this size. */
+/** Reads the checkpoint of this size. Undefined if no checkpoint has this size. */
 export async function checkpointAt(database: Database, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   const [found] = await readRows(database, 'a checkpoint')<StoredCheckpoint>`
@@ -45,7 +45,7 @@ function checkpointOf(row: StoredCheckpoint | undefined): StoredCheckpoint | und
 
 const hashBytes = 32
 
-/** The position of the newest event. Reads without a lock, so appends never wait for the seal. */
+/** Returns the position of the newest event. Reads without a lock, so appends never wait for the seal. */
 export async function headPosition(database: Database): Promise<number> {
   const { seq } = await assertRow(database, 'the head of the ledger')<{ seq: number }>`select seq from ledger.head`
   assert(seq >= 0, 'positions count up from 0')
@@ -54,7 +54,7 @@ export async function headPosition(database: Database): Promise<number> {
 
 /**
  * Recomputes the leaves after `from` up to `to` from the bodies. A body that changed after its append must never be
- * signed: a public log had to end after it had signed one flipped bit.
+ * signed: a public log had to shut down after it had signed one flipped bit.
  */
 export async function readLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')
@@ -90,7 +90,7 @@ export async function readEdge(database: Database, size: number): Promise<TreeEd
   return { size, levels }
 }
 
-/** Reads the hashes of a level above the leaves, which are the roots of the tiles below it. */
+/** Reads the hashes of a level above the leaves. Each hash is the root of a tile in the level below. */
 async function readTileRoots(database: Database, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await readRows(database, 'roots of tiles')<{ root: Buffer }>`
     select root from ledger.tiles where level = ${level - 1} and index >= ${from} and index < ${to} order by index`

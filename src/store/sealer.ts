@@ -24,15 +24,15 @@ export interface SealOutcome {
   readonly checkpoint: { readonly size: number; readonly root: Uint8Array; readonly note: string } | undefined
 }
 
-// A body has at most 65,519 bytes, so a page is at most 34 MB and usually half of one.
+// Events per page. A body has at most 65,519 bytes, so a page has at most 34 MB and usually half a megabyte.
 const pageEvents = 512
-// Maximum of events per database transaction: 0.3 s of work. Memory holds only a page and 64 tiles of them.
+// Maximum of events per database transaction: 0.3 s of work. Memory holds only one page of these events and 64 tiles.
 const stepEventsMax = 64 * 256
 
 /**
- * Seals the events since the newest checkpoint, up to the limit of one step. Any instance may call it at any time: a
- * lease admits one, and the database refuses an instance that was replaced. Throws `LedgerDamage` if the ledger differs
- * from what was recorded or signed.
+ * Seals the events since the newest checkpoint, up to the limit of one step. Any instance may call this at any time: a
+ * lease admits one instance, and the database refuses an instance that was replaced. Throws `LedgerDamage` if the
+ * ledger differs from what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   const { database, election } = deps

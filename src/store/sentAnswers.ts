@@ -16,7 +16,7 @@ export interface SentAnswers {
   add(answer: SentAnswer): void
   /** True from `add` until the table records the sending. */
   has(reference: PaymentReference): boolean
-  /** Records the waiting answers, with one attempt. */
+  /** Makes one attempt to record the waiting answers, then stops. */
   close(): Promise<void>
 }
 
@@ -28,11 +28,12 @@ export interface SentAnswersDeps {
   readonly repeatMs: number
 }
 
-// This delay means four commits a second at any load. Until the commit, only another instance would send an answer
-// twice.
+// Interval between batches: four commits a second at any load. Until the commit, another instance could send an answer
+// again.
 const delayMs = 250
 const batchMax = 1_000
-// 100,000 references are about 20 MB. Further marks are dropped, so their answers may be sent once more.
+// Maximum of waiting answers: 100,000 references take about 20 MB. Further answers are not recorded as sent, so they
+// may be sent once more.
 const waitingMax = 100_000
 
 /** Records answers in batches in the background. `close` waits for the remaining ones. */
@@ -106,7 +107,7 @@ function idsOf(answers: readonly SentAnswer[]) {
   return byteaArray(answers.map(({ reference }) => streamIdOf(reference)))
 }
 
-/** Round up, because an answer may be sent again for at least that time. */
+/** Converts milliseconds to seconds. Rounds up, because an answer may be sent again for at least that time. */
 export function secondsOf(repeatMs: number): number {
   return Math.ceil(repeatMs / 1000)
 }

@@ -23,9 +23,9 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
   const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
     versions: (names: readonly string[]) => readVersions(database, names),
-    /** Time on the clock of the database, which also dates the events. */
+    /** Returns the time on the clock of the database, which also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
-    /** Undefined if another change took the number first. */
+    /** Records a change. Undefined if another change took the number first. */
     change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),
     close: () => database.destroy(),
   }

@@ -17,9 +17,12 @@ import { itemEvent, textOf } from './paymentItem.ts'
 
 /** Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day. */
 export interface SettingStore {
-  /** The setting in force at that moment. Its first value if none was in force yet. */
+  /** Returns the setting in force at that time, or its first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
-  /** All versions of these settings by name, oldest first. A name that ends with `/` stands for all that begin with it. */
+  /**
+   * Returns all versions of these settings by name, oldest first. A name that ends with `/` selects all names that
+   * begin with it.
+   */
   versions(names: readonly string[]): Promise<SettingVersions>
   /** Records values of settings that the ledger lacks. Does not change recorded settings. */
   record(values: readonly SettingValue[]): Promise<void>
@@ -53,12 +56,12 @@ export function encodeSetting({ name, number, events: [event] }: SettingDecision
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
 }
 
-/** Throws for a body that does not parse, which is a bug or a tampered row. */
+/** Decodes the event of a setting. Throws for a body that does not parse, which is a bug or a tampered row. */
 export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
 
-/** Encodes one version of a setting. Its guard on the previous version keeps the numbers without a gap. */
+/** Encodes one version of a setting. A guard on the previous version prevents gaps in the numbers. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
   assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')
@@ -100,7 +103,7 @@ export async function readVersions(database: Database, names: readonly string[])
   return versions
 }
 
-/** Periods of these settings, of each setting the oldest first. */
+/** Returns the periods of these settings. The periods of each setting are in order, oldest first. */
 export async function readPeriods(database: Database, names: readonly string[]): Promise<readonly SettingPeriod[]> {
   return [...(await readVersions(database, names)).values()].flatMap(periodsOf)
 }
@@ -111,7 +114,7 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/** Records a first value. If a simultaneously started instance was first, the caller compares that value with its own. */
+/** Records the first value of a setting. If another instance recorded a value first, the caller compares both values. */
 async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
   const versions = await readVersions(database, [value.name])
   const atMs = nowMs()

@@ -12,7 +12,7 @@ import { checkSchemaVersion } from './schemaVersion.ts'
  */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
-  /** Undefined once the row is durable. Otherwise the rule that forbids the signature. */
+  /** Records a signature. Returns the rule that forbids the signature, or undefined once the row is durable. */
   record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   spentToday(): Promise<bigint>
@@ -25,10 +25,13 @@ export interface SignatureStoreOptions {
   readonly log: Log
 }
 
-// A signature locks its day, so more connections would only wait.
+// Maximum of connections. Each signature locks the row of its day, so more connections would only wait.
 const connectionsMax = 4
 
-/** Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does not fit. */
+/**
+ * Opens the store. Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does
+ * not fit.
+ */
 export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOptions): Promise<SignatureStore> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook signer', connectionsMax, log })
   try {

@@ -6,24 +6,25 @@ import { prepaidOn } from '../accounting/account.ts'
 import type { Tab } from '../payment/tab.ts'
 import { readOrFault } from './database.ts'
 
-/** Returns what a tab has, in base units. Rejects with a retryable `Fault` while the ledger does not answer. */
+/** Returns the balance of a tab in base units. Rejects with a retryable `Fault` while the ledger does not answer. */
 export type ReadBalance = (tab: Pick<Tab, 'id' | 'mint'>) => Promise<bigint>
 
 interface Question {
   readonly mint: string
   readonly name: string
-  /** Tells apart questions about one tab, which share a statement. */
+  /** Key in the queue. One statement may contain several questions about the same tab. */
   readonly number: number
 }
 
-// As for lookups of streams.
+// The same limits as for lookups of streams (packages/ledger/src/readQueue.ts).
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000
 
 /**
- * Reads balances. Each answer on a tab states one, and answers of one append arrive together: a statement for each was
- * six of seven statements of a debit at 64 callers. A balance includes what was committed before its question.
+ * Creates a reader that combines concurrent questions into one statement. Each answer on a tab states a balance, and
+ * the answers of one append arrive together. With a statement for each balance, these were six of seven statements of a
+ * debit at 64 callers. A balance includes everything that was committed before its question.
  */
 export function createBalanceReader(pool: QueryRunner): ReadBalance {
   let questions = 0

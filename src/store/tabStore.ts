@@ -31,19 +31,23 @@ import { depositSpace, lifecycleStreamId, tabBytes } from './tabKeys.ts'
 
 export interface TabStoreDeps {
   readonly database: Database
-  /** For the prepared statements of each paid request. */
+  /** Connections for paid requests, which use prepared statements. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly clock: Clock
 }
 
-/** Tabs of the ledger. `forget` makes the next lookup read the tab again, after an append was refused for its lifecycle. */
+/**
+ * Tabs of the ledger. Call `forget` after an append was refused for the tab's lifecycle: the next lookup then reads the
+ * tab again.
+ */
 export interface TabStore extends TabLedger {
   forget(tab: TabId): void
 }
 
 const cachedMax = 10_000
-// A hot tab is read every two seconds. The append refuses a debit that was decided on an older lifecycle.
+// Lifetime of a cached tab: a busy tab is read every two seconds. The append refuses a debit that was decided on an
+// older lifecycle.
 const cachedMs = 2_000
 
 export function createTabStore(deps: TabStoreDeps): TabStore {
@@ -60,7 +64,8 @@ export function createTabStore(deps: TabStoreDeps): TabStore {
     if (known !== undefined) return known
     const reading = readTab(deps, tab)
     cache.set(tab, reading)
-    // Read again after a failure, and for a deposit that is being recorded at this moment.
+    // Drop the entry after a failure, and if no tab was found, because its deposit may be in the middle of being
+    // recorded.
     reading.then((found) => found ?? cache.delete(tab)).catch(() => cache.delete(tab))
     return reading
   }
@@ -159,7 +164,7 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
   return rows.map(({ name }) => name.slice(prepaidPrefix.length))
 }
 
-/** Reads the number of tabs that hold something, the sums over all tabs, and over all refunds that are due. */
+/** Reads the number of tabs that hold a balance, the sum of their balances, and the sum of all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
   const sums = await assertRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
     select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
@@ -172,12 +177,13 @@ export async function readTabTotals(database: Database, mint: Address) {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-// A tab has few deposits, and each takes seconds on the chain.
+// Maximum of readings. A tab has few deposits, and each deposit takes seconds on the chain.
 const spentTriesMax = 4
 
 /**
- * The tally of the day is the amount that was taken, less the deposits and the returned holds. A deposit that `tab`
- * does not have yet would hide its amount of spending, so the tab is then read again.
+ * Returns the amount that a tab has spent today: the tally of the day plus the deposits of the day. The tally is the
+ * amount that was taken, less the deposits and the returned holds. A deposit that `known` lacks would hide spending, so
+ * the tab is then read again.
  */
 async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise<bigint> {
   const fromMs = nowMs - (nowMs % dayMs)
@@ -209,7 +215,7 @@ async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: 
   return { amountBaseUnits: BigInt(amount), deposits }
 }
 
-/** Appends a decision about a tab. False if there is none, or another change was first. */
+/** Appends a decision about a tab. False if there is no decision, or another change was recorded first. */
 type Change = (tab: Tab, decision: TabLifecycleDecision | undefined, nowMs: number) => Promise<boolean>
 
 interface ClosingDeps extends TabStoreDeps {
@@ -222,13 +228,15 @@ interface Closing {
   readonly nowMs: number
 }
 
-// Close, take back, owe, and look once more. Each may meet a change of the tab once.
+// A closing has four steps: close, take back, owe, and a last check. Another change of the tab may repeat each step
+// once.
 const triesMax = 8
 
 /**
- * Closes first and owes the rest, in one append if no debit comes between. Otherwise the tab is closed without a rest,
- * after which its balance can only grow, and the rest is owed with the next append. So a closing wins every race. The
- * rest of a deposit that the chain could still drop is returned here, and owed by a later call.
+ * Closes the tab and owes the unspent balance to the wallet, in one append if no debit comes between. Otherwise the
+ * first append only closes the tab. Its balance can then only grow, so the next append owes it, and a closing never
+ * loses to concurrent debits. If the chain could still drop a deposit, the unspent balance is returned here, and a
+ * later call owes it.
  */
 async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
   const { change, readBalance } = deps

@@ -1,8 +1,9 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables and columns that typed queries read. The service may only read tables and call functions. `numeric`
- * arrives as text and its reader converts it to a bigint. Positions are safe integers for the next 9e15 events.
+ * The tables and columns that typed queries read. The service may only read tables and call functions. A `numeric`
+ * value arrives as text, and the reading code converts it to a bigint. Positions are safe integers for the next 9e15
+ * events.
  */
 export interface Tables {
   'ledger.streams': Readable<{ id: Buffer; stream: number; kind: string; state: string }>

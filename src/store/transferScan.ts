@@ -5,7 +5,7 @@ import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 import type { Lease } from './election.ts'
 
-/** Undefined before the first search of this token account. */
+/** Returns the place that the search for transfers has reached. Undefined before the first search of this token account. */
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
   const row = await readOrFault('how far transfers were searched', () =>
     database
@@ -21,11 +21,11 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
 export interface ScanMove {
   readonly tokenAccount: string
   readonly place: ScanPlace
-  /** Lease of the search. The database refuses the move once another instance holds it. */
+  /** Lease of the search. The database refuses the move if another instance holds the lease. */
   readonly lease: Lease | undefined
 }
 
-/** Throws if another instance has taken the lease, so that a place never moves back. */
+/** Moves the place of the search. Throws if another instance has taken the lease, so that a place never moves back. */
 export async function advanceScan(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')
