@@ -3,12 +3,12 @@ import { assert } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
 import { type Database, assertRow } from '../store/database.ts'
 
-/** Burns of payments that contained none. The service burned them later or still owes them. */
+/** Burns that the service owes or has made itself, for payments that contained no burn. */
 export interface BurnDebt {
   readonly owedBaseUnits: bigint
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
-  /** Burned in the rounds of the burn job. */
+  /** Amount burned in the rounds of the burn job, in base units. */
   readonly confirmedBaseUnits: bigint
   /** The last confirmed round. Undefined if there is none. */
   readonly lastRound: ConfirmedRound | undefined
@@ -31,7 +31,10 @@ interface DebtRow {
   readonly burnedAt: Date | null
 }
 
-/** The position up to which rounds have burned what is owed in a mint. 0 before the first confirmed round. */
+/**
+ * Returns a query for the position up to which rounds have burned the debts in a mint. The position is 0 before the
+ * first confirmed round.
+ */
 export const burnedThrough = (mint: string) => sql`
   select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
   from (${lastBurn(mint)}) l
@@ -44,7 +47,10 @@ const lastBurn = (mint: string) => sql`
   order by e.seq desc
   limit 1`
 
-/** Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product. */
+/**
+ * Reads the owed and confirmed burns of a mint. Events after the last confirmed round are read through their index.
+ * Earlier events are summed in one row per product.
+ */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`
     with last as (${lastBurn(mint)}),

@@ -4,7 +4,7 @@ import { burnCodec, paymentCodec } from '../payment/events.ts'
 import { type PaymentReference, readReference, transactionReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readRows } from '../store/database.ts'
 
-/** Whether the burn of a payment was made, and where. */
+/** Shows whether the burn of a payment was made, and in which round. */
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /**
@@ -13,11 +13,11 @@ export type BurnOfPayment = Readonly<{
    */
   status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string
-  /** The round that burned it. */
+  /** The round that burned the amount. Null: no round has burned it. */
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
 }>
 
-/** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such verified payment. */
+/** Finds the burn of a payment by its reference or bare signature. Undefined if the ledger has no such verified payment. */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
   const signature = readSignature(text)
   const reference = signature === undefined ? readReference(text) : transactionReference(signature)
@@ -57,7 +57,10 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
     order by e.seq`
 }
 
-/** The first confirmed round at or after the position: a round is recorded after everything that it burns. */
+/**
+ * Reads the first confirmed round whose end is at or after the position. Null if there is none. A round is recorded
+ * after all debts that it burns, so only later events are searched.
+ */
 async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
   const [confirmed] = await readRows(database, 'the round of a burn')<{ body: Buffer }>`
     select e.body

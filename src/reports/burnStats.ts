@@ -23,7 +23,7 @@ const daysShown = 90
 
 /**
  * Returns the burned tokens in total, recently, by endpoint and by day. Reads account balances and hourly sums that the
- * append writes together with the events. The cost does not depend on the number of payments, except for sales in
+ * append writes together with the events. The cost is independent of the number of payments, except for sales in
  * dollars that no round has burned yet.
  */
 export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
@@ -54,7 +54,7 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
     },
     ...treasuryOf(promises, decimals),
-    // Position and root of the newest checkpoint: the figures may be up to a second ahead of it.
+    // Position and root of the newest checkpoint. The other figures may be up to a second newer than this checkpoint.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
   }
@@ -114,8 +114,8 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
 }
 
 /**
- * Burns that sales in dollars promised, in tokens: delivered by the treasury, burned, and still open. The dollars of
- * these sales are next to them, one entry for each mint. Absent without such sales and deliveries.
+ * Returns the burns that sales in dollars promised, in tokens: delivered by the treasury, burned, and still open. Adds
+ * the dollars of these sales, one entry for each mint. Empty without such sales and deliveries.
  */
 function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
@@ -141,7 +141,7 @@ function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   }
 }
 
-/** Confirmed burns, divided into those inside payments and those in rounds of the service. */
+/** Divides the confirmed burns into burns inside payments and burns in rounds of the service. */
 function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number) {
   const { confirmedBaseUnits, lastRound } = debt
   return {

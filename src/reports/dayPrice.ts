@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts'
  * payments has the price of the last day with one.
  */
 
-/** Sums over the payments of a day. Their quotient is the price. */
+/** Sums over the payments of a day. The price is `priceMicroUsd` divided by `forBaseUnits`. */
 export interface DayPrice {
   readonly day: string
   readonly priceMicroUsd: bigint
@@ -17,8 +17,8 @@ export interface DayPrice {
 const allPrices = sql`reports.day_prices`
 
 /**
- * Subquery with the columns `priced_day`, `price_micro_usd` and `required`. It has one row, or none before the first
- * payment. `prices` has the columns of `reports.day_prices`.
+ * Returns a subquery with the columns `priced_day`, `price_micro_usd` and `required`. The subquery has one row, or none
+ * before the first payment. `prices` must have the columns of `reports.day_prices`.
  */
 export function pricedBy(
   mint: string | RawBuilder<unknown>,
@@ -30,22 +30,23 @@ export function pricedBy(
 }
 
 /**
- * Value of an amount in 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the alias of a
- * row from `pricedBy`.
+ * Returns the value of an amount in 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the
+ * alias of a row from `pricedBy`.
  */
 export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   const [price, required] = [sql.ref(`${prices}.price_micro_usd`), sql.ref(`${prices}.required`)]
   return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
 }
 
-/** Value in millionths of a dollar. 0 before the first price. */
+/** Returns the value of an amount in millionths of a dollar. 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
 }
 
 /**
- * Rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day.
- * The prices are materialized. Otherwise they would be read for every row while the tables have no statistics.
+ * Returns a subquery with the rows of single days of `reports.daily_totals`. The extra column `day_pico_usd` has debits
+ * less credits at the price of the day. The prices are materialized, because otherwise PostgreSQL reads them for every
+ * row while the tables have no statistics.
  */
 export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(
@@ -58,7 +59,7 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
     where t.mint = ${mint} and ${days})`
 }
 
-/** The price that values the amounts of a day. Undefined if none is known. */
+/** Reads the price that values the amounts of a day. Undefined before the first price. */
 export async function priceOn(
   database: Database,
   { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },
@@ -72,12 +73,15 @@ export async function priceOn(
     : { day: row.day, priceMicroUsd: BigInt(row.price), forBaseUnits: BigInt(row.required) }
 }
 
-/** Value in millionths of a dollar, rounded toward zero; 0 before the first price. */
+/** Returns the value of an amount in millionths of a dollar, rounded toward zero. 0 before the first price. */
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
   return price === undefined ? 0n : divideTowardsZero(baseUnits * price.priceMicroUsd, price.forBaseUnits)
 }
 
-/** The price of one token on each day with a price, oldest first, cut off after 18 decimals. */
+/**
+ * Reads the price of one token on each day that has a price, oldest first. The price has 18 decimals and is not rounded
+ * up.
+ */
 export async function tokenPrices(
   database: Database,
   { mint, decimals }: { readonly mint: string; readonly decimals: number },

@@ -4,17 +4,17 @@ import type { ReportQuestion } from './reportQuestion.ts'
 
 export type DayRange = Pick<ReportQuestion, 'from' | 'to'>
 
-/** Each day of the range separately. */
+/** Returns a condition that selects each day of the range separately. */
 export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
   return sql<boolean>`day > '-infinity' and day between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`
 }
 
-/** The days of the range, for sums. The range of all days is stored as one row. */
+/** Returns a condition that selects the days of the range for sums. The sum over all days is stored as one row. */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
 }
 
-/** Conditions on the time of payment and on the wallet, for a table of payments or payouts. */
+/** Returns conditions on the time of payment and on the wallet, for a table of payments or payouts. */
 export function paidBy({
   from,
   to,
@@ -27,7 +27,7 @@ export function paidBy({
   ]
 }
 
-/** The payments after the cursor of a list that begins with the newest. */
+/** Returns the condition for the payments after the cursor, in a list that begins with the newest. */
 export function paidBefore(cursor: string | undefined): readonly RawBuilder<boolean>[] {
   const [time = '', position = ''] = cursor?.split('.') ?? []
   if (cursor === undefined) return []

@@ -21,10 +21,10 @@ const columns: SqlColumns = {
   lastMovedAt: isoTimeOf(sql`e.recorded_at`),
 }
 
-/** Every account under Liabilities with a balance, including kinds of accounts that this code does not know. */
+/** Lists every account under Liabilities that has a balance, including unknown kinds of accounts. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, owedTo, cursor, limit } = question
-  // The unique index by account name has this order.
+  // Page by account name, which is the order of a unique index.
   const rows = await readRows(database, 'the liabilities')<SqlRow>`
     select ${selectList(columns)}
     from ledger.accounts a
@@ -34,7 +34,7 @@ export async function liabilities(database: Database, question: SumsQuestion): P
       and ${isOwedTo(owedTo, sql`a.name`)}
     order by a.name
     limit ${limit + 1}`
-  // One row per kind of account, whatever the number of wallets.
+  // Sum the reports, which have one row per kind of account for all wallets together.
   const [totals = {}] = await readRows(database, 'the liabilities')<SqlRow>`
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
     from reports.daily_totals
@@ -46,7 +46,7 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 
 /**
  * Selects the accounts of the question. The lower bound for shares lets the query skip most wallets, whose names sort
- * before.
+ * earlier.
  */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: RawBuilder<unknown>) {
   if (owedTo === 'all') return sql`true`
@@ -54,7 +54,10 @@ function isOwedTo(owedTo: SumsQuestion['owedTo'], account: RawBuilder<unknown>) 
   return sql`(${account} >= 'Liabilities:Share:' and ${account} like 'Liabilities:Share:%')`
 }
 
-/** Selects debts to wallets: every liability except shares, burns, undelivered payments and tabs, which are in use. */
+/**
+ * Selects debts to wallets: every liability except shares, burns, undelivered payments, and tabs, which are still in
+ * use.
+ */
 function toWallet(account: RawBuilder<unknown>) {
   return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%'
     and ${account} not like 'Liabilities:Prepaid%')`

@@ -1,14 +1,14 @@
 import { type Database, assertRow, readRows } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
-/** Sums of the whole ledger for monitoring, in a few rows whatever the number of payments. */
+/** Sums of the whole ledger for monitoring. The number of rows is small and independent of the number of payments. */
 export interface MoneyFigures {
-  /** Balance per account, with one line for all wallets. Debits are positive. */
+  /** Balance per account in base units. All wallets together have one line. Debits are positive. */
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
   readonly endpoints: readonly EndpointRevenue[]
-  /** Price of served answers whose payments the chain could still drop. */
+  /** Price in base units of the delivered answers whose payments the chain could still drop. */
   readonly exposedBaseUnits: bigint
-  /** Entries recorded after the close of their month. */
+  /** Number of entries that were recorded after the close of their month. */
   readonly lateEntries: number
 }
 
@@ -21,7 +21,7 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-/** Sums of the projection at its position. Throws a retryable `Fault` if the database does not answer. */
+/** Reads the sums of the reports at their position. Throws a retryable `Fault` if the database does not answer. */
 export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   const what = 'the money metrics'
   const accounts = await readRows(database, what)<{ account: string; balance: string }>`

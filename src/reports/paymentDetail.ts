@@ -8,13 +8,16 @@ import { refundJson } from './refundLines.ts'
 // Maximum of payouts shown. The report `payouts` lists all payouts of a wallet.
 const payoutsMax = 100
 
-/** Facts of a payment for JSON. `mint` is that of its first entry, and empty if it has none. */
+/**
+ * Facts of a payment for JSON. `mint` is the mint of the payment's first entry, and empty for a payment without
+ * entries.
+ */
 export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>>>
 
 /**
  * Reads everything in the ledger about one payment, payout or burn: its events with the hashed bodies, their entries,
- * and the signed transaction. It also has the open debts of the wallet accounts that it moved. Undefined if the ledger
- * does not have it.
+ * and the signed transaction. The result includes the open debts in the wallet accounts that the entries use. Undefined
+ * if the ledger does not have this reference.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference) {
   const found = await readEvents(database, reference)
@@ -67,8 +70,8 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
 }
 
 /**
- * Reads the balances of the wallet accounts, with the newest payouts that paid them. All debts to one wallet are one
- * account, so they are not attributed to single payments.
+ * Reads the balances of the wallet accounts, with the newest payouts that reduced them. All debts to one wallet share
+ * an account, so they are not attributed to single payments.
  */
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])

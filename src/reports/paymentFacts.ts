@@ -17,7 +17,7 @@ export type PaymentFacts = ReturnType<typeof createPaymentFacts>
 
 /** A recorded stream, for diagnosis. */
 export interface RecordedPayment {
-  /** payment, payout or burn. */
+  /** Kind of the stream: payment, payout or burn. */
   readonly kind: string
   readonly state: PaymentState
   /** Name of the state in the ledger, with its finality. */
@@ -39,7 +39,7 @@ export interface QuotesQuestion {
   readonly toMs: number
 }
 
-/** A stored quote with the price list that it was made from. */
+/** A stored quote with its price from the price list. */
 export interface QuoteFact {
   readonly id: string
   readonly wallet: string
@@ -54,7 +54,7 @@ export interface QuoteFact {
 /** Reads only. Every method throws a retryable `Fault` when the database does not answer. */
 export function createPaymentFacts(database: Database) {
   return {
-    /** Undefined if the ledger has no stream with this reference. */
+    /** Creates the queries. They change nothing, and throw a retryable `Fault` if the database does not answer. */
     payment: (reference: PaymentReference) => readPayment(database, reference),
     /** Returns the quotes, newest first. Quotes are kept only for days. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
@@ -142,7 +142,10 @@ async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQu
   return rows.flatMap(quoteOf)
 }
 
-/** Reads all partitions that are kept. The id has no index, because each 402 would have to update it. */
+/**
+ * Reads a quote by searching all stored partitions. The id has no index, because each 402 would have to update that
+ * index.
+ */
 async function readQuote(database: Database, id: string): Promise<QuoteFact | undefined> {
   const rows = await readRows(database, 'a quote')<ListedQuote>`select ${quoteColumns} where q.id = ${id} limit 1`
   return rows.flatMap(quoteOf)[0]
@@ -160,12 +163,12 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
   return event.kind === 'PriceListPublished' ? event.prices.map((price) => ({ ...price, priceList })) : []
 }
 
-// Maximum of payments to search. A wallet that buys in a loop has many per day, and the payment of a quote is among the
-// first after it.
+// Maximum of payments to search. A wallet that buys in a loop has many payments per day, but the payment of a quote is
+// among the first after the quote.
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
-/** Searches the list of payments, and the events that the roll-up has not reached. */
+/** Finds the payment of a quote. Searches the list of payments, and the events that the roll-up has not reached. */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
   const rows = await readRows(database, 'the payment of a quote')<{ reference: string }>`
@@ -190,7 +193,10 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
   return readReference(rows[0]?.reference ?? '')
 }
 
-/** Searches the list of payments, then the tiles, which hold 256 leaves in a row, then the remaining events one by one. */
+/**
+ * Finds the payment of a receipt. Searches the list of payments, then the tiles of 256 leaves, then the remaining
+ * events one by one.
+ */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
   const listed = await readRows(database, 'the payment of a receipt')<{ id: Buffer }>`
@@ -200,8 +206,8 @@ async function findPaymentOfLeaf(database: Database, leafHashStart: string): Pro
 }
 
 /**
- * Searches the tiles and events after the list. The bounds are constants, because with subqueries the planner expects a
- * third of all events.
+ * Searches the tiles and events that the list of payments does not cover yet. The bounds are constants, because with
+ * subqueries the planner expects to read a third of all events.
  */
 async function findBehindTheList(database: Database, start: Buffer): Promise<Buffer | undefined> {
   const { position } = await reportPosition(database)
@@ -248,7 +254,7 @@ async function readPresented(database: Database, reference: PaymentReference): P
   return presentedAt?.getTime()
 }
 
-/** Returns the wallet of a quote as an address. It is valid, because it was checked before the quote was stored. */
+/** Returns the wallet of a quote as an address. The wallet is valid, because it was checked before the quote was stored. */
 export function walletOfQuote({ wallet }: Pick<QuoteFact, 'wallet'>) {
   return assertPresent(readAddress(wallet), 'a stored quote names a wallet')
 }

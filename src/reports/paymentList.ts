@@ -41,12 +41,12 @@ const columnsAfter: SqlColumns = {
   position: sql`stream`,
 }
 
-/** The columns of a payment without those of its shares. */
+/** The columns of a payment, except the columns of its shares. */
 export const paymentColumns = Object.keys({ ...columnsBefore, ...columnsAfter })
 
 /**
  * Lists payments, newest first, each with the net of its entries: received + lost = unearned + burn owed + shares +
- * owed + prepaid. One column per share. A sale on a tab takes its price out of what is prepaid.
+ * owed + prepaid. Each share has a column. A sale on a tab reduces the prepaid amount by its price.
  */
 export async function paymentList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const shares = await readShareNames(database, question.mint)
@@ -83,7 +83,10 @@ function ofQuestion(question: SumsQuestion) {
 
 const summed = ['burned', 'burn_owed', 'received', 'lost', 'unearned', 'owed', 'prepaid'] as const
 
-/** Reads totals of the payments made in the range, including later entries on any day. A filter by state has no totals. */
+/**
+ * Reads totals of the payments made in the range, including their later entries on any day. Undefined with a filter by
+ * state, which has no totals.
+ */
 async function readTotals(
   database: Database,
   shares: readonly string[],

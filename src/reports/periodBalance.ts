@@ -5,7 +5,7 @@ import { isUnbounded } from './dayRange.ts'
 import { cellsOf, type ReportTable, selectList, type SqlColumns, type SqlRow } from './reportTable.ts'
 import type { SumsQuestion } from './sums.ts'
 
-// Debits are positive.
+// Closing balance. Debits are positive, credits negative.
 const closing = sql`(opening + debits - credits)`
 
 const amounts: SqlColumns = {
@@ -24,9 +24,9 @@ const columns: SqlColumns = {
 }
 
 /**
- * Trial balance of a period, per kind of account: balance before, movements, balance after. The columns of each pair
- * have the same total. Accounts of single wallets are one line (`Liabilities:Overpaid`), and so are burns
- * (`Expenses:Burned`).
+ * Reads the trial balance of a period, per kind of account: balance before, movements, balance after. The debit and
+ * credit columns of each pair have equal totals. Accounts of single wallets are one line (`Liabilities:Overpaid`), and
+ * so are burns (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, from, to } = question

@@ -17,8 +17,8 @@ const columns: SqlColumns = {
 }
 
 /**
- * The tabs that hold something, by the month of the deposit. A tab spends its oldest deposit first. The unspent amounts
- * sum to the balance of `Liabilities:Prepaid`.
+ * Lists the tabs with a balance, by the month of the deposit. A tab spends its oldest deposit first. The unspent
+ * amounts sum to the balance of `Liabilities:Prepaid`.
  */
 export async function prepaidByMonth(database: Database, { mint }: SumsQuestion): Promise<ReportTable> {
   const rows = await readMonths(database, mint)
@@ -30,7 +30,10 @@ export async function prepaidByMonth(database: Database, { mint }: SumsQuestion)
 const what = 'what tabs hold'
 const prefix = prepaidOn('')
 
-/** Newest deposits first, each takes what is left of the balance. A deposit that the chain dropped is not counted. */
+/**
+ * Assigns the balance of each tab to its newest deposits first, because the oldest deposit is spent first. Ignores
+ * deposits that the chain dropped.
+ */
 async function readMonths(database: Database, mint: string): Promise<readonly SqlRow[]> {
   const holding = await readRows(database, what)<{ name: string; balance: string }>`
     select name, (-balance)::text as balance from ledger.accounts

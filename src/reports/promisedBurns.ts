@@ -3,21 +3,21 @@ import { symbolOfMint } from '../payment/dollar.ts'
 import { type Database, readRows } from '../store/database.ts'
 import { burnedThrough } from './burnDebt.ts'
 
-/** Burns of the token that sales in dollars promised, in base units of the token. */
+/** Burns of the service token that sales in dollars promised, in base units of that token. */
 export interface PromisedBurns {
-  /** Owed by sales in dollars, without reversed ones. */
+  /** Amount that sales in dollars promised, without reversed sales. */
   readonly promisedBaseUnits: bigint
   readonly deliveredBaseUnits: bigint
-  /** Burned for the promises. */
+  /** Amount that was burned to fulfil the promises. */
   readonly burnedBaseUnits: bigint
-  /** Sales of each dollar that is sold with a burn, as far as the reports have followed the ledger. */
+  /** Sales in each dollar token that is sold with a burn, up to the position of the reports. */
   readonly sales: readonly DollarSales[]
 }
 
-/** Delivered sales in one dollar, less reversed ones. */
+/** Delivered sales in one dollar token, less reversed sales. */
 export interface DollarSales {
   readonly mint: string
-  /** Undefined for a dollar that is not a known one. */
+  /** Undefined for an unknown dollar token. */
   readonly symbol: string | undefined
   readonly decimals: number
   readonly baseUnits: bigint
@@ -31,8 +31,9 @@ interface PromiseRow {
 }
 
 /**
- * Reads what sales in dollars promised in this token. Undefined if there was no such sale and no delivery. The newest
- * promises are read by the index of burns: those that no round has burned, and those that the reports do not have yet.
+ * Reads the burns that sales in dollars promised in this token. Undefined if there was no such sale and no delivery.
+ * Two groups of recent promises are read through the index of burns: promises that no round has burned, and promises
+ * that the reports do not have yet.
  */
 export async function readPromisedBurns(database: Database, mint: string): Promise<PromisedBurns | undefined> {
   const [row] = await readRows(database, 'promised burns')<PromiseRow>`
@@ -83,7 +84,10 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
   }
 }
 
-/** The dollars are those of the newest price list: to find others, all lists would be read. */
+/**
+ * Reads the sales in the dollar tokens of the newest price list. Other dollar tokens are omitted, because finding them
+ * would require reading all price lists.
+ */
 async function readSales(database: Database, token: string): Promise<readonly DollarSales[]> {
   const rows = await readRows(database, 'promised burns')<{
     mint: string

@@ -5,11 +5,11 @@ import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
 export interface RefundsQuestion {
   readonly wallets: readonly string[]
-  /** Limits the result to these payments. Undefined: all payments that are read. */
+  /** Limits the result to these payments. Undefined: all payments of the wallets. */
   readonly references?: readonly string[]
 }
 
-/** Refunds of payments of these wallets. Empty for a wallet that is owed nothing. */
+/** Reads the refunds of payments of these wallets. Empty for a wallet without debts. */
 export async function readRefunds(database: Database, question: RefundsQuestion): Promise<readonly RefundLine[]> {
   const { wallets, references } = question
   const payouts = await readPayouts(database, wallets)
@@ -20,12 +20,13 @@ export async function readRefunds(database: Database, question: RefundsQuestion)
 
 const what = 'the refunds'
 
-// Maximum of debts per wallet. If a wallet overpays each time, its oldest refunds were paid long ago.
+// Maximum of debts per wallet. If a wallet overpays with every payment, its oldest refunds were paid long ago.
 const debtsMax = 5_000
 
 /**
  * Reads the debts of payments to their wallets. Payouts pay a wallet's debts in order, so all debts are read if the
- * wallet had a payout. Otherwise the given payments suffice. A payment without an open or paid debt has no row.
+ * wallet had a payout. Without a payout, the given payments suffice. A payment without an open or paid debt has no
+ * row.
  */
 async function readDebts(
   database: Database,

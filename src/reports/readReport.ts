@@ -25,7 +25,7 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   'trial-balance': periodBalance,
 }
 
-/** The report's name with its parameters. */
+/** The name of a report with its parameters and token. */
 export interface ReportRequest extends ReportQuestion {
   readonly report: ReportName
   readonly token: LedgerToken
@@ -52,7 +52,8 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
   return { ...table, columns: table.columns.filter((column) => chosen.includes(column)) }
 }
 
-// Rows of the first page, which is short so that the first rows arrive sooner. Longer pages cost less per row.
+// Rows of the first page, which is short so that the first rows arrive sooner. Later pages are longer, because they
+// cost less per row.
 const firstPageRows = 100
 
 /** Yields the rows of all pages in order, with one page in memory at a time. */

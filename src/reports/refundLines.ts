@@ -1,11 +1,11 @@
 /*
- * Attributes payouts to payments. All debts to one wallet are one account, and a payout pays the account. Payouts first
- * pay approved debts in the order of their approvals, then other debts in the order in which they arose.
+ * Attributes payouts to payments. All debts to one wallet share an account, and a payout pays the account. A payout
+ * first covers approved debts in the order of their approvals, then other debts in the order in which they arose.
  */
 
-/** One change of a debt to a wallet, in commit order. */
+/** One change of a debt to a wallet. */
 export type RefundMove =
-  /** `baseUnits` is negative if the debt was taken back, for example by a reversal. */
+  /** A new debt. `baseUnits` is negative if the debt was taken back, for example by a reversal. */
   | (MoveBase & { readonly kind: 'owed'; readonly reference: string })
   | (MoveBase & { readonly kind: 'decided'; readonly reference: string; readonly decision: RefundDecisionFact })
   | (MoveBase & { readonly kind: 'paid'; readonly payout: PayoutFact })
@@ -18,7 +18,7 @@ interface MoveBase {
 }
 
 export interface RefundDecisionFact {
-  /** A `granted` debt arises with its decision. */
+  /** `approved`: confirms an existing debt. `granted`: creates a debt. */
   readonly kind: 'approved' | 'granted'
   readonly by: string
   readonly role: string
@@ -46,7 +46,10 @@ export interface RefundLine {
   readonly approvedBaseUnits: bigint
   readonly paidBaseUnits: bigint
   readonly decisions: readonly RefundDecisionFact[]
-  /** Payouts are recorded when the chain can no longer drop them, so a paid debt is confirmed. */
+  /**
+   * Payouts that covered this debt. A payout is recorded once the chain can no longer drop it, so a paid debt is
+   * confirmed.
+   */
   readonly payouts: readonly PayoutFact[]
   readonly position: number
 }
@@ -64,7 +67,7 @@ interface Open {
   readonly payouts: PayoutFact[]
 }
 
-/** Amounts as text, for JSON. */
+/** Converts the amounts of a refund to text, for JSON. */
 export function refundJson(line: RefundLine) {
   const { owedBaseUnits, approvedBaseUnits, paidBaseUnits, decisions, payouts, ...rest } = line
   return {
@@ -77,7 +80,7 @@ export function refundJson(line: RefundLine) {
   }
 }
 
-/** Calculates the refunds. The moves must be those of whole accounts. */
+/** Calculates the refunds. `moves` must contain all moves of each account, because payouts are attributed in order. */
 export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[] {
   const lines = new Map<string, Open>()
   for (const move of moves.toSorted((one, other) => one.position - other.position)) {

@@ -15,7 +15,7 @@ interface Candidate {
   readonly stream: number
 }
 
-/** The columns of the list, each with its cell for a debt of a payment. */
+/** The columns of the list, each with the function that returns its cell for a debt of a payment. */
 const cells: Readonly<Record<string, (payment: Candidate, debt: RefundLine) => Cell>> = {
   paidAt: (payment) => isoTime(payment.paid_at.getTime()),
   reference: (payment) => payment.reference,
@@ -35,7 +35,7 @@ const cells: Readonly<Record<string, (payment: Candidate, debt: RefundLine) => C
   position: (payment) => payment.stream,
 }
 
-/** Lists debts to wallets by payment, newest payment first: due, approved, and paid. */
+/** Lists the debts to wallets by payment, newest payment first. The debts are due, approved or paid. */
 export async function refundList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { page, last } = pageOf(await readCandidates(database, question), question)
   const debts = await readRefunds(database, {

@@ -7,11 +7,12 @@ import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.t
 
 /**
  * Writes the whole report as CSV (RFC 4180) while reading it. Amounts have two columns: exact base units, and tokens
- * for people. Values in millionths of a dollar have a second column in dollars. The last column is the mint, unless
- * columns are chosen. Text that a spreadsheet would run as a formula gets a leading apostrophe.
+ * for people. Values in millionths of a dollar have a second column in dollars. The last column is the mint, unless the
+ * request chooses columns. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
-  // Read the first page before sending, because it names the columns and a fault must come first.
+  // Read the first page before sending anything. It names the columns, and a fault can then still become an error
+  // answer.
   const { columns } = await readReport(database, { ...request, limit: 1 })
   const { mint, decimals } = request.token
   return csvOf({
@@ -28,11 +29,14 @@ async function* withMint(pages: CsvTable['pages'], mint: string): CsvTable['page
 export interface CsvTable {
   readonly columns: readonly string[]
   readonly pages: AsyncGenerator<readonly ReportRow[]>
-  /** Decimals of the mint of a row. */
+  /** Returns the decimals of the mint of a row. */
   readonly decimals: (row: ReportRow) => number
 }
 
-/** Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped for spreadsheets. */
+/**
+ * Writes a table as CSV. Amounts in base units have a second column in tokens. Texts that begin like a formula are
+ * escaped for spreadsheets.
+ */
 export function csvOf(table: CsvTable): Readable {
   return Readable.from(csvPages(table), { objectMode: false })
 }
@@ -51,7 +55,7 @@ async function* csvPages({ columns, pages, decimals }: CsvTable): AsyncGenerator
   }
 }
 
-/** A figure for people as text. One below zero begins like a formula, and is not escaped. */
+/** A figure as text, for people. It is not escaped, although a negative figure begins like a formula. */
 interface Figure {
   readonly figure: string
 }
@@ -68,5 +72,5 @@ function cellsIn(column: string, cell: Cell, decimals: () => number): readonly (
   return [cell, typeof cell === 'number' ? { figure: formatDecimal(BigInt(cell), usdDecimals) } : null]
 }
 
-/** Decimals of an amount in millionths of a dollar. */
+/** Decimals of the dollar for values in millionths. */
 export const usdDecimals = 6

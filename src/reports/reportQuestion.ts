@@ -37,12 +37,13 @@ export interface QuestionProblem {
   readonly message: string
 }
 
-// A page is built in memory and drawn as a table. The CSV is streamed and has no limit.
+// Maximum of rows per page, because a page is built in memory and drawn as a table. The CSV is streamed and has no
+// limit.
 export const limitMax = 1_000
 const limitStandard = 100
 const textMax = 200
 
-// Tokens that were minted to the payment wallet have no sender.
+// Sender of tokens that were minted to the payment wallet, which have no wallet.
 const unknownWallet = 'unknown'
 
 const day = z.iso
@@ -60,7 +61,7 @@ const text = z
   .regex(/^\P{Cc}*$/u, 'must be printable')
   .optional()
 const shownMax = 60
-/** Reject texts that are not wallets. Otherwise a wallet that was pasted in part would seem to have no payments. */
+/** Rejects texts that are not wallets. Otherwise a wallet that was pasted in part would seem to have no payments. */
 const wallet = z
   .string()
   .trim()
@@ -100,7 +101,7 @@ const shape = z
       .regex(/^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/, 'must be names of columns, separated by commas')
       .transform((names) => names.split(','))
       .optional(),
-    // The end of the previous page.
+    // Cursor that the previous page returned.
     cursor: text,
     limit: z
       .string()
@@ -121,13 +122,13 @@ const shape = z
     },
   )
 
-/** Parameters of a report, from a query string or a command line. */
+/** Parsed parameters of a report, from a query string or a command line. */
 export type ReportQuestion = Readonly<Omit<z.output<typeof shape>, 'month' | 'quarter'>>
 
 interface Parameters {
-  /** Others are rejected, because a report that ignored them would be misread. */
+  /** Accepted parameters. Others are rejected, because a caller would misread a report that ignored a parameter. */
   readonly accepts: readonly string[]
-  /** The form of the report's `next`. Undefined: the report is short and has no pages. */
+  /** Checks the form of a cursor from the report's `next`. Undefined: the report is short and has no pages. */
   readonly isCursor?: (cursor: string, by: ReportQuestion['by']) => boolean
 }
 
@@ -150,12 +151,12 @@ const parameters: Readonly<Record<ReportName, Parameters>> = {
   'trial-balance': { accepts: days },
 }
 
-/** True for a report that has pages. Others are short. */
+/** True for a report that has pages. The other reports are short. */
 export function hasPages(report: ReportName): boolean {
   return parameters[report].isCursor !== undefined
 }
 
-/** Parses the query of a report. Returns the question, or every problem with its field. */
+/** Parses the parameters of a report. Returns the question, or every problem with its field. */
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
@@ -175,7 +176,7 @@ export function readQuestion(
   return { ...question, ...daysOf(month, quarter) }
 }
 
-/** First and last day of a month or quarter. Nothing if neither is given. */
+/** Returns the first and last day of a month or quarter. Empty if neither is given. */
 function daysOf(month: string | undefined, quarter: string | undefined): Pick<ReportQuestion, 'from' | 'to'> {
   if (month !== undefined) return { from: `${month}-01`, to: lastDayOf(month) }
   const [year, number] = quarter?.split('-Q') ?? []

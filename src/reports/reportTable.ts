@@ -4,9 +4,9 @@ import { type RawBuilder, sql } from 'kysely'
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]
-  /** Totals of the whole report, not of this page. Undefined where a bounded query cannot compute them. */
+  /** Totals of the whole report, not of this page. Undefined if no bounded query can compute the totals. */
   readonly totals: ReportRow | undefined
-  /** Cursor of the next page; undefined on the last one. */
+  /** Cursor of the next page. Undefined on the last page. */
   readonly next: string | undefined
 }
 
@@ -19,17 +19,17 @@ export type SqlColumns = Readonly<Record<string, RawBuilder<unknown>>>
 /** A row as the database driver returns it: `numeric` as text, counts as numbers. */
 export type SqlRow = Readonly<Record<string, string | number | null>>
 
-/** The select list of the columns. */
+/** Returns the select list of the columns. */
 export function selectList(columns: SqlColumns): RawBuilder<unknown> {
   return sql.join(Object.entries(columns).map(([name, cell]) => sql`${cell} as ${sql.ref(name)}`))
 }
 
-/** A time as text, like `isoTime`. */
+/** Returns an SQL expression for a time as text, in the format of `isoTime`. */
 export function isoTimeOf(time: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** Converts the columns whose names end in BaseUnits to amounts. All conversions are made here. */
+/** Converts the cells of columns whose names end in BaseUnits to bigint. */
 export function cellsOf(row: SqlRow): ReportRow {
   const cells = Object.entries(row).map(([name, value]): [string, Cell] => [
     name,
@@ -38,7 +38,7 @@ export function cellsOf(row: SqlRow): ReportRow {
   return Object.fromEntries(cells)
 }
 
-/** Columns of base units are known by their name, which ends in the unit. */
+/** True for a column of base units, whose name ends in this unit. */
 export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
@@ -50,12 +50,15 @@ export function chosenCells(row: ReportRow, columns: readonly string[] | undefin
     : Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)))
 }
 
-/** Returns true if the column is in millionths of a dollar. */
+/** True if the column is in millionths of a dollar. */
 export function isMicroUsd(column: string): boolean {
   return column.endsWith('MicroUsd')
 }
 
-/** Removes the extra row, which was read only to detect a next page. */
+/**
+ * Returns the rows of the page, and its last row if another page follows. The query reads one row more than the limit
+ * to detect this.
+ */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)
   return { page, last: rows.length > limit ? page.at(-1) : undefined }

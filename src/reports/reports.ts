@@ -19,42 +19,49 @@ import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
 
-/** All reports of one ledger and one mint. Each read first brings the reports nearer to the head of the ledger. */
+/** All reports of one ledger and one mint. Before each read, the reports process new events of the ledger. */
 export interface Reports {
   readonly token: LedgerToken
-  /** The same reports in another mint, by its name or address. Throws `UnknownMint`. */
+  /**
+   * Returns the same reports in another mint, by its name or address. Throws `UnknownMint` for a mint that the ledger
+   * does not have.
+   */
   inMint(mint: string): Promise<Reports>
-  /** The mints that have reports. */
+  /** Lists the mints that have reports. */
   mints(): Promise<readonly LedgerMint[]>
   summary(): Promise<Positioned<Summary>>
-  /** Sums for monitoring, up to the position of the reports. */
+  /** Returns the sums for monitoring, up to the position of the reports. */
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** The closing statement of a month such as `2026-10`, without its signature. Throws a fault while it is not sealed. */
+  /**
+   * Returns the closing statement of a month such as `2026-10`, without its signature. Throws a `Fault` while the month
+   * is not sealed.
+   */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /**
-   * A payment, payout or burn by its reference; for Solana the bare signature suffices. Read from the ledger itself,
-   * with later payouts. Undefined if the text is not a reference or the ledger does not have it.
+   * Returns a payment, payout or burn by its reference. For Solana the bare signature suffices. The data comes from the
+   * ledger itself and includes later payouts. Undefined if the text is not a reference or the ledger does not have it.
    */
   payment(reference: string): Promise<PaymentDetail | undefined>
-  /** Refunds of the payments of one wallet, after one step of the roll-up. */
+  /** Returns the refunds of the payments of one wallet, after one step of the roll-up. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** Refunds of the payments of one wallet up to the head of the ledger, because decisions are based on them. */
+  /** Returns the refunds of the payments of one wallet up to the head of the ledger, because decisions depend on them. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
-  /** The payments of a wallet in a month in every mint as CSV, after one step of the roll-up. */
+  /** Writes the payments of a wallet in a month as CSV, in every mint, after one step of the roll-up. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
-/** A result with the position of the reports at that time. */
+/** A result with the position that the reports had when it was read. */
 export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
 
-// Maximum of roll-up steps, enough for a backlog of about a million events. A read-only login rolls up nothing.
+// Maximum of roll-up steps, enough for a backlog of about a million events. With a read-only login, the steps do
+// nothing.
 const stepsMax = 200
 
-/** Creates the reports. Each first updates the projection, and states the position that it has reached. */
+/** Creates the reports. Each report first processes new events, and states the position that it has reached. */
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)

@@ -1,26 +1,27 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Database, assertRow, readRows } from '../store/database.ts'
 
-/** Last position in the reports, and in the ledger. They differ while the roll-up catches up. */
+/** Last position in the reports, and last position in the ledger. The two differ while the roll-up has a backlog. */
 export interface ReportPosition {
   readonly position: number
   readonly headPosition: number
 }
 
-// Events of one roll-up, about 0.2 s of work. Requests wait for it, and it blocks other sessions from the progress row.
+// Maximum of events in one roll-up: about 0.2 s of work. Requests wait for the roll-up, and it locks the progress row
+// for other sessions.
 export const eventsPerRollUpMax = 10_000
 
 /**
- * Brings the tables of the reports nearer to the head of the ledger. Returns the number of processed events. Does
- * nothing in a read-only session, such as an auditor's or one on a standby. Checks for work first, because a lock is a
- * write. The call is a separate statement, because PostgreSQL checks the right to execute a function before it
- * evaluates the condition.
+ * Processes new events of the ledger for the tables of the reports. Returns the number of processed events. Does
+ * nothing in a read-only session, such as an auditor's session or a session on a standby. Checks for new events first,
+ * because taking the lock is a write. The check is a separate statement, because PostgreSQL checks the right to execute
+ * a function before it evaluates the condition.
  */
 export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)
 }
 
-/** Like `rollUp`, but waits while another session rolls up. Returns 0 only if the reports contain all events. */
+/** Like `rollUp`, but waits while another session is rolling up. Returns 0 only if the reports contain all events. */
 export function rollUpInTurn(database: Database): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up_in_turn(${eventsPerRollUpMax}) as rolled`)
 }

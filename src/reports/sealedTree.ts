@@ -11,7 +11,7 @@ export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Undefined: the newest tree. */
+  /** Size of the tree that contains the proof. Undefined: the newest tree. */
   readonly treeSize: number | undefined
 }
 
@@ -27,27 +27,30 @@ export type InclusionProof = Readonly<{
 
 export type TreeSizes = Readonly<{ from: number; to: number }>
 
-/** Hashes in base64. Sizes count events. */
+/** A proof that the tree of size `to` extends the tree of size `from`. Hashes are in base64. Sizes count events. */
 export type ConsistencyProof = Readonly<{
   from: number
   to: number
   path: readonly string[]
-  /** The signed notes of the two sizes; null for a size that was not signed. */
+  /** The signed notes of the two sizes. Null for a size that has no signed note. */
   checkpoints: Readonly<{ from: string | null; to: string | null }>
 }>
 
-/** Proofs from stored tiles. Every method throws a retryable `Fault` when the database does not answer. */
+/**
+ * Creates the reader of checkpoints, proofs and tiles. Every method throws a retryable `Fault` if the database does not
+ * answer.
+ */
 export function readSealedTree(database: Database) {
   return {
-    /** The newest signed note; undefined before the first event. */
+    /** Returns the newest signed note. Undefined before the first seal. */
     checkpoint: () => readOrFault('the newest checkpoint', async () => (await newestCheckpoint(database))?.note),
     /**
-     * Proves that an event is in the newest tree, or in a tree of a signed size. Undefined if the event is not sealed
-     * or there is no such tree.
+     * Proves that an event is in the newest tree, or in the tree of the given signed size. Undefined if the event is
+     * not sealed or there is no such tree.
      */
     proveInclusion: (question: InclusionQuestion) =>
       readOrFault('an inclusion proof', () => proveInclusion(database, question)),
-    /** Proves that the later tree extends the earlier one. Undefined if one of them is not sealed. */
+    /** Proves that the later tree extends the earlier tree. Undefined if one of the trees is not sealed. */
     proveConsistency: (sizes: TreeSizes) => readOrFault('a consistency proof', () => proveConsistency(database, sizes)),
     /**
      * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
@@ -85,7 +88,10 @@ function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
   return checkpoint?.note ?? null
 }
 
-/** Reads at most two tiles per level, so a proof costs a few lookups, whatever the length of the ledger. */
+/**
+ * Returns the hashes of the ranges. Reads at most two tiles per level, so a proof needs few lookups even in a long
+ * ledger.
+ */
 async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
   const tiles = await readTiles(database, tilesOf(ranges), size)
   return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))
@@ -111,7 +117,7 @@ async function cutTile(
 }
 
 /**
- * Reads the entries, each with its length in 2 bytes before it. A tile has at most 256 entries of 64 kB, and usually
+ * Reads the entries of a tile, each after its length in 2 bytes. A tile has at most 256 entries of 64 kB, and usually
  * 300 kB in total.
  */
 async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {

@@ -3,9 +3,9 @@ import { assert } from '@tollbook/core/assert'
 import { type Database, readRows } from '../store/database.ts'
 
 /**
- * Returns the names of the shares of payments: first those of the split in force, in order, then those of earlier
- * splits with an account. Without a mint, returns the names of all mints. Reports derive their columns from these
- * names.
+ * Returns the names of the shares of payments: first the shares of the split in force, in order, then the shares of
+ * earlier splits that have an account. Without a mint, returns the names of all mints. Reports derive their columns
+ * from these names.
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`
@@ -29,7 +29,7 @@ export async function readShareNames(database: Database, mint?: string): Promise
 // Maximum of shares, because each share is a column of several reports.
 const sharesMax = 100
 
-// Columns that are not shares, in any report.
+// Columns of any report that are not shares.
 const otherColumns: ReadonlySet<string> = new Set([
   'allocated',
   'burned',
@@ -46,14 +46,14 @@ const otherColumns: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Converts `provider` to `providerBaseUnits`. A share with the name of another column becomes, for example,
- * `share-paidBaseUnits`.
+ * Converts a share's name such as `provider` to the column `providerBaseUnits`. A share with the name of another column
+ * becomes, for example, `share-paidBaseUnits`.
  */
 export function shareColumn(name: string): string {
   return `${columnStem(name)}BaseUnits`
 }
 
-/** Converts `provider` to `provider_base_units`, the column in files of an export. */
+/** Converts a share's name such as `provider` to `provider_base_units`, its column in exported files. */
 export function exportedShareColumn(name: string): string {
   return `${columnStem(name).replaceAll('-', '_')}_base_units`
 }

@@ -7,7 +7,7 @@ import type { LedgerToken } from './ledgerToken.ts'
 
 export type Summary = Awaited<ReturnType<typeof summary>>
 
-/** State of one mint in a few figures, from one row per endpoint and kind of account. */
+/** Returns the state of one mint in a few figures. Reads one row per endpoint and kind of account. */
 export async function summary(database: Database, { mint, decimals }: LedgerToken) {
   const lines = await readRows(database, 'the summary')<{
     account: string
@@ -30,11 +30,11 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
   return {
     mint,
     decimals,
-    // Each has a summary.
+    // All mints of the ledger. Each mint has its own summary.
     mints: mints.map((each) => ({ ...each })),
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),
-    // Part of the sum above: burned by the service for payments that contained no burn.
+    // Part of `burnedBaseUnits`: burned by the service for payments that contained no burn.
     burnConfirmedBaseUnits: lines.reduce((sum, line) => sum + BigInt(line.burned_later), 0n).toString(),
     burnOwedBaseUnits: (-BigInt(balanceOf(accounts.burnOwed))).toString(),
     burnOwedSince: oldestOwedAtMs === undefined ? null : isoTime(oldestOwedAtMs),
@@ -50,7 +50,7 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
   return lines.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString()
 }
 
-/** Returns true for ordinary debts. Every other liability is money of a wallet that must be refunded. */
+/** True for ordinary debts. Every other liability is money that must be refunded to a wallet. */
 function isOrdinary(account: string): boolean {
   const ordinary: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
   return ordinary.includes(account) || shareName(account) !== undefined

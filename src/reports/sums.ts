@@ -11,13 +11,13 @@ export interface SumsQuestion extends ReportQuestion {
   readonly mint: string
 }
 
-/** A column that can be summed over days or endpoints, and over wallets if `ofWallets` is set. */
+/** A column that can be summed over days or endpoints, and also over wallets if `ofWallets` is set. */
 interface Measure {
   readonly name: string
   readonly ofDays: RawBuilder<unknown>
-  /** Undefined if the amount does not belong to a wallet. */
+  /** Sum over wallets. Undefined: the amount does not belong to a wallet. */
   readonly ofWallets?: RawBuilder<unknown>
-  /** True if the amount does not belong to an endpoint either, because payouts pay accounts. */
+  /** True if the amount does not belong to an endpoint either, for example because payouts pay accounts. */
   readonly isOfDaysOnly?: true
 }
 
@@ -27,8 +27,8 @@ interface Movements {
   readonly which: RawBuilder<unknown>
 }
 
-// Payouts pay the debts of many payments at once, and burns burn what many payments owed. All other events belong to
-// single payments.
+// A payout pays the debts of many payments at once, and a burn burns the debts of many payments. All other events
+// belong to single payments.
 const byPayouts = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'payout'` })
 const byBurns = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'burn'` })
 const byPayments = (sign: 1 | -1, account: RawBuilder<unknown>) => {
@@ -42,7 +42,10 @@ function amount({ sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(${sql.lit(sign)} * sum(debits - credits) filter (where ${which}), 0)`
 }
 
-/** Value in millionths of a dollar, at the quoted price of each payment or at the price of the day of each movement. */
+/**
+ * Returns a sum in millionths of a dollar, at the quoted price of each payment or at the price of the day of each
+ * movement.
+ */
 function value(column: 'value_pico_usd' | 'day_pico_usd', { sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)::bigint`
 }
@@ -51,7 +54,7 @@ function dayValue(name: string, movements: Movements): Measure {
   return { name: `${name}AtDayPriceMicroUsd`, ofDays: value('day_pico_usd', movements) }
 }
 
-/** An amount with both of its values. */
+/** Returns the measures of an amount and of its two values in dollars. */
 function valued(name: string, movements: Movements, ofWallets: RawBuilder<unknown>): readonly Measure[] {
   return [
     { name: `${name}BaseUnits`, ofDays: amount(movements), ofWallets },
@@ -74,7 +77,7 @@ const burnMeasures: readonly Measure[] = [
   },
   ...valued('burned', byPayments(1, ofBurned), ofWallet('burned')),
   ...valued('burnOwed', becameOwed, ofWallet('burn_owed')),
-  // A promise and its reversal belong to the endpoint of the sale in dollars, a delivery to none.
+  // A promise and its reversal have the endpoint of the sale in dollars. A delivery has no endpoint.
   {
     name: 'promisedBaseUnits',
     ofDays: amount({ sign: 1, which: sql`${on(accounts.tokensToDeliver)} and endpoint <> ''` }),
@@ -124,7 +127,7 @@ export function burnSums(database: Database, question: SumsQuestion): Promise<Re
   return sums(database, burnMeasures, question)
 }
 
-/** Sums what was received, allocated to each share, lost to reversals, paid out, and refunded. */
+/** Sums the amounts that were received, allocated to each share, lost to reversals, paid out, and refunded. */
 export async function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, distributionMeasures(await readShareNames(database, question.mint)), question)
 }
@@ -149,14 +152,15 @@ function groupsQuery(measures: readonly Measure[], question: SumsQuestion): RawB
   const { by, mint, cursor, limit } = question
   const columns = columnsOf(measures, by === 'wallet' ? 'ofWallets' : 'ofDays')
   return {
-    // The newest day comes first, in the order of reading.
+    // The newest day comes first, and the cursor continues with earlier days.
     day: sql<SqlRow>`select day::text as day, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
       where ${after(cursor, sql`t.day < ${cursor}::date`)}
       group by t.day order by t.day desc limit ${limit + 1}`,
     endpoint: sql<SqlRow>`select endpoint, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
       where endpoint <> '' and ${after(cursor, sql`endpoint > ${cursor}`)}
       group by endpoint order by endpoint limit ${limit + 1}`,
-    // Reads along the primary key and stops at the end of the page, so the number of wallets does not matter.
+    // Read along the primary key and stop at the end of the page, so that the cost is independent of the number of
+    // wallets.
     wallet: sql<SqlRow>`select wallet, ${columns} from reports.wallet_totals
       where mint = ${mint} and ${eachDay(question)} and ${after(cursor, sql`wallet > ${cursor}`)}
       group by wallet order by wallet limit ${limit + 1}`,

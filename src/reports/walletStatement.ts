@@ -16,19 +16,20 @@ export interface StatementQuestion {
   readonly month: string
 }
 
-// The wallet is the same in every row. The other columns concern only the service.
+// Columns that the statement omits. The wallet is the same in every row, and the other columns concern only the
+// service.
 const omitted = new Set(['wallet', 'burnOwedBaseUnits', 'lostBaseUnits', 'unearnedBaseUnits', 'slot', 'position'])
 const ofPayment = paymentColumns.filter((column) => !omitted.has(column))
 const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt', 'mint']
 
 /**
- * Writes the payments of one wallet in a month as CSV, with the state of their refunds. Those of each mint follow each
- * other, newest first.
+ * Writes the payments of one wallet in a month as CSV, with the state of their refunds. The payments are grouped by
+ * mint, and the newest comes first.
  */
 export async function walletStatement(database: Database, { wallet, month }: StatementQuestion): Promise<Readable> {
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')
-  // Read the refunds first, so that a fault comes before anything is sent.
+  // Read the refunds first, so that a fault occurs before anything is sent.
   const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
   const mints = await readLedgerMints(database)
   const requests = mints.map((token): ReportRequest => ({ ...question, report: 'payments', token }))
@@ -47,7 +48,8 @@ async function* pagesOf(
 ): AsyncGenerator<readonly ReportRow[]> {
   for (const [index, request] of requests.entries())
     for await (const rows of allPages(database, request)) {
-      // A payment that was never verified has no mint, and is listed once.
+      // List a payment that was never verified only with the first mint, because it has no mint and is in the pages of
+      // every mint.
       const own = rows.filter(({ state }) => index === 0 || state !== 'submitted')
       yield own.map((row) => {
         return { ...row, ...refundOf(refunds.get(String(row['reference'])) ?? []), mint: request.token.mint }
@@ -56,8 +58,8 @@ async function* pagesOf(
 }
 
 /**
- * Combines the refunds of a payment. It may have two, for example for an overpayment and for an answer that was not
- * delivered.
+ * Combines the refunds of a payment. A payment may have two refunds, for example for an overpayment and for an answer
+ * that was not delivered.
  */
 function refundOf(lines: readonly RefundLine[]): ReportRow {
   const payout = lines.flatMap(({ payouts }) => payouts).at(-1)

@@ -8,14 +8,14 @@ import { type DayPrice, valueAt } from '../dayPrice.ts'
  * Arithmetic of a closing statement. Values are in 10^-12 dollars and are truncated only when they are shown.
  */
 
-/** Entries of one account and kind of stream, in one part of the statement. */
+/** Sums of the entries of one account and one kind of stream, in one part of the statement. */
 export interface ClosingLine {
   readonly part: 'opening' | 'month' | 'restated'
   readonly kind: string
   readonly account: string
   readonly debitBaseUnits: bigint
   readonly creditBaseUnits: bigint
-  /** Debits less credits, at the prices quoted for the payments. */
+  /** Debits less credits in 10^-12 dollars, at the prices quoted for the payments. */
   readonly quotedPicoUsd: bigint
   readonly debitDayPicoUsd: bigint
   readonly creditDayPicoUsd: bigint
@@ -23,7 +23,7 @@ export interface ClosingLine {
 
 export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owedBaseUnits'>
 
-/** Calculates the figures. The lines of each part sum to zero, because each event does. */
+/** Calculates the figures. The lines of each part sum to zero, because the entries of each event sum to zero. */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
   const names = [...new Set(lines.map(({ account }) => account))].toSorted()
   const lined = names.map((account) =>
@@ -111,7 +111,7 @@ function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
     paidOut: totalOf(month, 'paidOut'),
     refunded: totalOf(month, 'refunded'),
     lost: totalOf(month, 'lost'),
-    // Readers of earlier releases know no tabs.
+    // Omit the total without tabs, because readers of earlier releases do not accept this field.
     ...(month.some(({ account }) => account === accounts.prepaid) ? { prepaid: totalOf(month, 'prepaid') } : {}),
   }
 }

@@ -15,7 +15,10 @@ export interface ClosingRange {
   /** Last position of the previous month. */
   readonly opening: number
   readonly position: number
-  /** Positions after `statedUpto`, up to `rolledUpto`: the reports contain them, but no statement does yet. */
+  /**
+   * Range of positions after `statedUpto`, up to `rolledUpto`. The reports contain these events, but no statement
+   * contains them yet.
+   */
   readonly statedUpto: number
   readonly rolledUpto: number
   readonly isFinal: boolean
@@ -24,12 +27,16 @@ export interface ClosingRange {
 }
 
 const dayMs = 86_400_000
-// The clocks of service and database differ, so an event of the month may still be recorded for this long.
+// Wait after the close of a month. The clocks of the service and the database differ, so an event of the month may still
+// be recorded during this time.
 const clockToleranceMs = 10 * 60_000
-// The sealer lags by seconds. Reading this many unsealed events takes about a second.
+// Maximum of unsealed events. The sealer lags by seconds, and reading this many events takes about a second.
 export const unsealedMax = 20_000
 
-/** States a month that is not closed up to the newest checkpoint, because under load some events are always unsealed. */
+/**
+ * Returns the range of a statement. A month that is not closed yet ends at the newest checkpoint, because under load
+ * some events are always unsealed.
+ */
 export async function closingRange(
   snapshot: Database,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },
@@ -80,7 +87,7 @@ export class ClosingNotReady extends Fault {
   }
 }
 
-/** Returns one day after the month's end in UTC, like reports.month_closed_at. */
+/** Returns the time at which a month closes: one day after its end in UTC, like reports.month_closed_at. */
 function closeOf(month: string): number {
   return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 import { type LateEntry, lateEntriesMax } from '@tollbook/core/closingStatement'
 
-/** Entries that were recorded after the close of their month. */
+/** The range of a search for entries that were recorded after the close of their month. */
 export interface LateQuestion {
   readonly mint: string
   /** Exclusive first position. */
@@ -13,8 +13,8 @@ export interface LateQuestion {
 }
 
 /**
- * Reads the entries recorded after the close of their month, in the order of the ledger. Returns the first ones and the
- * count of all.
+ * Reads the entries that were recorded after the close of their month, in the order of the ledger. Returns the first
+ * entries, and the count of all of them.
  */
 export async function lateEntries(
   snapshot: Database,

@@ -3,11 +3,14 @@ import type { Chunk, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import { cellText, type Column } from './table.ts'
 
-// A cell that begins like a formula gets a leading apostrophe: callers choose some of these texts, and a spreadsheet
-// would run them. No figure here begins like one.
+// Add an apostrophe in front of a cell that begins like a formula, because callers choose some of these texts and a
+// spreadsheet would run them. Figures in an export never begin like a formula.
 const options = { escape_formulas: true, record_delimiter: 'windows' } as const
 
-/** CSV by RFC 4180. The last two columns tie each row to the tree, even after sorting, filtering or copying. */
+/**
+ * Writes CSV by RFC 4180. The last two columns of each row identify the tree, so this link survives sorting, filtering
+ * and copying.
+ */
 export async function* csvChunks<T>(
   { fromPosition, treeSize, root }: ExportScope,
   { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
@@ -24,7 +27,7 @@ export async function* csvChunks<T>(
   }
 }
 
-/** Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
+/** Adds a prefix to the root. Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
 export function treeRootText(rootBase64: string): string {
   return `sha256:${rootBase64}`
 }

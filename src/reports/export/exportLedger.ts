@@ -14,7 +14,7 @@ import { type Column, decimalsOf, entryColumns, eventColumns, paymentColumns } f
 export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Tables of CSV and Parquet exports. The other formats have other rows. */
+/** Tables of CSV and Parquet exports. The other formats have fixed content. */
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
@@ -25,12 +25,12 @@ export interface ExportQuestion extends ExportRange {
   /** Verifier key for the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
-  /** Writes a piece of the export. Resolves when the next piece may follow. */
+  /** Writes a piece of the export. Resolves when the next piece may be written. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }
 
-/** Writes a part of the ledger from one snapshot, without later appends. */
+/** Writes a part of the ledger from one snapshot, so that later appends are not included. */
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {

@@ -1,17 +1,20 @@
 import { sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 
-/** Start or end of an export. A moment is compared with the time of recording, which increases with the position. */
+/** Start or end of an export. A time is compared with the time of recording, which increases with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
-  /** Inclusive at the start, exclusive at the end. */
+  /** The time is included at the start of a range, and excluded at its end. */
   | { readonly kind: 'moment'; readonly ms: number }
 
 const dayMs = 24 * 60 * 60 * 1000
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** Parses `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. The last day of a range is included. */
+/**
+ * Parses `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. A day at the end of a range is included whole. Undefined for
+ * other text.
+ */
 export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return { kind: 'position', position: Number(text) }
   const isDay = dayForm.test(text)
@@ -21,17 +24,20 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   return { kind: 'moment', ms: isDay && end === 'to' ? ms + dayMs : ms }
 }
 
-/** The first position of the range. A moment refers to the time of recording. */
+/** Returns the first position of the range. A time is compared with the time of recording. */
 export async function firstPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
-/** The last position of the range. An event in exactly the millisecond of a moment is excluded. */
+/** Returns the last position of the range. An event that was recorded at exactly the given millisecond is excluded. */
 export async function lastPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
-/** Binary search: times of recording increase with the position, and have no index. */
+/**
+ * Finds the first position recorded at or after a time. Uses a binary search, because times of recording increase with
+ * the position and have no index.
+ */
 async function firstRecordedFrom(snapshot: Database, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {

@@ -13,7 +13,7 @@ import type { ExportScope } from './exportScope.ts'
  * is read along the primary key.
  */
 
-// A body has at most 65,519 bytes, so a page has at most 17 MB, and usually 250 kB.
+// Positions per page. A body has at most 65,519 bytes, so a page has at most 17 MB, and usually 250 kB.
 const pagePositions = 256
 
 export interface EventRow {
@@ -38,11 +38,14 @@ export interface EntryRow {
   readonly stream: string
   readonly account: string
   readonly mint: string
-  /** Debits are positive. */
+  /** Amount in base units. Debits are positive, credits negative. */
   readonly amountBaseUnits: bigint
   /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote. */
   readonly quotedPicoUsd: bigint | undefined
-  /** Value at the price of the day. Undefined before the first price, or where the reports lag. */
+  /**
+   * Value in 10^-12 dollars at the price of the day. Undefined before the first price, or if the reports have not
+   * reached this entry.
+   */
   readonly dayPicoUsd: bigint | undefined
 }
 
@@ -65,11 +68,11 @@ export interface PaymentRow {
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
   readonly isBurnOwed: boolean
-  /** Deposited on a tab, or negative: taken out of it. */
+  /** Base units that were deposited on a tab. Negative: base units that were taken from the tab. */
   readonly prepaidBaseUnits: bigint
 }
 
-/** A piece of an export, and its last position. */
+/** A piece of an export, and the last position in the piece. */
 export interface Chunk {
   readonly chunk: string | Uint8Array
   readonly upto: number
@@ -108,7 +111,7 @@ interface EntryColumns {
   readonly day_value: string | null
 }
 
-/** Events in commit order, one page in memory at a time. */
+/** Reads events in commit order, with one page in memory at a time. */
 export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
@@ -126,7 +129,7 @@ export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerat
   })
 }
 
-/** Every entry except those of Memo accounts, which are not money. */
+/** Reads every entry except those of Memo accounts, because these accounts do not contain money. */
 export function entryPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & EntryColumns>`
@@ -166,7 +169,7 @@ function headerOf(row: EventColumns) {
   }
 }
 
-/** Payments by the position of their verification or first debit, each with its lifecycle up to the end of the range. */
+/** Reads payments in the order of their verification or first debit, each with its lifecycle up to the end of the range. */
 export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`
@@ -194,7 +197,10 @@ export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGener
 
 type Paid = Pick<PaymentRow, 'settlement' | 'prepaidBaseUnits'>
 
-/** A sale on a tab has its own time and the price that was charged. It receives nothing, because the deposit did. */
+/**
+ * Returns the payment as it was paid. A sale on a tab has the time of its debit and the price that was charged. It
+ * receives nothing, because the deposit was received earlier.
+ */
 function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
   const { event, effectiveAtMs: blockTimeMs } = paymentCodec.decode(body.toString('utf8'))
   const bodies = lifecycle.flatMap((each) => each.body ?? [])
@@ -223,13 +229,13 @@ interface LifecycleEvent {
   readonly seq: number
   readonly kind: string
   readonly recordedAtMs: number
-  /** Null for events that neither move what is prepaid nor state a charge. */
+  /** Null for events that neither change the prepaid amount nor state a charge. */
   readonly body: Buffer | null
 }
 
 const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', 'TabCaptured', 'TabReturned']
 
-/** Events of payments up to the end of the export, by stream. */
+/** Reads the events of payments up to the end of the export, by stream. */
 async function lifecyclesUpTo(
   snapshot: Database,
   streams: readonly number[],
@@ -261,8 +267,8 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
 }
 
 /**
- * An export ends at a position, where ledger.streams has the state at the head, so the state is derived from the
- * events.
+ * Derives the state from the events, because an export may end before the head and ledger.streams has only the state at
+ * the head.
  */
 function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
   const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')

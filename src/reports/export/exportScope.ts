@@ -12,16 +12,16 @@ import { type Database, readRows } from '../../store/database.ts'
 export interface ExportScope {
   readonly fromPosition: number
   readonly toPosition: number
-  /** The tree over positions 1 to `toPosition`, wherever the export starts. */
+  /** Number of leaves: the tree covers positions 1 to `toPosition`, even if the export starts later. */
   readonly treeSize: number
-  /** Base64, as in checkpoints. */
+  /** Root of the tree in base64, as in checkpoints. */
   readonly root: string
-  /** The newest signed note of a tree of at most this size. */
+  /** Signed note of the newest checkpoint with at most `treeSize` leaves. Null before such a checkpoint. */
   readonly checkpoint: string | null
   readonly origin: string | null
-  /** Null in a ledger with several mints, or with none. */
+  /** The only mint of the ledger. Null in a ledger with several mints, or with none. */
   readonly mint: string | null
-  /** True if the reports have reached the end of the range. Otherwise there are no values in dollars. */
+  /** True if the reports have reached the end of the range. False: the export has no values in dollars. */
   readonly isValued: boolean
 }
 
@@ -30,7 +30,10 @@ export interface ExportRange {
   readonly to: Bound | undefined
 }
 
-/** Throws if bodies differ from what was recorded: a damaged ledger needs an audit, not an export. */
+/**
+ * Reads the range and its tree. Throws if bodies differ from what was recorded, because a damaged ledger needs an audit
+ * and not an export.
+ */
 export async function scopeOf(snapshot: Database, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))

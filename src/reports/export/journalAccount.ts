@@ -17,7 +17,7 @@ export function journalAccount(account: string, format: JournalFormat): string {
   return `${kind}:${beancountPart(kind, open)}`
 }
 
-// Marks escaped names. A plain name that contains it is escaped too.
+// Marks escaped names. A plain name that contains this mark is escaped too.
 const escapeMark = '-U'
 const splitAccount = /^([^:]+:[^:]+):([^]*)$/
 const plainInHledger = /^[A-Za-z0-9/._-]+$/
@@ -26,8 +26,8 @@ const walletKinds: ReadonlySet<string> = new Set(
 )
 
 /**
- * A part of a beancount account starts with a capital or a digit and continues with letters, digits and dashes. `X-`
- * marks unusual names, so that different names stay different.
+ * Returns the open part of a name for beancount, where a part starts with a capital or a digit and continues with
+ * letters, digits and dashes. The prefix `X-` marks unusual names, so that different names stay different.
  */
 function beancountPart(kind: string, open: string): string {
   if (walletKinds.has(kind)) return `W-${escape(open)}`
@@ -38,8 +38,8 @@ function beancountPart(kind: string, open: string): string {
 }
 
 /**
- * A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and
- * its code.
+ * Replaces a slash before a small letter or a digit by a dash. Replaces every other forbidden character by `-U` and its
+ * code.
  */
 function escape(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => escapeMark + codeOf(unit)).replaceAll('/', '-')

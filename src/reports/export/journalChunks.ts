@@ -10,8 +10,8 @@ import { type Decimals, decimalsOf } from './table.ts'
 import type { Database } from '../../store/database.ts'
 
 /*
- * Plain-text accounting. Each event with entries is a transaction, in tokens. The files end with an assertion of every
- * account's balance, so that beancount and hledger verify the sums themselves.
+ * Plain-text accounting. Each event with entries becomes a transaction in tokens. The files end with an assertion of
+ * every account's balance, so that beancount and hledger verify the sums themselves.
  */
 
 interface Journal {
@@ -22,7 +22,7 @@ interface Journal {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A journal for beancount or hledger, with a commodity for each mint. */
+/** Writes a journal for beancount or hledger, with a commodity for each mint. */
 export async function journalChunks(
   snapshot: Database,
   scope: ExportScope,
@@ -43,7 +43,8 @@ async function* write(
   const before = scope.fromPosition - 1
   yield { chunk: headText(scope, journal), upto: before }
   yield { chunk: await pricesText(snapshot, scope, journal), upto: before }
-  // Declare accounts for hledger, because its strict mode needs declarations. beancount opens accounts by first use.
+  // Declare accounts for hledger, because its strict mode requires declarations. beancount opens accounts at their
+  // first use.
   if (journal.format === 'hledger') {
     for await (const names of accountPages(snapshot))
       yield { chunk: names.map((name) => `account ${journalAccount(name, journal.format)}\n`).join(''), upto: before }
@@ -123,7 +124,10 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   return `${[...head, ...lines].join('\n')}\n\n`
 }
 
-/** Returns the stream's name as a link. Links of beancount contain no colons, and references do. */
+/**
+ * Returns the name of a stream as a link. Colons become dashes, because a link of beancount cannot contain the colons
+ * of a reference.
+ */
 function linkName(stream: string): string {
   return stream.replaceAll(':', '-')
 }
@@ -132,7 +136,7 @@ function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimal
   return `${allDecimals(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
 }
 
-/** Writes all decimals: beancount tolerates half a unit of the last one. */
+/** Writes all decimals, because beancount tolerates a difference of half a unit of the last written decimal. */
 function allDecimals(amountBaseUnits: bigint, decimals: number): string {
   const digits = (amountBaseUnits < 0n ? -amountBaseUnits : amountBaseUnits).toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -146,7 +150,7 @@ interface Balance {
   readonly sum: string
 }
 
-// Read the balances by page, because each wallet that overpaid has its own account.
+// Rows per page. The balances are read by page, because each wallet that overpaid has its own account.
 const pageRows = 1_000
 
 async function* accountPages(snapshot: Database): AsyncGenerator<readonly string[]> {
@@ -156,8 +160,8 @@ async function* accountPages(snapshot: Database): AsyncGenerator<readonly string
 }
 
 /**
- * Sums the entries up to the end of the export. ledger.accounts cannot be used, because it has the balances at the
- * head.
+ * Sums the entries up to the end of the export. The balances in ledger.accounts include later entries, so they cannot
+ * be used.
  */
 function closingBalances(snapshot: Database, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
   const query = sql`

@@ -4,8 +4,8 @@ import type { Chunk, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { ExportCell, Column, ColumnType } from './table.ts'
 
-// Limits of a row group, which is held in memory. A group ends at this number of rows, or at this length of text if
-// bodies are large.
+// Limits of a row group, which is held in memory: rows, and characters of text in case bodies are large. A group ends
+// at the first limit that it reaches.
 const groupRowsMax = 20_000
 const groupTextMax = 8 * 1024 * 1024
 
@@ -60,7 +60,10 @@ function addRow<T>(group: Group, columns: readonly Column<T>[], row: T): void {
 
 const optional = { repetition_type: 'OPTIONAL' } as const
 
-/** Base units have up to 20 digits, and their sums more. Decimals of 38 digits keep every reader from rounding them. */
+/**
+ * Parquet types by column type. Base units have up to 20 digits, and their sums have more. A DECIMAL of 38 digits
+ * prevents readers from rounding them.
+ */
 const elements: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   text: { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   integer: { ...optional, type: 'INT64' },
@@ -92,7 +95,10 @@ function valueOf(type: ColumnType, cell: ExportCell): ExportCell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 
-/** Removes the written bytes from the writer, because the library only appends. The library's file offset continues. */
+/**
+ * Takes the written bytes out of the writer, because the library only appends. The library continues to count the file
+ * offset.
+ */
 function take(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice()
   writer.index = 0

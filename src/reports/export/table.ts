@@ -14,7 +14,7 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 export type ExportCell = string | number | bigint | Date | null
 export type ColumnType = 'text' | 'integer' | 'baseUnits' | 'time'
 
-/** A column: its name and type, and its value for a row. */
+/** A column: its name, its type, and the function that returns its cell for a row. */
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
@@ -23,7 +23,7 @@ export interface Column<T> {
 
 export type Decimals = (mint: string) => number
 
-/** The decimals of each mint of the ledger. Entries do not have them. */
+/** Returns a function for the decimals of a mint, because entries do not contain them. */
 export function decimalsOf(mints: readonly LedgerToken[]): Decimals {
   const known = new Map(mints.map(({ mint, decimals }) => [mint, decimals]))
   return (mint) =>
@@ -41,7 +41,10 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
-/** Debit and credit as separate columns of positive amounts, as spreadsheets expect; one of them is null. */
+/**
+ * Returns the columns of entries. Debit and credit are separate columns of positive amounts, as spreadsheets expect.
+ * One of the two cells is null.
+ */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)
@@ -67,14 +70,14 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const picoUsdDecimals = 12
 
-/** Returns the absolute value of an amount, because debits and credits have separate columns. */
+/** Formats the absolute value of an amount in dollars, because debits and credits have separate columns. */
 function usd(picoUsd: bigint | undefined): string | null {
   return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
 
 const microUsdDecimals = 6
 
-/** One column per share: `provider_base_units`. */
+/** Returns the columns of payments, with one column per share, for example `provider_base_units`. */
 export function paymentColumns(shares: readonly string[]): readonly Column<PaymentRow>[] {
   return [...placeColumns, ...amountColumns, ...shares.map(shareColumn)]
 }
@@ -130,7 +133,10 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   },
 ]
 
-/** Creates the column of a share. A share is due after delivery; until then everything is owed to the caller. */
+/**
+ * Creates the column of a share. The share is 0 until the delivery, because before that the service owes the whole
+ * payment to the caller.
+ */
 function shareColumn(name: string): Column<PaymentRow> {
   return {
     name: exportedShareColumn(name),
@@ -147,12 +153,15 @@ function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
-/** Returns the burn in the token that the delivery promised. */
+/**
+ * Returns the burn in the service token that the delivery promised. Undefined if no burn is owed or the price has no
+ * such burn.
+ */
 function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
   return isBurnOwed ? settlement.price.tokenBurn : undefined
 }
 
-/** Returns 0 for a payment that the chain dropped, because it burned and paid nothing. */
+/** Returns the amount, or 0 for a payment that the chain dropped, because it burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }
@@ -161,7 +170,7 @@ function tokensOf({ settlement }: PaymentRow, amountBaseUnits: bigint): string {
   return formatDecimal(amountBaseUnits, settlement.price.decimals)
 }
 
-/** A cell as text, for formats without types. */
+/** Converts a cell to text, for formats without types. */
 export function cellText(cell: ExportCell): string {
   if (cell === null) return ''
   return cell instanceof Date ? isoTime(cell.getTime()) : String(cell)
