@@ -8,7 +8,7 @@ import type { Commitment } from './commitment.ts'
 import { refusalIsFault } from './rpcClient.ts'
 import type { RpcClient } from './nodeClient.ts'
 
-/** An account of the chain in one state. */
+/** State of an account of the chain. */
 export interface ChainAccount {
   readonly lamports: bigint
   /** Undefined for an account that is not an initialized token account. */
@@ -17,7 +17,10 @@ export interface ChainAccount {
 
 export interface TokenAccount {
   readonly mint: Address
-  /** The wallet that may spend from the account. The owner of an SPL Token account can hand it to another wallet. */
+  /**
+   * The wallet that may spend from the account. The owner of an SPL Token account can transfer the account to another
+   * wallet.
+   */
   readonly owner: Address
   readonly baseUnits: bigint
   readonly isFrozen: boolean
@@ -30,7 +33,7 @@ export interface TokenAccount {
 export interface AccountsQuestion {
   readonly addresses: readonly Address[]
   readonly commitment: Commitment
-  /** Reads a state of this slot or a later one. */
+  /** The node must answer from this slot or a later one. */
   readonly minSlot: number
 }
 
@@ -43,7 +46,10 @@ const accountJson = z.object({
 // `getMultipleAccounts` takes at most 100 addresses.
 const accountsMax = 100
 
-/** Account states in the order of the addresses; each 100 are from one slot. Undefined if an account does not exist. */
+/**
+ * Reads the states of accounts, in the order of the addresses. Each group of 100 addresses is from one slot. Undefined
+ * for an address without an account.
+ */
 export async function readAccounts(
   rpc: RpcClient,
   { addresses, ...state }: AccountsQuestion,
@@ -87,7 +93,7 @@ function readToken(
       allowanceBaseUnits: account.delegatedAmount,
     }
   } catch {
-    // Mints and multisigs also belong to the token program.
+    // Ignore other accounts of the token program, such as mints and multisigs.
     return undefined
   }
 }

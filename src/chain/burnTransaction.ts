@@ -10,7 +10,7 @@ import type { SignedTransaction } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
-/** The content of a burn; its program, mint and token account are fixed by the terms. */
+/** The content of a burn. The payment terms determine its program, mint and token account. */
 export interface BurnOrder {
   readonly round: number
   readonly baseUnits: bigint
@@ -18,15 +18,15 @@ export interface BurnOrder {
 }
 
 /**
- * Holds the key of the payment wallet's delegate. The token program lets a delegate transfer as well as burn, so the
- * key signs only burns that it builds itself, and takes no bytes from a caller.
+ * Holds the key of the payment wallet's delegate. The token program lets a delegate transfer as well as burn. The key
+ * therefore signs only burns that it builds itself, and never bytes from a caller.
  */
 export interface BurnKey {
   readonly address: Address
   signBurn(order: BurnOrder): SignedTransaction
 }
 
-/** Creates the key's only use: it signs burns. The finished bytes are parsed again before they are signed. */
+/** Creates a key that can only sign burns. Parses the finished bytes again before it signs them. */
 export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {
@@ -42,7 +42,10 @@ export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey 
   }
 }
 
-/** The delegate also pays the fee, so it is the only signer and its signature is the id of the transaction. */
+/**
+ * Builds the transaction of a burn. The delegate also pays the fee, so it is the only signer, and its signature is the
+ * id of the transaction.
+ */
 function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address, terms: PaymentTerms) {
   assert(round >= 1 && baseUnits > 0n, 'a round burns something')
   const [delegate, account, mint, program] = [
@@ -52,7 +55,7 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
     new PublicKey(terms.tokenProgram),
   ]
   const burn = createBurnCheckedInstruction(account, mint, delegate, baseUnits, terms.decimals, [], program)
-  // Without the memo, two rounds of one amount with one blockhash would be one transaction.
+  // Without the memo, two rounds with the same amount and blockhash would be the same transaction.
   const data = Buffer.from(burnMemo(round))
   const memo = new TransactionInstruction({ programId: new PublicKey(memoProgram), keys: [], data })
   const message = new TransactionMessage({ payerKey: delegate, recentBlockhash: blockhash, instructions: [memo, burn] })
@@ -65,7 +68,7 @@ export interface BurnAccounts {
   readonly tokenAccount: Address
 }
 
-/** Reads the accounts from a transaction of `signBurn`. */
+/** Reads the delegate and the token account from a transaction that `signBurn` created. */
 export function readBurnAccounts(bytes: Uint8Array): BurnAccounts {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const at = (index: number | undefined) => readAddress(message.staticAccountKeys[index ?? -1]?.toBase58() ?? '')

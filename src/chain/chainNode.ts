@@ -3,7 +3,10 @@ import { createNodeClient, type NodeCall, type PostJson, type RpcClient } from '
 
 export interface ChainNodeDeps {
   readonly url: string
-  /** Position in SOLANA_RPC_URLS, from 1. Logs and metrics name a node by it, because URLs can contain keys. */
+  /**
+   * Position in SOLANA_RPC_URLS, from 1. Logs and metrics use this number as the node's name, because URLs can contain
+   * keys.
+   */
   readonly number: number
   readonly postJson: PostJson
   readonly timeoutMs: number
@@ -11,25 +14,28 @@ export interface ChainNodeDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** One configured node, with what its answers have shown. */
+/** One configured node, with the state that its answers have shown. */
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
-  /** The highest slot in any of its answers. */
+  /** Returns the highest slot in any answer of the node. */
   slot(): number
-  /** Slot and height of its last status, at commitment `confirmed`. */
+  /**
+   * Returns the slot and height of the node's last status, at commitment `confirmed`. Undefined before the first
+   * status.
+   */
   status(): NodeHeight | undefined
-  /** Time since which the node has answered no call. Undefined while it answers. */
+  /** Returns the time since which all calls to the node have failed. Undefined while the node answers. */
   failingSinceMs(): number | undefined
-  /** Time at which its confirmed slot was first seen. */
+  /** Returns the time at which the node's confirmed slot was first seen. */
   advancedAtMs(): number
-  /** Undefined until the node has stated its genesis hash, and again after an outage. */
+  /** Returns the genesis hash of the node. Undefined until the node has stated it, and again after an outage. */
   genesisHash(): string | undefined
-  /** Reads the genesis hash again before the next call. */
+  /** Forgets the genesis hash, so that the next call reads it again. */
   forgetGenesis(): void
-  /** Reads the genesis hash unless it is known. */
+  /** Returns the genesis hash. Reads it from the node if it is unknown. */
   identify(): Promise<string>
-  /** Reads the slot and height of the node. */
+  /** Reads the slot and height of the node, and updates its status. */
   poll(): Promise<NodeHeight>
 }
 
@@ -40,7 +46,7 @@ export interface NodeHeight {
 
 const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-/** One RPC node. Every call updates its state, so health checks add few requests. */
+/** Creates one RPC node. Every call updates the state of the node, so health checks need few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0
@@ -54,7 +60,7 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
     if (!call.isOutage) failingSinceMs = undefined
     else {
       failingSinceMs ??= nowMs()
-      // After an outage another machine may answer at this address.
+      // Forget the genesis hash after an outage, because another machine may answer at this address.
       genesisHash = undefined
     }
   }

@@ -1,21 +1,30 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Time by the blocks of the chain, from which ages are computed. Neither a wrong clock of this machine nor an outage of
- * the nodes makes a payment too old.
+ * Time according to the blocks of the chain, from which ages are computed. A wrong clock of this machine or an outage
+ * of the nodes therefore never makes a payment too old.
  */
 export interface ChainTime {
-  /** Takes the time of the newest block. */
+  /** Stores the time of the newest block. */
   sawTip(blockTimeMs: number): void
-  /** Time of the newest known block plus the time since. The machine's clock until a block is known. */
+  /**
+   * Returns the time of the newest known block plus the time since it was seen. Returns this machine's time until a
+   * block is known.
+   */
   timeMs(): number
-  /** This machine's clock minus the chain's, when the newest block was last seen. 0 before the first. */
+  /**
+   * Returns the difference between this machine's clock and the chain's time when the newest block was last seen. 0
+   * before the first block.
+   */
   skewMs(): number
-  /** Time since the newest block was last seen. */
+  /** Returns the time since the newest block was last seen. */
   ageMs(): number
 }
 
-/** Continues the block time by the monotonic clock, so a wrong system clock does not change what has expired. */
+/**
+ * Creates the time of the chain. The monotonic clock continues the block time, so a wrong system clock does not change
+ * what has expired.
+ */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

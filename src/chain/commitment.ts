@@ -1,2 +1,2 @@
-/** Commitment at which payments are accepted. */
+/** Commitment level at which payments are accepted. */
 export type Commitment = 'confirmed' | 'finalized'

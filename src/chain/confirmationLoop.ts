@@ -12,12 +12,15 @@ export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
-/** A signature for which a request waits, with the time limits. */
+/** A signature for which a request waits, with the limits of the wait. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number
   readonly commitment: Commitment
-  /** This service sent the transaction, or a node has seen it. It may land in any slot, so every slot is queried. */
+  /**
+   * True if this service sent the transaction or a node has seen it. The transaction may then land in any slot, so
+   * every slot is queried.
+   */
   readonly isExpected: boolean
 }
 
@@ -35,7 +38,10 @@ export interface LoopDeps extends RotationDeps {
 
 interface Waiter extends Watched {
   readonly deadlineMs: number
-  /** Time of the first query. If no node has the transaction by then, the wait ends, unless this service sent it. */
+  /**
+   * Time of the first query. If no node has the transaction at that time, the wait ends, unless the transaction is
+   * expected.
+   */
   readonly firstMs: number
   readonly settle: (sighting: Sighting) => void
   readonly fail: (error: unknown) => void
@@ -48,12 +54,13 @@ interface Running extends LoopDeps {
   rounds: number
 }
 
-// Every fourth round queries all nodes and not only the preferred one.
+// Rounds between two queries of all nodes. The other rounds query only the preferred node.
 const fullRoundEvery = 4
-// Within this time a node has seen a transaction that was just sent. One that was never sent costs one query.
+// Wait before the first query of a presented signature. A node has seen a transaction that was just sent within this
+// time, so an invented signature costs one query.
 const unseenWaitMs = 1_000
 
-/** Runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
+/** Creates the loop, which runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
   const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, rounds: 0 })
   // Sent and presented payments have separate loops: anyone can present an invented proof, and its last query waits for
@@ -94,7 +101,7 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
-/** At most one slot: a request that joins during the pause is due after a slot or at once. */
+/** Returns the pause before the next round: at most one slot, because a request that joins may be due after one slot. */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
   const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))
@@ -110,12 +117,12 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
     const batch = all.slice(from, from + statusesMax)
     const isLast = batch.some((waiter) => isOverdue(waiter, nowMs))
     const rotation = nodes.inRotation()
-    // Search the history unless all of the batch were sent a moment ago.
+    // Search the history too, unless the whole batch was sent a moment ago.
     const searchHistory = batch.some((waiter) => !waiter.isExpected || isOverdue(waiter, nowMs))
     const round = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
     if (isLast) await askNodes(loop, rotation, { ...round, endsAtMs: nowMs })
     else {
-      // Do not await this: the slowest node would delay every payment.
+      // Do not await this call, because the slowest node would delay every payment.
       if (loop.rounds % fullRoundEvery === 0) void askNodes(loop, rotation.slice(1), round)
       await askNodes(loop, rotation.slice(0, 1), round)
     }
@@ -125,7 +132,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
 interface Asked {
   readonly batch: readonly Waiter[]
   readonly query: StatusQuery
-  /** Concludes payments that are overdue at this time from the available answers. */
+  /** Ends the waits that are overdue at this time, with the answers that are available. Absent: ends no wait. */
   readonly endsAtMs?: number
 }
 
@@ -166,7 +173,7 @@ function isOverdue({ isExpected, deadlineMs, firstMs }: Waiter, nowMs: number): 
   return nowMs >= (isExpected ? deadlineMs : firstMs)
 }
 
-/** Undefined if no node has answered. */
+/** Derives the sighting of one signature from the answers of the nodes. Undefined if no node has answered. */
 function judge({ commitment }: Watched, answers: readonly NodeStatuses[], index: number): Sighting | undefined {
   if (answers.length === 0) return undefined
   for (const { node, statuses } of answers) {

@@ -5,10 +5,13 @@ import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 import { readFrom } from './transactionLookup.ts'
 
-// A blockhash is valid for 150 blocks, and slots may be skipped. After 300 slots nothing can land; the validity of the
-// blockhash is queried too.
+// A blockhash is valid for 150 blocks, and slots may be skipped. A transaction cannot land after 300 slots. The
+// validity of the blockhash is queried too.
 const landingSlotsMax = 300
-/** Undefined unless every node in rotation has the same finding, and two of them where two are configured. */
+/**
+ * Finds out whether the chain has dropped a payment. Undefined unless every node in rotation has the same finding. If
+ * two nodes are configured, two must agree.
+ */
 export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
   const rotation = deps.nodes.inRotation()
   if (rotation.length < deps.nodes.agreeingMin) return undefined
@@ -23,8 +26,8 @@ export async function findReversal(deps: RotationDeps, question: ReversalQuestio
 }
 
 /**
- * Undefined if this node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
- * chain has the payment as recorded.
+ * Reads the finding of one node. Undefined if the node is uncertain: the payment may still land, the node has pruned
+ * those blocks, or its finalized chain has the payment as recorded.
  */
 async function readReversal(
   deps: RotationDeps,
@@ -46,7 +49,7 @@ async function readReversal(
     const valid = await ask('isBlockhashValid', [transaction.blockhash, finalized], z.object({ value: z.boolean() }))
     if (valid.value) return undefined
   }
-  // Search last, in a state later than the payment.
+  // Search last, so that the searched state is later than the payment.
   const { slot: searchedSlot, statuses } = await readStatuses(deps, node, {
     signatures: [signature],
     searchHistory: true,

@@ -2,8 +2,8 @@ import { Fault } from '@tollbook/core/fault'
 
 /*
  * A program may call another with up to 10 KiB of data, which is at most 13,985 characters of base58. The library
- * behind base58.ts stops at 4,096 and takes quadratic time. A transaction may contain 63 such calls, so this joins
- * parts in pairs.
+ * behind base58.ts stops at 4,096 characters and takes quadratic time. A transaction may contain 63 such calls, so this
+ * code joins parts in pairs.
  */
 const charactersMax = 13_985
 
@@ -11,7 +11,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 // The most base58 digits that a double holds exactly: 58^9 < 2^53.
 const digitsAtOnce = 9
 
-/** Decodes the data of an instruction as nodes encode it. Throws for text that is not base58 of that length. */
+/** Decodes the data of an instruction as nodes encode it. Throws for text that is too long or is not base58. */
 export function decodeInstructionData(text: string): Uint8Array {
   if (text.length > charactersMax) throw new Fault('the node gave instruction data of impossible length', healing)
   const value = valueOf(text)
@@ -20,12 +20,15 @@ export function decodeInstructionData(text: string): Uint8Array {
   return Buffer.concat([Buffer.alloc(leadingZeros(text)), rest])
 }
 
-/** Joins neighbours in pairs, then the pairs, so that only the last few products have long factors. */
+/**
+ * Converts base58 digits to a number. Joins neighbouring parts in pairs, then the pairs, so that only the last few
+ * products have long factors.
+ */
 function valueOf(text: string): bigint {
   let parts: bigint[] = []
   for (let end = text.length; end > 0; end -= digitsAtOnce)
     parts.push(BigInt(numberOf(text, Math.max(0, end - digitsAtOnce), end)))
-  // Least significant part first. Each part but the last has as many digits as the step.
+  // The least significant part comes first. Each part except the last has as many digits as the step.
   for (let digits = digitsAtOnce; parts.length > 1; digits *= 2) {
     const power = powerOf58(digits)
     const joined: bigint[] = []
@@ -57,7 +60,7 @@ function numberOf(text: string, from: number, to: number): number {
   return value
 }
 
-/** Each leading 1 is a zero byte. */
+/** Counts the leading 1 characters, each of which encodes a zero byte. */
 function leadingZeros(text: string): number {
   return text.length - text.replace(/^1+/, '').length
 }

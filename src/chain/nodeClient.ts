@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Posts a JSON body and returns the parsed answer. Throws if there is none. */
+/** Posts a JSON body and returns the parsed answer. Throws if there is no answer. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
 /** JSON-RPC over HTTP, to one node or to the nodes in rotation. */
 export interface RpcClient {
-  /** `result` may throw. An invalid answer then counts as a missing one. */
+  /** Calls a method and parses the answer with `result`. If the parsing fails, the answer counts as missing. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
@@ -20,13 +20,13 @@ export interface NodeClientDeps {
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean
-  /** Slot of the state in the answer, if the answer names one. */
+  /** Slot of the state in the answer. Undefined if the answer does not state a slot. */
   readonly contextSlot: number | undefined
-  /** The node did not answer, or not as a node does. */
+  /** True if the node did not answer, or its answer was not valid JSON-RPC. */
   readonly isOutage: boolean
 }
 
-/** The node understood the request and rejected it, so the transport works. The caller knows the code's meaning. */
+/** Thrown if the node understood the request and rejected it, so the connection works. The caller interprets the code. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -39,7 +39,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The node is alive but cannot help now. */
+/** Thrown if the node answers but cannot serve the request now. */
 class NodeTrouble extends Error {
   override readonly name = 'NodeTrouble'
 }
@@ -50,7 +50,7 @@ const answer = z.union([
 ])
 const context = z.object({ context: z.object({ slot: z.int().min(0) }) })
 
-/** JSON-RPC of one node. */
+/** Creates a JSON-RPC client of one node. */
 export function createNodeClient({ url, postJson, timeoutMs, onCall }: NodeClientDeps): RpcClient {
   return {
     async call(method, params, result) {
@@ -71,7 +71,7 @@ export function createNodeClient({ url, postJson, timeoutMs, onCall }: NodeClien
 }
 
 /*
- * Codes by which a node reports its own trouble instead of a result: -32005 (behind), -32016 (its state is older than
+ * Codes with which a node reports its own trouble instead of a result: -32005 (behind), -32016 (its state is older than
  * requested), -32603 (internal), and 429 in JSON.
  */
 const nodeTroubles = new Set([-32005, -32016, -32603, 429])
@@ -84,7 +84,7 @@ function readAnswer(posted: unknown): unknown {
   throw new RpcRefusal(message, { code, data })
 }
 
-/** An answer that lacks a requested part throws. It is never read as empty. */
+/** Parses the result of a call. Throws for an answer that lacks a requested part, so that it is never read as empty. */
 function parseResult<T>(method: string, value: unknown, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

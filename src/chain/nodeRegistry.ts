@@ -26,50 +26,50 @@ interface NodeMetrics {
 
 /**
  * The nodes of SOLANA_RPC_URLS. A node is in rotation while it is on the right network, answers, advances, and is not
- * far behind the best one. Only nodes in rotation count for the absence of a transaction.
+ * far behind the best node. Only nodes in rotation count for the absence of a transaction.
  */
 export interface NodeRegistry {
   /** Number of configured nodes. */
   readonly count: number
   /**
-   * Number of nodes that must agree before a payment ends, because its payer then pays again: two where two are
-   * configured.
+   * Number of nodes that must agree before a payment ends, because its payer then pays again. 2 if two or more nodes
+   * are configured, else 1.
    */
   readonly agreeingMin: number
   readonly time: ChainTime
   inRotation(): readonly ChainNode[]
-  /** Every node on our network, those in rotation first. */
+  /** Returns every node on our network. Nodes in rotation come first. */
   candidates(): readonly ChainNode[]
-  /** Identifies the node if that is due. Throws if it is on another network. */
+  /** Reads the genesis hash of the node if that is due. Throws if the node is on another network. */
   admit(node: ChainNode): Promise<void>
-  /** If no node is in rotation, identifies those for which that is due. */
+  /** If no node is in rotation, reads the genesis hash of each node for which that is due. */
   readmit(): Promise<void>
-  /** Queries this node first from now on. */
+  /** Makes this node the first to be queried from now on. */
   prefer(node: ChainNode): void
-  /** Reads slot and height of every node. */
+  /** Reads the slot and height of every node. */
   poll(): Promise<void>
   standings(): readonly NodeStanding[]
-  /** A confirmed slot that every node in rotation has reached. */
+  /** Returns a confirmed slot that every node in rotation has reached. */
   slot(): number
-  /** The highest known block height. */
+  /** Returns the highest known block height. */
   height(): number
-  /** The highest known confirmed slot. */
+  /** Returns the highest known confirmed slot. */
   newestSlot(): number
-  /** Duration of a slot, measured over the last polls. */
+  /** Returns the duration of a slot in milliseconds, measured over the last polls. */
   slotMs(): number
-  /** Bound for a transaction whose blockhash was valid at this slot. */
+  /** Returns the last block height at which a transaction can land if its blockhash was valid at this slot. */
   boundAt(slot: number): LandingBound
-  /** Bound for a transaction that exists now. */
+  /** Returns the last block height at which a transaction that exists now can land. */
   landingBound(): LandingBound
 }
 
 const agreeingMinAtMost = 2
 const slotMsStandard = 400
-// A local chain can be faster than a cluster.
+// Lower limit of the measured duration. A local chain can be faster than a cluster.
 const slotMsMin = 40
-// Shorter than any slot of a cluster. A smaller value makes the bound larger, which is safe.
+// Shorter than any slot of a cluster. A shorter slot makes the bound later, which is safe.
 const boundSlotMs = 200
-// Block time has whole seconds and is used for ages of minutes only.
+// Interval between readings of the block time, which has whole seconds and serves only for ages of minutes.
 const tipEveryMs = 10_000
 
 interface Registry extends NodeRegistryDeps {
@@ -216,7 +216,10 @@ function judge(registry: Registry): void {
   if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
 }
 
-/** Slots longer than the standard come from an outage. */
+/**
+ * Measures the duration of a slot since the last poll. A duration above the standard comes from an outage and is not
+ * used.
+ */
 function measurePace(registry: Registry): void {
   const { clock, polled } = registry
   const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }
@@ -233,8 +236,8 @@ async function readTip(registry: Registry): Promise<void> {
   const known = times.filter((timeMs) => timeMs !== undefined)
   if (known.length === 0) return
   registry.tipAskedAtMs = clock.monotonicMs()
-  // Use the lowest, because a time that is too late would make payments too old. A single node of two cannot
-  // move it ahead.
+  // Use the lowest time, because a time that is too late would make payments too old. If two nodes are configured and
+  // only one answers, that node cannot move the time ahead.
   time.sawTip(Math.min(...known, ...(known.length < agreeingMinOf(registry) ? [time.timeMs()] : [])))
 }
 
@@ -245,18 +248,18 @@ function highestSlot(registry: Registry): number {
 function heightAt(registry: Registry, slot: number): number {
   const statuses = ours(registry).flatMap((node) => node.status() ?? [])
   const [best] = statuses.toSorted((one, other) => other.slot - one.slot)
-  // A slot has at most one block, so a slot's number is never below its height.
+  // A slot has at most one block, so the number of a slot is never lower than its height.
   return best === undefined ? slot : best.height + Math.max(0, slot - best.slot)
 }
 
 /**
- * The bound allows for the node that the payer uses: it may be behind by the permitted lag, plus the clock difference
- * and the time since the last block.
+ * Returns the bound for a transaction that exists now. The payer's node may be ahead of ours by the permitted lag, the
+ * clock difference, and the time since the last block, so the bound includes all three.
  */
 function landingBound(registry: Registry): LandingBound {
   const { time, limits } = registry
   const slot = highestSlot(registry)
-  // Without a height the bound would lie in the past, and a payment in flight would seem expired.
+  // Without a known height the bound would be in the past, and a payment in flight would seem expired.
   if (slot === 0) throw new Fault('no Solana node has named its height yet', { retryable: true })
   const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
   const allowance = limits.lagSlotsMax + Math.ceil(behindMs / boundSlotMs)
@@ -264,7 +267,10 @@ function landingBound(registry: Registry): LandingBound {
   return { lastValidHeight, basis: 'first_presentation' }
 }
 
-/** Undefined if the slot has no block, or the node does not know its time. */
+/**
+ * Reads the time of the node's newest block. Undefined if the slot has no block, or the node does not have the block's
+ * time.
+ */
 async function readTipTime(node: ChainNode): Promise<number | undefined> {
   const slot = node.status()?.slot
   if (slot === undefined) return undefined
@@ -272,7 +278,7 @@ async function readTipTime(node: ChainNode): Promise<number | undefined> {
     const seconds = await node.rpc.call('getBlockTime', [slot], z.int().nullable())
     return seconds === null ? undefined : seconds * 1000
   } catch {
-    // The next poll tries another slot.
+    // Ignore the failure, because the next poll tries another slot.
     return undefined
   }
 }

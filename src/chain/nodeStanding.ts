@@ -1,12 +1,12 @@
 import type { ChainNode } from './chainNode.ts'
 
-/** Limits beyond which a node leaves the rotation, or a clock difference is reported. */
+/** Limits beyond which a node leaves the rotation or a clock difference is reported. */
 export interface NodeLimits {
-  /** A node whose slot has not advanced for this long is stalled. */
+  /** Time in milliseconds without a new slot, after which a node counts as stalled. */
   readonly stillMs: number
-  /** A node further behind the best one is not asked about money. */
+  /** Maximum of slots behind the best node. A node that is further behind leaves the rotation. */
   readonly lagSlotsMax: number
-  /** Largest difference between this machine's clock and the time of the newest block. */
+  /** Largest accepted difference in milliseconds between this machine's clock and the time of the newest block. */
   readonly clockSkewMaxMs: number
 }
 
@@ -16,11 +16,11 @@ export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50,
 export interface NodeStanding {
   readonly name: string
   readonly slot: number
-  /** Slots behind the best node. */
+  /** Number of slots behind the best node. */
   readonly lagSlots: number
-  /** The node does not answer at all. */
+  /** True if the node does not answer at all. */
   readonly isSilent: boolean
-  /** Undefined while it is in rotation. */
+  /** Reason why the node is out of rotation. Undefined while the node is in rotation. */
   readonly problem: string | undefined
 }
 
@@ -30,7 +30,7 @@ interface Judging {
   readonly isForeign: (node: ChainNode) => boolean
 }
 
-/** State of each node, in the given order. Lag counts from the best node that answers on our network. */
+/** Returns the state of each node, in the given order. The lag counts from the best node that answers on our network. */
 export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeStanding[] {
   const { nowMs, isForeign } = judging
   const ours = nodes.filter((node) => !isForeign(node) && node.failingSinceMs() === undefined)

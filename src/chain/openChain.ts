@@ -22,7 +22,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Dollars that are accepted in addition to the token. */
+  /** Dollar tokens that are accepted in addition to the service token. */
   readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log
@@ -37,22 +37,22 @@ export interface Chain {
   readonly nodes: NodeRegistry
   /** Terms of the service token. */
   readonly terms: PaymentTerms
-  /** Dollars that are accepted in addition to the token, in the order of CURRENCIES. */
+  /** Dollar tokens that are accepted in addition to the service token, in the order of CURRENCIES. */
   readonly dollars: readonly Dollar[]
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** Accounts in the order of the addresses. Undefined for an address without an account. */
+  /** Reads accounts in the order of the addresses. Undefined for an address without an account. */
   readAccounts(question: AccountsQuestion): Promise<readonly (ChainAccount | undefined)[]>
-  /** Reads the terms again, because a mint can change during sales. `terms` has the new transfer fee afterwards. */
+  /** Reads the terms again, because a mint can change during sales. Afterwards `terms` has the new transfer fee. */
   readTerms(): Promise<PaymentTerms>
 }
 
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
-// A node that takes longer counts as failed.
+// Time limit of a call. A node that takes longer counts as failed.
 const timeoutMs = 5_000
 
-/** At start, a missing answer usually means a wrong address, so the message names the variable. */
+/** Names SOLANA_RPC_URLS in the error, because a missing answer at the start usually means a wrong address. */
 function nameSetting(error: unknown): never {
   if (!(error instanceof Fault && error.retryable)) throw error
   throw new Fault('no node of SOLANA_RPC_URLS answers', { cause: error, retryable: true })
@@ -69,7 +69,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
 
   const nodes = createNodeRegistry({ ...options, urls, timeoutMs, limits, clock })
   await nodes.poll()
-  // A node that does not answer now may answer later, but one of another network must never be used.
+  // Accept a node that does not answer now, because it may answer later. A node of another network must never be used.
   const foreign = nodes.standings().find(({ problem }) => problem?.includes('another network'))
   if (foreign !== undefined)
     throw new Fault(`${foreign.name} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
@@ -100,8 +100,8 @@ interface LiveTermsDeps {
 
 /**
  * Reads the terms with the highest fee that is in effect or announced. A higher fee is announced at least one epoch
- * (days) ahead and counts from then on, so that a quote with the lower fee has expired when it takes effect. A lower
- * fee counts once it is in effect.
+ * (days) ahead and counts at once, so that quotes with the lower fee expire before the change. A lower fee counts once
+ * it is in effect.
  */
 async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pick<Chain, 'terms' | 'readTerms'>> {
   const first = await readPaymentTerms(rpc, question).catch(nameSetting)
@@ -119,7 +119,7 @@ async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pic
   }
 }
 
-/** Reads the terms of a dollar. A dollar that withholds a fee would not arrive whole. */
+/** Reads the terms of a dollar token. Refuses a token with a transfer fee, because payments would not arrive whole. */
 async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarSetting): Promise<Dollar> {
   const { network } = token
   const found = mintOn(network, currency)

@@ -5,7 +5,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentContent } from '../payment/paymentContent.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Builds the transaction that pays a quote: burn, memo, transfer. Its payer signs it. */
+/** Builds the transaction that pays a quote: burn, memo, transfer. The payer signs it. */
 export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = content
   const { decimals } = terms
@@ -19,10 +19,10 @@ export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const burn = createBurnCheckedInstruction(account, mint, owner, burnBaseUnits, decimals, [], program)
   const to = key(terms.paymentTokenAccount)
   const transfer = createTransferCheckedInstruction(account, mint, to, owner, transferBaseUnits, decimals, [], program)
-  // A payment that is burned whole has no transfer, so the burn carries the reference.
+  // Add the reference to the burn if there is no transfer, because the whole payment is burned.
   const listed = transferBaseUnits > 0n ? transfer : burn
   listed.keys.push({ pubkey: key(content.reference), isSigner: false, isWritable: false })
-  // A Token-2022 account may require a memo directly in front of each transfer to it.
+  // Put the memo directly in front of the transfer, because a Token-2022 account may require this.
   const instructions = [burn, memo, ...(transferBaseUnits > 0n ? [transfer] : [])]
   const message = new TransactionMessage({ payerKey: owner, recentBlockhash: blockhash, instructions })
   return new VersionedTransaction(message.compileToV0Message()).serialize()

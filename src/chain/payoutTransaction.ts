@@ -18,11 +18,11 @@ export interface PayoutOrder {
   /** Wallets whose token account the transaction opens. A transfer to another wallet without one fails. */
   readonly opens: readonly Address[]
   readonly blockhash: string
-  /** Pays the network fee and the rent of new token accounts. Default: the payment wallet. */
+  /** Wallet that pays the network fee and the rent of new token accounts. */
   readonly feePayer: Address
 }
 
-/** Token account of a wallet for this mint. */
+/** Returns the token account of a wallet for this mint. */
 export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Address): Address {
   const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
   const account = getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program)
@@ -61,8 +61,8 @@ export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer 
 }
 
 /**
- * Signs with the given keys, which include the fee payer's. The fee payer's signature comes first and identifies the
- * transaction.
+ * Signs with the given keys, which must include the fee payer's key. The fee payer's signature comes first and
+ * identifies the transaction.
  */
 export function signPayout(
   unsigned: Uint8Array,

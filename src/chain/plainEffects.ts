@@ -6,7 +6,7 @@ import { decodeTransaction } from './transactionBytes.ts'
 import type { InstructionJson } from './transactionJson.ts'
 import { type Call, callsOf, parseEffects } from './transferParser.ts'
 
-/** Instructions in the shape of the RPC's `json` encoding, with account indexes and data in base58. */
+/** Returns the instructions in the shape of the RPC's `json` encoding, with account indexes and data in base58. */
 export function instructionsOf({ compiledInstructions }: VersionedMessage): readonly InstructionJson[] {
   return compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => {
     return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }
@@ -14,8 +14,8 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Effects that the bytes of a transaction alone show: checked burns and transfers at top level, memos and a compute
- * budget. Undefined with any other instruction, which needs a rehearsal.
+ * Reads the effects of a transaction from its bytes alone. Undefined if it has an instruction other than checked burns
+ * and transfers at top level, memos and a compute budget. Such a transaction needs a rehearsal.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
   const message = decodeTransaction(bytes)?.message

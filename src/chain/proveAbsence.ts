@@ -11,13 +11,16 @@ import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 
-/** A signature, and the last block in which its transaction can land. */
+/** A signature, and the last block height at which its transaction can land. */
 export interface AbsenceQuestion {
   readonly signature: Signature
   readonly bound: LandingBound
 }
 
-/** Undefined while the transaction may still land, may have landed, or a node in rotation does not answer. */
+/**
+ * Proves that a transaction did not land and cannot land. Undefined while the transaction may still land, may have
+ * landed, or a node in rotation does not answer.
+ */
 export async function proveAbsence(
   deps: RotationDeps,
   { signature, bound }: AbsenceQuestion,
@@ -26,7 +29,10 @@ export async function proveAbsence(
   return readings === undefined ? undefined : ProvenAbsent.prove({ signature, bound, readings })
 }
 
-/** Undefined while a block may still take the transaction, or a node in rotation does not answer. */
+/**
+ * Proves that no block can take the transaction any more. Undefined while a block may still take it, or a node in
+ * rotation does not answer.
+ */
 export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Promise<ProvenExpired | undefined> {
   const readings = await readEach(deps, bound, async (node): Promise<HeightReading> => {
     return { node: node.name, finalizedHeight: (await readFinalized(deps, node)).blockHeight }
@@ -34,21 +40,24 @@ export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Prom
   return readings === undefined ? undefined : ProvenExpired.prove({ bound, readings })
 }
 
-/** Readings of every node in rotation. Undefined if it is too early, or if a node does not answer. */
+/**
+ * Reads from every node in rotation. Undefined if too few nodes are in rotation, if it is too early, or if a node does
+ * not answer.
+ */
 async function readEach<R>(
   deps: RotationDeps,
   bound: LandingBound,
   read: (node: ChainNode) => Promise<R>,
 ): Promise<readonly R[] | undefined> {
   const rotation = deps.nodes.inRotation()
-  // A single remaining node may hide a payment that the other one has.
+  // Require enough nodes, because a single remaining node may lack a payment that the other node has.
   if (rotation.length < deps.nodes.agreeingMin) return undefined
-  // The confirmed height is ahead of the finalized one, so while it is within the bound, no query is needed.
+  // Skip the queries while the confirmed height is within the bound, because the finalized height is never ahead of it.
   if (deps.nodes.height() <= bound.lastValidHeight) return undefined
   try {
     return await Promise.all(rotation.map(read))
   } catch {
-    // The node's failure is in the log. A missing answer proves nothing.
+    // Ignore the failure, which is in the log. A missing answer proves nothing.
     return undefined
   }
 }

@@ -27,14 +27,14 @@ export interface HolderSource {
   readonly postJson: PostJson
 }
 
-/** All token accounts of the mint in one finalized slot, including empty and frozen ones. */
+/** All token accounts of the mint in one finalized slot, including empty and frozen accounts. */
 export interface HeldTokens {
   readonly network: string
   readonly mint: Address
   readonly tokenProgram: Address
   readonly decimals: number
   readonly slot: number
-  /** Sorted by address, ascending. */
+  /** Accounts in ascending order of their addresses. */
   readonly accounts: readonly HeldAccount[]
 }
 
@@ -45,12 +45,13 @@ interface HeldAccount {
   readonly isFrozen: boolean
 }
 
-// For this query a node reads every account of the program.
+// Time limit of this query, for which a node reads every account of the token program.
 const timeoutMs = 120_000
 
 /**
- * All token accounts of the mint in one finalized state. Balances and withheld fees must add up to the supply, so a
- * node that omits an account is detected. Burns meanwhile lower the supply, so it is read before and after.
+ * Reads all token accounts of the mint in one finalized state. Balances and withheld fees must sum to the supply, so a
+ * node that omits an account is detected. The supply is read before and after the accounts, because burns may lower it
+ * meanwhile.
  */
 export async function readHolders({ url, postJson }: HolderSource, terms: PaymentTerms): Promise<HeldTokens> {
   const rpc = createNodeClient({ url, postJson, timeoutMs, onCall: () => undefined })
@@ -80,7 +81,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
 }
 
-/** Supply in token accounts: all of it but the fees that the mint itself holds. */
+/** Reads the supply in token accounts: the total supply less the fees that the mint itself holds. */
 async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms): Promise<bigint> {
   const { value } = await rpc.call('getAccountInfo', [mint, { encoding: 'base64', commitment: 'finalized' }], mintJson)
   const owner = new PublicKey(value.owner)
@@ -96,10 +97,10 @@ interface ReadAccount {
 }
 
 const accountBytes = 165
-// Byte 165 of an account with extensions is its type; 2 is a token account.
+// Account type in byte 165 of an account with extensions. 2 is a token account.
 const tokenAccountType = 2
 
-/** Undefined for an account that is not an initialized token account. */
+/** Decodes an account of the token program. Undefined if it is not an initialized token account. */
 function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
   const data = Buffer.from(base64, 'base64')
   const isTokenAccount = data.length === accountBytes || data[accountBytes] === tokenAccountType

@@ -3,7 +3,10 @@ import type { PayerFunds } from '../payment/payerFunds.ts'
 import type { Chain } from './openChain.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Balances of a wallet before it is asked to sign. A frozen account counts as empty, because it cannot pay. */
+/**
+ * Reads the balances of a wallet before the service requests its signature. A frozen account counts as empty, because
+ * it cannot pay.
+ */
 export async function readPayerFunds(
   { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,
   wallet: Address,

@@ -25,11 +25,11 @@ import type { RpcClient } from './nodeClient.ts'
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address
-  /** Name of the mint in messages. `TOKEN_MINT` by default. */
+  /** Name of the setting with the mint, for messages. Default: `TOKEN_MINT`. */
   readonly setting?: string
 }
 
-/** Extensions under which a landed payment would not prove what it shows, with the reason. */
+/** Extensions that are refused, each with the reason: a landed payment would not prove what it shows. */
 const refusedExtensions = new Map<ExtensionType, string>([
   [ExtensionType.TransferHook, 'a transfer hook can make any transfer fail or do more than it says'],
   [ExtensionType.ConfidentialTransferMint, 'confidential transfers hide the amounts that a payment has to show'],
@@ -41,7 +41,10 @@ const refusedExtensions = new Map<ExtensionType, string>([
   ],
 ])
 
-/** Extensions that do not change what a payment proves. Fee and delegate are handled by net amounts (rule 4). */
+/**
+ * Extensions that do not change what a payment proves. Net amounts account for the fee and the permanent delegate (rule
+ * 4).
+ */
 const harmlessExtensions: ReadonlySet<ExtensionType> = new Set([
   ExtensionType.TransferFeeConfig,
   ExtensionType.MintCloseAuthority,
@@ -68,7 +71,7 @@ const accountJson = z.object({
     .nullable(),
 })
 
-/** The state of a mint when it was read. */
+/** The terms of a mint at the time of reading. */
 export interface TermsReading {
   readonly terms: Omit<PaymentTerms, 'transferFee'>
   /** The highest fee that is in effect or announced. */
@@ -106,20 +109,23 @@ export async function readPaymentTerms(
   return { terms, transferFee: await readTransferFee(rpc, mint) }
 }
 
-/** Refuses unknown extensions: a future one might change the effect of a transfer or a burn. */
+/**
+ * Returns why an extension is refused. Unknown extensions are refused too, because they might change the effect of a
+ * transfer or a burn.
+ */
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** Refuses wrapped SOL. Each payment burns, and both token programs refuse to burn it. */
+/** Refuses wrapped SOL, because each payment burns tokens and both token programs refuse to burn wrapped SOL. */
 function whyUnburnable({ address }: Mint): string | undefined {
   return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
     ? 'it is wrapped SOL, whose tokens cannot be burned'
     : undefined
 }
 
-/** Refuses a mint whose new accounts are frozen: a holder could not pay before an authority thaws the account. */
+/** Refuses a mint whose new accounts are frozen, because a holder cannot pay until an authority thaws the account. */
 function whyFrozen(mint: Mint): string | undefined {
   return getDefaultAccountState(mint)?.state === AccountState.Frozen
     ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'
@@ -158,7 +164,7 @@ function asAddress(key: PublicKey): Address {
   return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }
 
-/** Not retryable: only another configuration fixes this. */
+/** Creates a `Fault` that is not retryable, because only another configuration fixes this problem. */
 function misconfigured(message: string, cause?: unknown): Fault {
   return new Fault(message, { cause, retryable: false })
 }

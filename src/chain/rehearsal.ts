@@ -10,8 +10,9 @@ import { readSimulation, simulationJson, type RehearsalOutcome } from './simulat
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * Rehearses the transaction on one node after another, until one reports acceptable effects or that it has landed. A
- * node that does not know the blockhash, or reports failure or too small effects, needs a second node that agrees.
+ * Rehearses the transaction on one node after another, until a node reports acceptable effects or that the transaction
+ * has landed. The other results need a second node that agrees: an unknown blockhash, a failure, or effects that are
+ * too small.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const rejected: Simulation[] = []
@@ -39,7 +40,7 @@ async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: Rehe
   const encoded = Buffer.from(transaction.bytes).toString('base64')
   const options = {
     encoding: 'base64',
-    // The newest state that survives, independent of the commitment for payments: a fresh blockhash is not final yet.
+    // Use `confirmed` even if payments require `finalized`, because a fresh blockhash is not final yet.
     commitment: 'confirmed',
     sigVerify: transaction.withoutSignatures !== true,
     replaceRecentBlockhash: false,
@@ -61,7 +62,7 @@ function inState({ nodes }: RotationDeps, rehearsed: RehearsalOutcome, slot: num
     case 'would_succeed':
       return { ...rehearsed, bound: nodes.boundAt(slot) }
     case 'would_fail':
-      // A node that lags may not have seen the wallet receive its tokens.
+      // Do not trust a failure on a node that lags, because it may not have seen the wallet receive its tokens.
       return slot < nodes.newestSlot() ? { outcome: 'unknown' } : { ...rehearsed, slot }
     case 'blockhash_unknown':
       return { outcome: 'unknown' }

@@ -12,8 +12,8 @@ export interface RotationDeps {
 }
 
 /**
- * Queries one node after another, those in rotation first, until one answers usably. That node is preferred from then
- * on.
+ * Creates a client that queries one node after another until a node answers usably. Nodes in rotation come first. The
+ * node that answered is preferred from then on.
  */
 export function createRpcClient(deps: RotationDeps): RpcClient {
   return {
@@ -28,8 +28,7 @@ export function createRpcClient(deps: RotationDeps): RpcClient {
           lastError = error
         }
       }
-      // A refusal is a statement of the node, whose meaning some callers know. Any other error leaves the result
-      // unknown.
+      // Pass on a refusal, because some callers can interpret its code. Any other error leaves the result unknown.
       if (lastError instanceof RpcRefusal) throw lastError
       throw new Fault(`no Solana node answered ${method} usably`, { cause: lastError, retryable: true })
     },
@@ -43,7 +42,7 @@ export interface Question<T> {
   readonly result: z.ZodType<T>
 }
 
-/** Queries this node after a check that it is on our network. */
+/** Calls this node after a check that the node is on our network. */
 export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode, question: Question<T>): Promise<T> {
   const { method, params, result } = question
   try {
@@ -55,7 +54,10 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/** A rejected or failed call does not prove that the payment is absent, so it becomes a retryable `Fault`. */
+/**
+ * Converts a rejected or failed call to a retryable `Fault`, because such a call does not prove that the payment is
+ * absent.
+ */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

@@ -6,8 +6,8 @@ import type { TokenEffect } from './tokenInstruction.ts'
 import { addressOf, type Call, readCall } from './transferParser.ts'
 
 /*
- * Inner instructions as a simulation returns them. They cannot be requested in raw form: the node decodes instructions
- * of programs that it knows, and leaves the others raw.
+ * Inner instructions as a simulation returns them. Nodes decode the instructions of programs that they support and
+ * return the other instructions raw. There is no option for raw instructions only.
  */
 
 const parsedInstruction = z.object({ programId: z.string(), parsed: z.unknown() })
@@ -17,8 +17,8 @@ export const shownInstructionJson = z.union([bareInstruction, parsedInstruction]
 type ShownInstruction = z.infer<typeof shownInstructionJson>
 
 /**
- * Effects of an instruction that the node has decoded (`jsonParsed`). Instructions of unknown programs come as raw
- * bytes.
+ * Returns the effects of an instruction. The node has decoded instructions of programs that it supports (`jsonParsed`).
+ * Others arrive as raw bytes.
  */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)
@@ -33,7 +33,7 @@ const amountText = z.string().regex(/^\d{1,20}$/)
 const decodedInstruction = z.object({ type: z.string(), info: z.record(z.string(), z.unknown()) })
 type InstructionNames = z.infer<typeof decodedInstruction>
 
-/** The decoded parts that matter. Each kind of instruction has some of them. */
+/** Decoded members that the effects need. Each kind of instruction has only some of these members. */
 const parts = z.object({
   source: z.string().optional(),
   destination: z.string().optional(),
@@ -65,7 +65,7 @@ const readers: ReadonlyMap<string, (parts: Parts) => TokenEffect> = new Map([
 const batchParts = z.object({ instructions: z.array(decodedInstruction) })
 
 function readDecoded({ type, info }: InstructionNames): readonly TokenEffect[] {
-  // The program refuses a Batch within a Batch, so one level suffices.
+  // Do not read a Batch within a Batch, because the program refuses it.
   if (type === 'batch') return batchParts.parse(info).instructions.flatMap((inner) => readSingle(inner))
   return readSingle({ type, info })
 }

@@ -3,14 +3,14 @@ import type { Signature } from '@tollbook/core/signature'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-/** Statuses of some signatures on one node, at one slot. */
+/** Statuses of several signatures on one node, at one slot. */
 export interface NodeStatuses {
   readonly node: ChainNode
   readonly slot: number
   readonly statuses: readonly (NodeStatus | undefined)[]
 }
 
-/** Report of one node about one signature. A failed transaction also has a status. */
+/** Status of one signature on one node. A failed transaction also has a status. */
 export interface NodeStatus {
   readonly slot: number
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
@@ -24,14 +24,17 @@ const statusJson = z.object({
 })
 const statusesJson = z.object({ context: z.object({ slot: z.int() }), value: z.array(statusJson.nullable()) })
 
-/** The RPC takes at most 256 signatures a call (`statusesMax`). */
+/** Signatures to query. The RPC accepts at most 256 signatures per call (`statusesMax`). */
 export interface StatusQuery {
   readonly signatures: readonly Signature[]
-  /** Searches the node's disk. Without it, the node answers from memory, which covers two minutes. */
+  /** True: the node also searches its disk. False: the node answers from memory, which covers two minutes. */
   readonly searchHistory: boolean
 }
 
-/** One status for each signature, in their order. Undefined where the node has none. Throws if the node does not answer. */
+/**
+ * Reads one status for each signature, in the order of the signatures. Undefined for a signature without a status.
+ * Throws if the node does not answer.
+ */
 export async function readStatuses(
   deps: RotationDeps,
   node: ChainNode,
@@ -43,7 +46,8 @@ export async function readStatuses(
   const statuses = value.map((status) => {
     if (status === null) return undefined
     const { slot, err, confirmationStatus } = status
-    // Old nodes name no commitment for rooted transactions. Taking these for young only costs another query.
+    // Treat a missing commitment as `processed`. Old nodes omit it for rooted transactions, so the only cost is another
+    // query.
     return { slot, commitment: confirmationStatus ?? 'processed', hasFailed: err !== null && err !== undefined }
   })
   return { node, slot: context.slot, statuses }

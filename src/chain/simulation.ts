@@ -21,14 +21,17 @@ export const simulationJson = z.object({
 })
 type SimulationJson = z.infer<typeof simulationJson>['value']
 
-/** Outcome in the state of one node. */
+/** Outcome of a rehearsal in the state of one node. */
 export type RehearsalOutcome =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
   | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
   | { readonly outcome: 'blockhash_unknown' }
   | { readonly outcome: 'already_landed' }
 
-/** Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have. */
+/**
+ * Converts the result of `simulateTransaction` to an outcome: an expected failure, or the effects that the transaction
+ * would have.
+ */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
   // The blockhash is too old or too new for this node.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
@@ -40,7 +43,8 @@ export function readSimulation(value: SimulationJson, message: VersionedMessage)
   const instructions = instructionsOf(message)
   const failure = failureOf(value.err, { keys, instructions })
   if (failure !== undefined) return { outcome: 'would_fail', ...failure }
-  // The node resolves lookup tables. Without the resolved addresses the instructions cannot be read.
+  // Check the resolved addresses. The node resolves lookup tables, and the instructions cannot be read without these
+  // addresses.
   if (!hasAllLoaded(message.addressTableLookups, loaded ?? undefined))
     throw unusable('what the lookup tables of the transaction hold')
   return { outcome: 'would_succeed', effects: effectsOf(value, keys, instructions) }

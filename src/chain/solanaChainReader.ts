@@ -36,9 +36,10 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
   }
 }
 
-// Simultaneous proofs of one wallet share one call.
+// Lifetime of a cached balance, so that simultaneous proofs of one wallet share one call.
 const balanceForMs = 1_000
-// A wallet that could pay within this time is not refused for its balance; its unknown signature is only not found.
+// Lifetime of a sufficient balance. If a wallet could pay within this time, its unknown signature is reported as not
+// found and not refused for its balance.
 const enoughForMs = 30_000
 const balancesMax = 2_000
 
@@ -69,11 +70,14 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
 
 type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
 
-/** Sends to one node, because a call to each is expensive. A transaction that is not forwarded is sent again. */
+/**
+ * Sends the transaction to one node, because a call to each node is expensive. If the node does not forward the
+ * transaction, a later call sends it again.
+ */
 async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')
-  // Skip preflight after a rehearsal. The answer to a repeated send does not matter: the chain decides whether it
-  // landed.
+  // Skip preflight after a rehearsal. The answer to a repeated send is ignored, because the chain shows whether the
+  // transaction landed.
   const preflight = rehearses === true ? { preflightCommitment: 'confirmed' } : { skipPreflight: true }
   const params = [encoded, { encoding: 'base64', ...preflight }]
   let lastError: unknown

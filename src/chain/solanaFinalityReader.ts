@@ -27,8 +27,8 @@ export function createSolanaFinalityReader(deps: RotationDeps): FinalityReader {
 }
 
 /**
- * Queries each node for the signatures that the nodes before it do not know. A node that lags knows fewer, so a missing
- * status proves nothing; `findReversal` does.
+ * Queries each node for the signatures that the previous nodes did not have. A missing status proves nothing, because a
+ * node may lag. `findReversal` proves an absence.
  */
 async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
   const found = new Map<string, SignatureStatus>()

@@ -19,15 +19,15 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 /*
  * The conditions under which this service signs a transaction as its fee payer. The rail and the signer check the same
- * bytes by the same rules, each in its own process.
+ * bytes by the same rules, each in a separate process.
  *
- * The rules go by what the fee payer could lose. It is in no account list, so no program can be given its signature;
- * the fee is bounded; and of programs that move tokens there is one call, whose effect is read here.
+ * The rules limit the possible loss of the fee payer. It is in no account list, so no program can receive its
+ * signature. The fee is bounded. Only one call of a token program is allowed, and its effect is checked here.
  */
 
-// Wallets add assertions of this program to what they sign: Phantom one, Solflare two.
+// Assertion program whose instructions wallets add before signing: Phantom adds one, Solflare two.
 const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-// The limit that the stock client of MPP requests. The budget per payment bounds the fee.
+// Maximum of compute units: the limit that the stock client of MPP requests. The budget per payment bounds the fee.
 const unitsMax = 200_000
 const microLamportsMax = 5_000_000n
 const microLamports = 1_000_000n
@@ -47,13 +47,16 @@ interface Calls {
   readonly payer: Address
 }
 
-/** Decodes a transaction that its payer has signed, and checks it. Pure: no network, no clock. */
+/** Decodes a transaction that its payer has signed, and checks it. Uses no network and no clock. */
 export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const signed = readPayerSigned(bytes)
   return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
 }
 
-/** Verifies the payer's signature. No setting influences the result, so a transaction that was read once stays readable. */
+/**
+ * Decodes a transaction and verifies the payer's signature. No setting influences the result, so a transaction that was
+ * readable once stays readable.
+ */
 export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'
@@ -71,7 +74,7 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   return { bytes, message: serialized, digest: sha256Hex(serialized), payer, mint: readMint(message), memo }
 }
 
-/** Checks the current conditions: fee payer, mint and wallets. */
+/** Checks a signed transaction against the current policy: fee payer, mint and wallets. */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)
   const instructions = readInstructions(message, policy)
@@ -83,7 +86,7 @@ export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): Spon
   return { ...signed, feeLamports: fee.feeLamports, amountBaseUnits, blockhash: message.recentBlockhash }
 }
 
-/** Puts the fee payer's signature into its slot. An invalid signature is a bug of the signer. */
+/** Inserts the fee payer's signature. An invalid signature is a bug of the signer and fails an assertion. */
 export function completeTransaction({ bytes }: PayerSigned, signature: Signature): SignedTransaction {
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.signatures[0] = signatureBytes(signature)
@@ -121,7 +124,10 @@ function isAllowed(program: string): boolean {
 const setUnitLimit = 2
 const setUnitPrice = 3
 
-/** Both instructions are required: without a limit, each instruction may use 200,000 units. */
+/**
+ * Reads the fee from the compute limit and the compute price. Both instructions are required, because without a limit
+ * each instruction may use 200,000 units.
+ */
 function readFee(instructions: readonly Instruction[]): { readonly feeLamports: bigint } | SponsorProblem {
   const budget = instructions.filter(({ program }) => program === computeBudgetProgram)
   const limits = budget.filter(({ data }) => data[0] === setUnitLimit)
@@ -142,7 +148,10 @@ const transferChecked = 12
 const transferDataLength = 10
 const transferAccounts = 4
 
-/** The amount of the one transfer. */
+/**
+ * Reads the amount of the single transfer. Returns the problem if there is another number of transfers, or the transfer
+ * does not fit the policy.
+ */
 function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bigint | SponsorProblem {
   const calls = instructions.filter(({ program }) => tokenPrograms.has(program))
   const [transfer] = calls
@@ -155,7 +164,7 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
   if (mint === undefined || wallets === undefined) return 'mint'
   const isPayment = wallets.some((wallet) => destination === tokenAccountOf(mint, wallet, program))
   if (!isPayment || source === destination) return 'recipient'
-  // A transfer from one wallet of the service to another pays nothing.
+  // Refuse a transfer between wallets of the service, because it pays nothing.
   const isOwn = [...policy.receivers.values()].some((own) => own.includes(payer))
   if (authority !== payer || isOwn) return 'authority'
   const amountBaseUnits = viewOf(data).getBigUint64(1, true)
@@ -164,7 +173,10 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
 
 const tokenAccounts = new Map<string, string>()
 
-/** The associated token account of the payment wallet. Cached, because deriving it takes 0.1 ms or more. */
+/**
+ * Returns the associated token account of the payment wallet. The result is cached, because deriving it takes 0.1 ms or
+ * more.
+ */
 function tokenAccountOf(mint: Address, paymentWallet: Address, program: string): string {
   const key = `${mint} ${paymentWallet} ${program}`
   const known = tokenAccounts.get(key)
@@ -176,7 +188,7 @@ function tokenAccountOf(mint: Address, paymentWallet: Address, program: string):
   return derived
 }
 
-/** The mint of the first transfer. The other conditions are judged later, with the terms of this mint. */
+/** Returns the mint of the first transfer. The other conditions are checked later, with the terms of this mint. */
 function readMint({ compiledInstructions, staticAccountKeys }: Message): Address | undefined {
   const transfer = compiledInstructions.find(
     ({ programIdIndex, data }) =>
@@ -188,7 +200,7 @@ function readMint({ compiledInstructions, staticAccountKeys }: Message): Address
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** False for more than one memo, or for one that is not text. */
+/** Returns the text of the memo. Undefined without a memo. False for more than one memo, or for a memo that is not text. */
 function readMemo({ compiledInstructions, staticAccountKeys }: Message): string | undefined | false {
   const memos = compiledInstructions.filter(({ programIdIndex }) =>
     memoPrograms.has(staticAccountKeys[programIdIndex]?.toBase58() ?? ''),
@@ -199,7 +211,7 @@ function readMemo({ compiledInstructions, staticAccountKeys }: Message): string 
   try {
     return utf8.decode(memo.data)
   } catch {
-    // The Memo program also refuses text that is not UTF-8.
+    // Refuse a memo that is not UTF-8, as the Memo program does.
     return false
   }
 }

@@ -5,9 +5,10 @@ import type { Balance, BalanceQuestion } from '../payment/chainReader.ts'
 import type { Commitment } from './commitment.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-// Position of the amount in a token account, after mint and owner.
+// Bytes of the amount in a token account, which follows the mint and the owner.
 const amountSlice = { offset: 64, length: 8 }
-// Length of the requested slice. A node that ignores the slice would return the mint's address as the amount.
+// Base64 of exactly 8 bytes. The length detects a node that ignores the slice, whose first bytes would be the mint's
+// address.
 const amountBase64 = z.base64().length(12)
 const tokenAccountsJson = z
   .object({
@@ -24,7 +25,10 @@ interface Asked extends Omit<BalanceQuestion, 'commitment'> {
   readonly commitment?: Commitment
 }
 
-/** The first balance that suffices. Otherwise the newest one, after every node was queried. */
+/**
+ * Returns the first balance that is at least `enoughBaseUnits`. If there is none, returns the newest balance after
+ * every node was queried.
+ */
 export async function readTokenBalance(
   deps: RotationDeps,
   { wallet, mint, minSlot = 0, commitment = 'confirmed', enoughBaseUnits = 0n }: Asked,

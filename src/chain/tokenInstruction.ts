@@ -1,7 +1,10 @@
 import { encodeBase58 } from '@tollbook/core/base58'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/** Effect of an instruction of a token program. A plain Transfer does not name its mint; the balances do. */
+/**
+ * Effect of an instruction of a token program. A plain Transfer does not name its mint, so the mint comes from the
+ * balances.
+ */
 export type TokenEffect =
   | {
       readonly kind: 'burn' | 'transfer' | 'mintTo'
@@ -13,7 +16,7 @@ export type TokenEffect =
     }
   | { readonly kind: 'open'; readonly tokenAccount: Address; readonly mint: Address; readonly owner: Address }
 
-/** Positions of an instruction's accounts, and of the amount in its data. */
+/** Positions of an instruction's accounts in its account list, and of the amount in its data. */
 interface Layout {
   readonly kind: 'burn' | 'transfer' | 'mintTo'
   readonly source?: number
@@ -23,7 +26,7 @@ interface Layout {
   readonly amountAt: number
 }
 
-// By instruction number. Token-2022 keeps those of SPL Token and adds its own from 26 on.
+// Layouts by instruction number. Token-2022 uses the numbers of SPL Token and adds its own from 26 on.
 const layouts: ReadonlyMap<number, Layout> = new Map<number, Layout>([
   [3, { kind: 'transfer', source: 0, destination: 1, authority: 2, amountAt: 1 }],
   [7, { kind: 'mintTo', mint: 0, destination: 1, authority: 2, amountAt: 1 }],
@@ -72,7 +75,10 @@ function accountAt(accounts: readonly Address[], at: number | undefined): Addres
   return at === undefined ? undefined : accounts[at]
 }
 
-/** The opening of an account shows its owner, which no other record shows if the transaction also closes it. */
+/**
+ * Reads the opening of an account, which states its owner. If the transaction also closes the account, no other record
+ * shows the owner.
+ */
 function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffect | undefined {
   const [tokenAccount, mint, third] = accounts
   if (tokenAccount === undefined || mint === undefined) return undefined
@@ -82,7 +88,10 @@ function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffec
   return owner === undefined ? undefined : { kind: 'open', tokenAccount, mint, owner }
 }
 
-/** 255, then for each instruction: number of accounts, length of data, data. Accounts are taken one after the other. */
+/**
+ * Reads a Batch. Its data is 255, then for each instruction the number of accounts, the length of the data, and the
+ * data. The accounts follow each other in the account list.
+ */
 function readBatch(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   const effects: TokenEffect[] = []
   let accountsTaken = 0
@@ -91,7 +100,7 @@ function readBatch(accounts: readonly Address[], data: Uint8Array): readonly Tok
     const accountCount = data[offset] ?? 0
     const dataLength = data[offset + 1] ?? 0
     const inner = data.subarray(offset + 2, offset + 2 + dataLength)
-    // The program refuses a Batch within a Batch, so this does not follow one either.
+    // Ignore a Batch within a Batch, because the program refuses it too.
     if (inner[0] !== batch)
       effects.push(...readTokenInstruction(accounts.slice(accountsTaken, accountsTaken + accountCount), inner))
     accountsTaken += accountCount

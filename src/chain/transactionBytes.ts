@@ -9,7 +9,7 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { signatureOfBytes } from '@tollbook/core/signature'
 import type { TransactionJson } from './transactionJson.ts'
 
-// Largest transaction of these versions: IPv6's minimum packet of 1,280 bytes less headers.
+// Maximum size of a transaction: IPv6's minimum packet of 1,280 bytes less headers.
 const transactionBytesMax = 1_232
 
 /** Decodes a signed transaction in its canonical form and verifies every signature. Makes no request. */
@@ -31,7 +31,10 @@ export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal 
   }
 }
 
-/** Undefined for bytes that differ from their re-encoding: they would be a second spelling of a payment. */
+/**
+ * Decodes a transaction. Undefined for bytes that differ from their re-encoding, because they would be a second
+ * encoding of the same payment.
+ */
 export function decodeTransaction(bytes: Uint8Array): VersionedTransaction | undefined {
   if (bytes.length > transactionBytesMax) return undefined
   try {
@@ -64,12 +67,12 @@ function signaturesHold({ message, signatures }: VersionedTransaction): boolean 
 // DER header of an Ed25519 public key (RFC 8410): node:crypto does not take the bare 32 bytes.
 const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
 
-// A transaction is verified when it is presented, and again when a node returns it.
+// Maximum of remembered signatures. A transaction is verified when it is presented, and again when a node returns it.
 const verifiedMax = 5_000
 const verified = new LRUCache<string, true>({ max: verifiedMax })
 
 function verifyEd25519(data: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
-  // Key and signature have fixed lengths, so different triples have different bytes.
+  // Key and signature have fixed lengths, so two different triples never have the same bytes.
   const triple = sha256Hex(Buffer.concat([publicKey, signature, data]))
   if (verified.has(triple)) return true
   const key = createPublicKey({ key: Buffer.concat([ed25519KeyHead, publicKey]), format: 'der', type: 'spki' })
@@ -92,7 +95,7 @@ function usesDurableNonce({ message }: VersionedTransaction): boolean {
 
 /**
  * Rebuilds the transaction's bytes from a node's JSON. Undefined for an unknown version. False if the signatures do not
- * cover the bytes: the node invented something, and its answer is ignored.
+ * cover the bytes: the node's answer is then wrong and is ignored.
  */
 export function rebuildTransaction({ version, transaction }: TransactionJson): Uint8Array | undefined | false {
   if (version !== undefined && version !== 'legacy' && version !== 0) return undefined
@@ -104,7 +107,7 @@ export function rebuildTransaction({ version, transaction }: TransactionJson): U
     const rebuilt = new VersionedTransaction(message, signatures)
     return signaturesHold(rebuilt) ? rebuilt.serialize() : false
   } catch {
-    // The library throws for invalid keys and hashes, which the node must have invented.
+    // The library throws for invalid keys and hashes, so the node's answer is wrong.
     return false
   }
 }

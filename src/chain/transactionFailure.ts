@@ -6,9 +6,9 @@ import type { InstructionJson } from './transactionJson.ts'
 const instructionError = z.object({ InstructionError: z.tuple([z.int(), z.unknown()]) })
 const customError = z.object({ Custom: z.int() })
 
-// TokenError::InsufficientFunds of both token programs.
+// Code of the error TokenError::InsufficientFunds in both token programs.
 const insufficientFunds = 1
-/** Classifies a TransactionError by its JSON, never by log lines. Undefined for success. */
+/** Classifies a TransactionError by its JSON and never by log lines. Undefined if the transaction succeeded. */
 export function failureOf(
   error: unknown,
   { keys, instructions }: { readonly keys: readonly string[]; readonly instructions: readonly InstructionJson[] },

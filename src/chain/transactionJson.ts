@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The parts of `getTransaction` (encoding "json") that this service reads. Required parts must be present: a node that
- * omits inner instructions or token balances has not answered (docs/verification.md, rule 1).
+ * The parts of `getTransaction` (encoding "json") that this service reads. Required parts must be present: an answer
+ * without inner instructions or token balances is not valid (docs/verification.md, rule 1).
  */
 
 const index = z.int().min(0).max(255)
@@ -53,12 +53,13 @@ export const transactionJson = z
       loadedAddresses: loadedAddressesJson.optional(),
     }),
   })
-  // Only the legacy format has no lookup tables. In other formats, missing addresses would shift every later index.
+  // Require loaded addresses except in the legacy format, which has no lookup tables. Missing addresses would shift
+  // every later index.
   .refine(({ version, meta }) => meta.loadedAddresses !== undefined || version === undefined || version === 'legacy', {
     path: ['meta', 'loadedAddresses'],
     message: 'must be present',
   })
-  // A list that is too long or too short would also shift every later index.
+  // Check the number of loaded addresses, because a wrong number would also shift every later index.
   .refine(
     ({ transaction, meta }) => hasAllLoaded(transaction.message.addressTableLookups ?? [], meta.loadedAddresses),
     {
@@ -71,7 +72,10 @@ export type TransactionJson = z.infer<typeof transactionJson>
 export type InstructionJson = z.infer<typeof instruction>
 export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>
 
-/** True also if both sides name none, as in the legacy format. */
+/**
+ * True if the node resolved every address that the lookups name. A legacy message has no lookups, so `loaded` may be
+ * absent.
+ */
 export function hasAllLoaded(
   lookups: readonly Pick<z.infer<typeof lookupJson>, 'writableIndexes' | 'readonlyIndexes'>[],
   loaded: z.infer<typeof loadedAddressesJson> | undefined,

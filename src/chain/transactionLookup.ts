@@ -21,7 +21,7 @@ export interface LookupDeps extends RotationDeps {
 
 export type FindTransaction = (signature: Signature, options?: FindOptions) => Promise<Finding>
 
-// A fork can still drop a record below finality, so it is kept for a few slots only.
+// Lifetime of a found record: a few slots, because a fork can still drop a record below finality.
 const foundForMs = 5_000
 const rememberedMax = 2_000
 const sharedMax = 10_000
@@ -38,8 +38,8 @@ interface Search extends LookupDeps {
 }
 
 /**
- * Looks up a transaction. Concurrent lookups of one signature share their queries, and a found record is kept for a
- * short time.
+ * Creates the lookup of transactions. Concurrent lookups of one signature share their queries, and a found record is
+ * cached for a short time.
  */
 export function createLookup(deps: LookupDeps): FindTransaction {
   const perf = { now: () => deps.clock.monotonicMs() }
@@ -58,7 +58,7 @@ export function createLookup(deps: LookupDeps): FindTransaction {
 async function find(search: Search, signature: Signature, options: FindOptions): Promise<Finding> {
   const { memory } = search
   const commitment = options.commitment ?? search.commitment
-  // Do not cache what may end a payment: a lie of one node would outlive it.
+  // Do not cache a result that may end a payment, because a wrong answer of one node would stay in the cache.
   if (options.isAgreed === true) return findAgreed(search, { signature, commitment })
   const key = `${signature} ${commitment}`
   const known = memory.found.get(key)
@@ -69,7 +69,7 @@ async function find(search: Search, signature: Signature, options: FindOptions):
 
   const finding = await look(search, { ...options, signature, commitment })
   if (finding.kind === 'found') memory.found.set(key, { ...finding, nodes: 0, isAgreed: false })
-  // Nothing new is confirmed before the next slot.
+  // Cache an unknown signature for one slot, because the chain confirms nothing new before the next slot.
   if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding, { ttl: search.nodes.slotMs() })
   return finding
 }
@@ -83,8 +83,8 @@ async function look(search: Search, query: Query): Promise<Finding> {
   const { clock } = search
   const { signature, commitment, isSent = false, minSlot, waitMs = 0 } = query
   const deadlineMs = clock.monotonicMs() + waitMs
-  // A payment that landed before it was presented costs this one call. One that was just sent, or just not found, is
-  // followed by its status, in a query shared with others.
+  // Read the transaction first: a payment that landed before it was presented costs only this call. Follow the status
+  // of a transaction that was just sent or was not found, in a query that other lookups share.
   const mayHaveLanded = !isSent && minSlot === undefined
   const record = mayHaveLanded ? await readShared(search, query) : undefined
   if (record !== undefined) return foundBy(search, 1, record)
@@ -124,16 +124,17 @@ async function proveIfBound(search: Search, signature: Signature, { bound }: Pic
 const maxSupportedTransactionVersion = 1
 
 function question({ signature, commitment }: Pick<Query, 'signature' | 'commitment'>) {
-  // 1 lets a node answer in the transaction format that is live since September 2026. With 0 it would refuse (-32015).
+  // 1 accepts the transaction format that is live since September 2026. With 0 the node would refuse a transaction in
+  // this format (-32015).
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
-  // Build the record within the call, so that a node whose answer contradicts itself is skipped for the next one.
+  // Build the record within the call, so that an answer that contradicts itself makes the client query the next node.
   const result = transactionJson
     .nullable()
     .transform((found) => (found === null ? undefined : recordOf(found, signature)))
   return { method: 'getTransaction', params: [signature, options], result }
 }
 
-/** Simultaneous requests with one proof share one call. */
+/** Reads a transaction. Simultaneous requests with one proof share one call. */
 function readShared(search: Search, query: Query): Promise<TransactionRecord | undefined> {
   const { running } = search.memory
   const key = `${query.signature} ${query.commitment}`
@@ -142,13 +143,16 @@ function readShared(search: Search, query: Query): Promise<TransactionRecord | u
   return shared
 }
 
-/** Undefined if the first node that answers does not have it. Throws a retryable fault if no node answers. */
+/**
+ * Reads a transaction from any node. Undefined if the first node that answers does not have it. Throws a retryable
+ * fault if no node answers.
+ */
 export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | 'commitment'>) {
   const { method, params, result } = question(query)
   return refusalIsFault(createRpcClient(search).call(method, params, result))
 }
 
-/** Reads from this node only, to compare nodes. */
+/** Reads a transaction from this node only, so that nodes can be compared. */
 export async function readFrom(
   search: RotationDeps,
   node: ChainNode,
@@ -157,7 +161,7 @@ export async function readFrom(
   return refusalIsFault(callNode(search, node, question(query)))
 }
 
-/** The record, if as many nodes as are needed to end a payment return the same one. */
+/** Finds a record that enough nodes return identically: as many as must agree to end a payment. */
 async function findAgreed(search: Search, query: Query): Promise<Finding> {
   const { nodes, log } = search
   const { agreeingMin } = nodes
@@ -177,7 +181,7 @@ async function findAgreed(search: Search, query: Query): Promise<Finding> {
   return { kind: 'unknown', why, slot: records[0]?.slot ?? 0, isSeen: true, isAgreed: false }
 }
 
-/** Digest of every part that a verdict depends on. */
+/** Returns a digest of every part of a record that a verdict depends on. */
 function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
   const text = (baseUnits: bigint) => baseUnits.toString()
   return sha256Hex(

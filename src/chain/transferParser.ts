@@ -6,31 +6,34 @@ import { decodeInstructionData } from './instructionData.ts'
 import { readTokenInstruction, type TokenEffect } from './tokenInstruction.ts'
 import type { InstructionJson, TokenBalanceJson } from './transactionJson.ts'
 
-/** One instruction with its effect on tokens and its text, if it is a memo. */
+/** One instruction with its effects on tokens and, for a memo, its text. */
 export interface Call {
   readonly program: Address
   readonly effects: readonly TokenEffect[]
   readonly memo: string | undefined
 }
 
-/** Effects of one transaction, real or simulated, before they are interpreted. */
+/** Effects of one real or simulated transaction, before they are interpreted. */
 export interface RawEffects {
-  /** Static keys, then loaded writable ones, then loaded read-only ones, in the order of the indexes. */
+  /** Account keys in the order of the indexes: static keys, then loaded writable keys, then loaded read-only keys. */
   readonly accountKeys: readonly string[]
-  /** Instructions at top level and inside others. */
+  /** Instructions at top level, and instructions that programs called. */
   readonly calls: readonly Call[]
   readonly preTokenBalances: readonly TokenBalanceJson[] | undefined
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined
 }
 
-/** Token movements, memos and balances of a transaction, with its inner instructions. */
+/** Token movements, memos and balances of a transaction, including its inner instructions. */
 export interface ParsedEffects {
   readonly movements: readonly TokenMovement[]
   readonly balances: readonly TokenBalance[] | undefined
   readonly memos: readonly string[]
 }
 
-/** Pure. Does not read the logs: the newer token program does not even log "Instruction: Transfer". */
+/**
+ * Interprets the raw effects. Never reads the logs, because the newer token program does not even log "Instruction:
+ * Transfer".
+ */
 export function parseEffects(raw: RawEffects): ParsedEffects {
   const effects = raw.calls.flatMap((call) => call.effects.map((effect) => ({ program: call.program, effect })))
   const bare = effects.map(({ effect }) => effect)
@@ -44,7 +47,7 @@ export function parseEffects(raw: RawEffects): ParsedEffects {
   }
 }
 
-/** Reads instructions that name their accounts by index. */
+/** Reads the instructions of a message, which refer to their accounts by index. */
 export function callsOf(accountKeys: readonly string[], instructions: readonly InstructionJson[]): readonly Call[] {
   const keys = accountKeys.map(addressOf)
   return instructions.map(({ programIdIndex, accounts, data }) => {
@@ -53,11 +56,11 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
   })
 }
 
-// A quote's memo has 52 bytes, at most 72 characters of base58. A program may call another with 10 KiB of memo 63
-// times, and decoding that would block the event loop for 100 ms or more.
+// A quote's memo has 52 bytes, at most 72 characters of base58. A program may call another 63 times with 10 KiB of
+// memo, and decoding all of these would block the event loop for 100 ms or more.
 const memoCharactersMax = 1_700
 
-/** Effects of one instruction. Only the token and memo programs have any that count. */
+/** Reads the effects of one instruction. Programs other than the token and memo programs have no effects that count. */
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
     const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')
@@ -126,7 +129,10 @@ function mintsOf(balances: readonly TokenBalance[], effects: readonly TokenEffec
   return mints
 }
 
-/** A movement whose mint is unknown was between accounts that the transaction also closed, so it is not ours. */
+/**
+ * Converts an effect to a movement. Empty if the mint is unknown: the transaction then also closed both accounts, so
+ * neither account belongs to this service.
+ */
 function movementOf(
   tokenProgram: Address,
   effect: TokenEffect,

@@ -27,8 +27,8 @@ export interface ClosingRange {
 }
 
 const dayMs = 86_400_000
-// Wait after the close of a month. The clocks of the service and the database differ, so an event of the month may still
-// be recorded during this time.
+// Wait after the close of a month. The clocks of the service and the database differ, so an event of the month may
+// still be recorded during this time.
 const clockToleranceMs = 10 * 60_000
 // Maximum of unsealed events. The sealer lags by seconds, and reading this many events takes about a second.
 export const unsealedMax = 20_000
