@@ -12,9 +12,9 @@ interface AppendHealthDeps {
 }
 
 /**
- * Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests.
- * After a failed append the ledger counts as closed until a write works. Otherwise each check lets the database plan an
- * append.
+ * Reports why the ledger takes no appends. Readiness depends on this, because a service that cannot append must not
+ * receive requests. After a failed append the ledger counts as closed until a write works. While no append has failed,
+ * each check only lets the database plan an append.
  */
 export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   let failed: Item | undefined
@@ -26,7 +26,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
         failed = undefined
         return result
       } catch (error) {
-        // A rejection because of an item's content does not mean that other items fail.
+        // Ignore a rejection because of an item's content, because other items may still succeed.
         if (!(error instanceof Fault && !error.retryable)) failed = item
         throw error
       }
@@ -34,7 +34,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   }
   return {
     kernel: observed,
-    /** Undefined unless appends are known to fail. Appends nothing. */
+    /** Returns why appends fail. Undefined unless appends are known to fail. Nothing is appended. */
     async findProblem(): Promise<string | undefined> {
       if (failed === undefined) return probe(pool)
       const problem = await rehearse(pool, failed)
@@ -44,7 +44,10 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   }
 }
 
-/** Plans the append without running it, to detect a missing function or right before a payment. */
+/**
+ * Plans the append without running it. This detects a missing function or a missing right before a payment does.
+ * Undefined if the plan works.
+ */
 async function probe(pool: QueryRunner): Promise<string | undefined> {
   const values = Array.from({ length: appendParameters }, () => null)
   try {
@@ -55,7 +58,10 @@ async function probe(pool: QueryRunner): Promise<string | undefined> {
   }
 }
 
-/** Writes the failed item and rolls it back. A plan or an empty commit would also work on a full disk. */
+/**
+ * Writes the failed item and rolls it back. A plan or an empty commit would not detect a full disk. Undefined if the
+ * write works.
+ */
 async function rehearse(pool: AppendHealthDeps['pool'], item: Item): Promise<string | undefined> {
   try {
     const connection = await pool.connect()
@@ -66,7 +72,7 @@ async function rehearse(pool: AppendHealthDeps['pool'], item: Item): Promise<str
       connection.release()
       return undefined
     } catch (error) {
-      // Closing the connection ends its transaction.
+      // Close the connection, which also ends its transaction.
       connection.release(true)
       throw error
     }

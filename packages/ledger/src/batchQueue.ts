@@ -4,41 +4,41 @@ import { Fault } from '@tollbook/core/fault'
 export interface BatchQueueOptions<Item, Outcome> {
   readonly batchMax: number
   /**
-   * Maximum of concurrent flushes. A second flush starts only with `batchMax` items: where a commit takes 5 ms, two
-   * half batches had half the throughput of one full batch.
+   * Maximum of concurrent flushes. A second flush starts only with `batchMax` items: with a commit of 5 ms, two half
+   * batches had half the throughput of one full batch.
    */
   readonly flushesMax: number
-  /** Maximum of waiting items. More would mean that the database does not keep up, so further items are refused. */
+  /** Maximum of waiting items. A longer queue means that the database does not keep up, so further items are refused. */
   readonly waitingMax: number
-  /** Items with the same key are never in progress together, so they never conflict with each other. */
+  /** Returns the key of an item. Items with the same key are never in progress together, so they never conflict. */
   readonly keyOf: (item: Item) => string
   /**
    * Writes a batch in one round trip. Outcomes are in the order of the items. An item that fails alone has a rejected
-   * outcome; if the promise rejects, all items have failed.
+   * outcome. If the promise rejects, all items have failed.
    */
   readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
-  /** Absent: each batch starts as soon as the one before it ends. */
+  /** Pauses between batches. Absent: each batch starts as soon as the previous batch ends. */
   readonly gathering?: Gathering
 }
 
 /**
- * Pauses between batches while callers overlap, so that items gather: a batch of one costs nearly as much as one of
- * ten. A batch starts without the rest of its pause once as many items wait as there were callers at the end of the
- * last flush: they all have called again, and nothing more will gather.
+ * Pauses between batches while callers overlap, so that items gather: a batch of one item costs nearly as much as a
+ * batch of ten. A pause ends early once as many items wait as there were callers at the end of the last flush. All of
+ * these callers have then called again, so no further items are expected.
  */
 export interface Gathering {
   /** A batch of this many items starts without a pause. */
   readonly itemsEnough: number
-  /** Resolves when the next batch may start, counted from the start of the one before. */
+  /** Resolves when the next batch may start, counted from the start of the previous batch. */
   pause(lastFlushMs: number): Promise<void>
-  /** Replaces `batchMax` after a flush that took `ms` or longer: a slow commit then serves more items. */
+  /** Replaces `batchMax` after a flush that took `ms` or longer, so that a slow commit serves more items. */
   readonly slow?: { readonly ms: number; readonly batchMax: number }
   readonly monotonicMs: () => number
 }
 
 /**
- * `submit` rejects with a retryable `Fault` if too many items wait, and with the batch's error if the whole batch
- * fails.
+ * A queue that writes items in batches. `submit` rejects with a retryable `Fault` if too many items wait, and with the
+ * batch's error if the whole batch fails.
  */
 export interface BatchQueue<Item, Outcome> {
   submit(item: Item): Promise<Outcome>
@@ -53,7 +53,8 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void
 }
 
-// After two callers have overlapped, this many small batches are spaced in time, because they overlap again soon.
+// Number of small batches that are spaced in time after two callers have overlapped, because such callers overlap again
+// soon.
 const pacedBatches = 16
 
 /**

@@ -1,7 +1,7 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
-/** For example `0003_ledger`. */
+/** A migration with its number, for example `0003_ledger`. */
 export interface NumberedMigration {
   readonly name: string
 }
@@ -11,8 +11,8 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
 }
 
 /**
- * Explains why no release can read this database. Undefined if one can. Newer releases only add numbers, so an unknown
- * migration with a number of this program comes from a commit before the first release.
+ * Explains why no release can read this database. Undefined if a release can. Newer releases only add numbers. So an
+ * unknown migration with a number of this program comes from a commit before the first release.
  */
 export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
   const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))
@@ -22,7 +22,7 @@ export function whyUnreadable(program: readonly NumberedMigration[], ahead: read
 
 /**
  * True if a newer database still accepts this program. `oldestProgram` is the number of the last migration of the
- * oldest program that it accepts.
+ * oldest accepted program.
  */
 export function takesProgram(program: readonly NumberedMigration[], oldestProgram: number | undefined): boolean {
   return oldestProgram !== undefined && lastNumber(program) >= oldestProgram
@@ -40,7 +40,10 @@ const undefinedTable = '42P01'
 
 type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
-/** Undefined if the database has no table of compatibility. */
+/**
+ * Reads the number of the oldest program that the database accepts. Undefined if the database has no table of
+ * compatibility.
+ */
 export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
     const { rows } = await runQuery('select oldest_program as number from migration.compatibility')

@@ -2,13 +2,13 @@ import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 
-/** Any structured logger fits. */
+/** The part of a structured logger that the ledger uses. */
 export interface LedgerLog {
   warn(fields: object): void
   error(fields: object): void
 }
 
-/** A pool or a client. */
+/** A pool or a client that runs queries. */
 export type QueryRunner = Pick<pg.Pool, 'query'>
 
 export interface DatabaseOptions {
@@ -16,9 +16,9 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity, so that an operator can identify these connections. */
   readonly applicationName: string
   readonly connectionsMax: number
-  /** 15 s by default; longer for readers of the whole ledger. */
+  /** Time limit of a statement. Default: 15 s. Readers of the whole ledger need a longer limit. */
   readonly statementTimeoutMs?: number
-  /** 5 s by default. */
+  /** Time limit of connecting. Default: 5 s. */
   readonly connectTimeoutMs?: number
   readonly log: LedgerLog
   /**
@@ -28,19 +28,20 @@ export interface DatabaseOptions {
   readonly onConnect?: (connection: QueryRunner) => Promise<void>
 }
 
-// Longer than any statement of the service takes. A statement beyond this limit is stuck, and the service then reads
-// its outcome.
+// Longer than any statement of the service takes. A statement beyond this limit is stuck, so the service then reads the
+// outcome of the statement separately.
 const standardStatementTimeoutMs = 15_000
-// Extra time for the client's own limit, which matters only if the server vanished without closing the connection.
+// Extra time before the client's own limit ends a query. This limit matters only if the server vanished without closing
+// the connection.
 const queryTimeoutMoreMs = 5_000
 const standardConnectTimeoutMs = 5_000
 // Keep idle connections for 5 minutes, not 10 s: a new one costs 20 ms of planning and a SCRAM login.
 const idleTimeoutMs = 5 * 60_000
-// Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, for example without the
-// required standby. A 503 answer is then better than a queue.
+// Maximum wait for a lock. Appends hold the lock of the head for milliseconds, so a longer wait means that commits
+// hang, for example without the required standby. A 503 answer is then better than a queue.
 const lockTimeoutMs = 5_000
 
-/** A pool with time limits on connecting, locks, statements and answers. Opens no connection yet. */
+/** Creates a pool with time limits on connecting, locks, statements and answers. The first query opens a connection. */
 export function openDatabase(options: DatabaseOptions): pg.Pool {
   const { statementTimeoutMs = standardStatementTimeoutMs, onConnect } = options
   const { connectTimeoutMs = standardConnectTimeoutMs } = options
@@ -56,13 +57,14 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
     idleTimeoutMillis: idleTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
-    // `verify` does not fit: a caller whose wait ends during it would lose its connection, and its statement would
-    // still run. The pool awaits this promise, although its types do not show that.
+    // Use `onConnect` and not `verify`: if a caller's wait ended during `verify`, the caller would lose its connection
+    // while its statement still runs. The pool awaits this promise, although its types do not show that.
     ...(onConnect === undefined ? {} : { onConnect: (connection: QueryRunner): unknown => onConnect(connection) }),
     types: typeParsers(),
   })
-  // A broken connection emits an event: on the pool if it is idle, on its client if it is in use. Without a listener
-  // either event would end the process. In use, the running query reports the error too.
+  // Listen to the error events of broken connections, because an event without a listener would end the process. An
+  // idle connection emits the event on the pool, and a connection in use emits it on its client. The running query
+  // reports the error too.
   pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
@@ -71,7 +73,7 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
 const int8 = 20
 const int8Array = 1016
 
-/** Parse positions and counts as numbers. A number that would lose digits is a bug and throws. */
+/** Parses positions and counts as numbers. Fails an assertion for a number that would lose digits. */
 function typeParsers(): pg.CustomTypesConfig {
   const parsers = new pg.TypeOverrides()
   parsers.setTypeParser(int8, safeInteger)
@@ -103,17 +105,17 @@ export function judgeWriteFailure(error: unknown): WriteFailure {
 // 08: connection. 57P: shutdown. 40003: completion unknown. XX: internal error of the server.
 const unknownOutcome = /^(?:08|57P|40003|XX)/
 // 40: serialization, deadlock. 53300: every connection is in use. 25006: a failover demotes or promotes the server.
-// 57014: a person cancelled the statement. A statement that reached its time limit has also used up the caller's time.
+// 57014: a person cancelled the statement. A statement timeout has this code too, but leaves no time for a retry.
 const passing = /^(?:40|53300|25006|57014)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 
-/** The five characters of SQLSTATE; undefined for an error that did not come from Postgres. */
+/** Returns the five characters of SQLSTATE. Undefined for an error that did not come from Postgres. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** Runs a read. Throws a retryable fault, because a failure is not a result and the same query may succeed later. */
+/** Runs a read. Converts a failure to a retryable `Fault`, because the same query may succeed later. */
 export async function readOrFault<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -5,22 +5,23 @@ import { type LedgerLog, type QueryRunner, sqlState } from './database.ts'
 import { type Identity, identify, reportLoss, type SeenEvent } from './identity.ts'
 
 /*
- * A database can go back in time under a running process: a restored backup, or a promoted standby that lacks the last
- * commits. A payment recorded only in the lost part could buy a second time. Each process therefore stores the newest
- * event that it has seen and sends it with every append, so the comparison costs no round trip.
+ * A database can return to an earlier state under a running process: a restored backup, or a promoted standby that
+ * lacks the last commits. A payment recorded only in the lost part could buy a second time. Each process therefore
+ * stores the newest event that it has seen and sends this event with every append. So the comparison needs no extra
+ * round trip.
  */
 
 export type LedgerHistory = ReturnType<typeof createHistory>
 
-/** The history that an append requires. The database rejects the append if its own history differs. */
+/** The history that an append requires. The database rejects the append if its own history differs from this one. */
 export interface KnownHistory {
-  /** Undefined for an empty ledger. */
+  /** The newest event that this process has seen. Undefined for an empty ledger. */
   readonly newest: SeenEvent | undefined
   readonly timeline: number | undefined
 }
 
 export interface LostHistory {
-  /** The lost event: seen by this process or by another one, and missing in the database. */
+  /** The lost event, which this process or another process has seen and the database lacks. */
   readonly seen: SeenEvent | undefined
   readonly finding: string
 }
@@ -28,16 +29,16 @@ export interface LostHistory {
 export interface HistoryDeps {
   readonly clock: Clock
   readonly log: LedgerLog
-  /** Name of this process in its reports to the others. */
+  /** Name of this process in its loss reports to other processes. */
   readonly reporter: string
   /**
-   * Time after a promotion in which every process compares its own newest event, before any process appends again. 0 if
-   * the operator guarantees a synchronous standby, because no acknowledged event can then be missing.
+   * Wait after a promotion in milliseconds. During this time every process compares its newest event, and no process
+   * appends. 0 if the operator guarantees a synchronous standby, because no acknowledged event can then be missing.
    */
   readonly promotionWaitMs: number
 }
 
-/** SQLSTATE that `ledger.require_history` raises. */
+/** SQLSTATE that `ledger.require_history` raises for a different history. */
 const otherHistory = 'TB001'
 
 /** True if the database rejected the append because it lacks events that this process has seen. */
@@ -77,20 +78,23 @@ export function createHistory(deps: HistoryDeps) {
     if (state.lost !== undefined) throw new Fault(closedText, { retryable: true })
   }
   return {
-    /** Undefined while the database continues the ledger that this process has seen. */
+    /** Returns why appends are refused. Undefined while the database continues the ledger that this process has seen. */
     problem: () => (state.lost === undefined ? state.passing : closedText),
-    /** Set once the ledger has gone back, until the process ends. */
+    /** Returns the loss once the ledger has returned to an earlier state, until the process ends. Undefined before that. */
     lost: () => state.lost,
-    /** Each append sends it. */
+    /** Returns the history that each append sends to the database. */
     known: (): KnownHistory => ({ newest: state.newest, timeline: state.identity?.timeline }),
     /** Stores an event that the database has acknowledged. */
     observe: (seen: SeenEvent) => observe(state, seen),
-    /** Throws once the ledger has gone back. Sends no query. */
+    /** Throws once the ledger has returned to an earlier state. Sends no query. */
     requireOpen,
-    /** Throws a Fault unless the database continues the ledger that was seen. */
+    /**
+     * Compares the database with the history. Throws a `Fault` unless the database continues the ledger that this
+     * process has seen.
+     */
     async compare(runner: QueryRunner): Promise<void> {
       requireOpen()
-      // Read this before the query, because an append that ends meanwhile may change it.
+      // Read this before the query, because an append that ends during the query may change it.
       const { newest } = state
       await judge(state, { runner, newest, found: await identify(runner, newest?.position) })
     },
@@ -119,8 +123,7 @@ async function judge(state: State, { runner, newest, found }: Comparison): Promi
     const finding = `the database belongs to cluster ${found.systemIdentifier}, and the ledger so far to cluster ${systemIdentifier}`
     throw close(state, { seen: newest, finding })
   }
-  // The database is an old primary that was not shut down, or a restored backup of it. In both cases write nothing to
-  // it.
+  // Write nothing to this database: it is an old primary that was not shut down, or a restored backup of one.
   if (timeline !== undefined && found.timeline < timeline)
     throw pass(state, `the database is an old primary, on timeline ${found.timeline} and not ${timeline}`)
   if (newest !== undefined && found.knownLeaf !== newest.leafHash) {
@@ -144,7 +147,7 @@ function findingOf({ position, leafHash }: SeenEvent, { headPosition, knownLeaf 
 function adopt(state: State, found: Identity): void {
   if (state.identity !== undefined && state.identity.timeline !== found.timeline)
     state.log.warn({ event: 'database_promotion_accepted', timeline: found.timeline })
-  // The operator has accepted a loss that was reported before this process opened the ledger.
+  // Accept a loss that was reported before this process opened the ledger, because the operator has accepted it.
   const lossNumber = state.identity?.lossNumber ?? found.loss?.number ?? 0
   state.identity = { systemIdentifier: found.systemIdentifier, timeline: found.timeline, lossNumber }
   state.promotedAtMs = undefined
@@ -152,7 +155,10 @@ function adopt(state: State, found: Identity): void {
   if (found.head !== undefined) observe(state, found.head)
 }
 
-/** After a promotion the other processes also compare, and report missing events, before any process appends. */
+/**
+ * Delays appends after a promotion, so that the other processes can compare and report missing events before any
+ * process appends.
+ */
 function awaitOthers(state: State, found: Identity): void {
   const nowMs = state.clock.monotonicMs()
   state.promotedAtMs ??= nowMs
@@ -179,7 +185,10 @@ const whatToDo =
   'claimed since could buy again, so nothing is sold and nothing is signed. Restore the newer ledger and restart every ' +
   'instance; only if the loss is accepted, move CHECKPOINT_FILE and the .lost file next to it away first (docs/operations.md)'
 
-/** Reports the loss to the other processes. The row is in the same cluster, so only instances of this ledger read it. */
+/**
+ * Reports the loss to the other processes. The report is stored in the same cluster, so only instances of this ledger
+ * read it.
+ */
 async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promise<void> {
   try {
     await reportLoss(runner, { ...seen, reporter: state.reporter })
@@ -188,7 +197,7 @@ async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promi
   }
 }
 
-/** Takes the events of an append's answer: stores the newest, and asserts that all are newer than the known one. */
+/** Stores the newest event of an append's answer. Asserts that all its events are newer than the known event. */
 export function observeAppended(history: LedgerHistory, leaves: readonly SeenEvent[], before: KnownHistory): void {
   const last = leaves.at(-1)
   if (last === undefined) return

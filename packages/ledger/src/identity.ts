@@ -6,21 +6,22 @@ export interface SeenEvent {
   readonly leafHash: string
 }
 
-/** Marks that distinguish one ledger and one server of it from others. */
+/** Identifies a ledger and the server that stores it. */
 export interface Identity {
-  /** Identifier of the Postgres cluster. initdb makes it; backups and standbys keep it. */
+  /** Identifier of the Postgres cluster. initdb creates it, and backups and standbys have the same identifier. */
   readonly systemIdentifier: string
-  /** Increases with each promotion. Undefined on a standby. */
+  /** Timeline of the server, which increases with each promotion. Undefined on a standby. */
   readonly timeline: number | undefined
   readonly headPosition: number
   readonly head: SeenEvent | undefined
   /** Leaf hash of the queried event. Undefined if the database does not have the event. */
   readonly knownLeaf: string | undefined
-  /** The newest report that a part of this ledger is lost. */
+  /** The newest report that a part of this ledger is lost. Undefined without a report. */
   readonly loss: { readonly number: number; readonly seen: SeenEvent } | undefined
 }
 
-// Shorter than the limit of other queries, so that a vanished server does not hide a promotion for long.
+// Time limit of this query. Shorter than the limit of other queries, so that a vanished server does not hide a
+// promotion for long.
 const queryTimeoutMs = 3_000
 
 /** Reads the identity of the database, the end of its ledger and its recorded loss, in one snapshot. */

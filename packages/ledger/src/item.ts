@@ -1,19 +1,19 @@
 /** One append to one stream. The caller encodes it once, so a retry sends the same bytes. */
 export interface Item {
-  /** Space byte and key. The first append to a stream makes its key single-use. */
+  /** Space byte and key of the stream. The first append to a stream makes its key single-use. */
   readonly stream: Uint8Array
   /** Name of a declared step, such as `payment.claim`. */
   readonly step: string
-  /** Number of events on which the decision was based. 0 for a new stream. */
+  /** Number of events in the stream when the decision was made. 0 for a new stream. */
   readonly expectedVersion: number
-  /** Present only for steps that take a lease. */
+  /** Duration of the lease in milliseconds. Present only for steps that take a lease. */
   readonly leaseMs?: number
   readonly events: readonly ItemEvent[]
-  /** Versions of other streams on which the decision was based. */
+  /** Versions of other streams that the decision depends on. */
   readonly guards?: readonly Guard[]
   /** Further keys that must be unique. */
   readonly keys?: readonly ItemKey[]
-  /** Stored with the ledger for replay. The first note of a stream is kept. */
+  /** Stored with the ledger, so that the service can return it again. A stream keeps its first note. */
   readonly note?: Uint8Array
 }
 
@@ -22,12 +22,12 @@ export interface ItemEvent {
   readonly schemaVersion: number
   /** Time of the event itself, which can be earlier than its recording. */
   readonly effectiveAtMs: number
-  /** Canonical JSON in UTF-8. The ledger does not interpret it. */
+  /** Canonical JSON in UTF-8, which the ledger does not interpret. */
   readonly body: Uint8Array
   readonly postings: readonly Posting[]
 }
 
-/** One movement between two accounts. It states both sides at once, so it is always in balance (I17). */
+/** One movement between two accounts. It states debit and credit together, so it is always in balance (I17). */
 export interface Posting {
   readonly debit: string
   readonly credit: string
@@ -35,7 +35,7 @@ export interface Posting {
   readonly amountBaseUnits: bigint
 }
 
-/** Another stream that must still be at this version. The append checks that stream and does not change it. */
+/** Another stream that must still have this version. The append checks that stream and does not change it. */
 export interface Guard {
   readonly stream: Uint8Array
   readonly version: number
@@ -44,19 +44,19 @@ export interface Guard {
 export interface ItemKey {
   readonly space: number
   readonly key: Uint8Array
-  /** With the same digest, the same stream may use the key again. */
+  /** Digest of the key's content. The same stream may use the key again with the same digest. */
   readonly digest?: Uint8Array
-  /** Absent: the key is used permanently. */
+  /** Time until the key may be used again. Absent: the key is used permanently. */
   readonly lifetimeSeconds?: number
 }
 
 export interface Leaf {
-  /** Counts from 1 over the whole ledger, without gaps. */
+  /** Position in the whole ledger, counted from 1 without gaps. */
   readonly position: number
   readonly leafHash: string
 }
 
-/** Durable. */
+/** The item is recorded durably. */
 export interface Appended {
   readonly outcome: 'appended'
   readonly recordedAtMs: number

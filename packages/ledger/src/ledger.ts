@@ -14,29 +14,33 @@ export interface LedgerDeps {
   readonly pool: QueryRunner
   readonly clock: Clock
   readonly log: LedgerLog
-  /** Time limit for learning the outcome of an append whose answer was lost. After it, the caller gets a Fault. */
+  /**
+   * Time limit in milliseconds for learning the outcome of an append whose answer was lost. After this time, the caller
+   * gets a `Fault`.
+   */
   readonly outcomeTimeoutMs: number
-  /** Refuses appends to a ledger that has gone back. */
+  /** Refuses appends to a ledger that has returned to an earlier state. Absent: no check. */
   readonly history?: LedgerHistory
   readonly onFlush?: (flush: { readonly items: number; readonly durationMs: number }) => void
 }
 
-// 64 claims are about 200 kB, and encoding them blocks the process for 3 ms. Larger batches would hardly lower the
-// share of the fixed cost where a commit is quick.
+// Maximum of items per batch. 64 claims are about 200 kB, and encoding them blocks the process for 3 ms. With a quick
+// commit, larger batches would hardly lower the fixed cost per item.
 const batchMax = 64
-// A flush of 64 items takes about 3 ms besides its commit. With a commit of 5 ms, batches of 256 did 1.2 to 1.7 times
-// as much.
+// Larger batches after a slow flush. A flush of 64 items takes about 3 ms besides its commit. With a commit of 5 ms,
+// batches of 256 items had 1.2 to 1.7 times the throughput.
 const slow = { ms: 8, batchMax: 256 }
 const flushesMax = 2
 const waitingMax = 10_000
 const retryDelayMs = 100
-// The fixed cost of a batch is 2 ms of processor time. With 16 callers over HTTP, 20 ms double the items per batch. A
-// multiple of the last flush, so that the few callers of a quick ledger do not wait for what it does in 2 ms.
+// Distance between small batches, whose fixed cost is 2 ms of processor time each. With 16 callers over HTTP, 20 ms
+// double the items per batch. The distance is a multiple of the last flush, so that the few callers of a quick ledger
+// do not wait 20 ms for an append of 2 ms.
 const distanceInFlushes = 4
 const distanceMaxMs = 20
 const gatheringItems = 16
 
-/** Uses group commit. */
+/** Creates a ledger that appends items in batches, by group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({
@@ -61,13 +65,13 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
   }
 }
 
-/** The outcome of one item, or the error with which it alone failed. */
+/** The outcome of one item, or the error if only this item failed. */
 type Settled = PromiseSettledResult<AppendResult>
 
 /**
- * Appends a batch, and returns once its outcome is certain or the time is over. Sends an append whose answer was lost
- * again, with the same bytes. If it had been committed, the version is newer and the recorded bodies equal those of the
- * batch.
+ * Appends a batch, and returns once its outcome is certain or the time is over. If the answer of an append was lost,
+ * sends the same bytes again. If the first append had been committed, the version is newer and the recorded bodies
+ * equal the bodies of the batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()
@@ -120,7 +124,10 @@ function settled(value: AppendResult): Settled {
   return { status: 'fulfilled', value }
 }
 
-/** One item made the server reject the whole batch. Append each item alone, so that the others do not fail with it. */
+/**
+ * Appends each item alone after one item made the server reject the whole batch, so that the other items do not fail
+ * with it.
+ */
 async function appendOneByOne(
   deps: LedgerDeps,
   batch: readonly Item[],
@@ -142,7 +149,10 @@ async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<Ap
   return assertPresent(outcome, 'an append answers each item').value
 }
 
-/** An item that now conflicts, and whose bodies the ledger has, was committed by the append whose answer was lost. */
+/**
+ * Finds the items that the append with the lost answer had committed: items that now conflict, and whose bodies the
+ * ledger has.
+ */
 async function recogniseOwn(
   { pool }: LedgerDeps,
   batch: readonly Item[],

@@ -9,16 +9,19 @@ import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './co
 /** Folders of SQL files. `code` always includes the ledger's own functions. */
 export interface SchemaSources {
   /**
-   * Files named `<number>_<name>.sql` with tables, constraints and triggers. Applied once, in order, and never edited
-   * afterwards.
+   * Folder of files `<number>_<name>.sql` with tables, constraints and triggers. Each file is applied once, in order,
+   * and never edited afterwards.
    */
   readonly numbered: string
-  /** Folders of functions with their grants, and of declarations. Applied in order, and again whenever a file changes. */
+  /**
+   * Folders of functions with their grants, and of declarations. All files are applied in order, and again whenever a
+   * file changes.
+   */
   readonly code: readonly string[]
 }
 
 export interface MigrateOptions {
-  /** A role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
+  /** URL for a role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
   readonly databaseUrl: string
   readonly sources: SchemaSources
   /** Finds functions that differ from this release. If there are any, all code files are applied again. */
@@ -29,15 +32,18 @@ export type FindDifferingFunctions = (
   run: (text: string) => Promise<readonly { readonly name: string; readonly text: string }[]>,
 ) => Promise<readonly string[] | undefined>
 
-/** The digest is SHA-256 of the text, in hex. */
+/** An SQL file with the SHA-256 digest of its text in hex. */
 export interface SchemaFile {
-  /** For example `0002_ledger` or `functions/seal`. */
+  /** Name of the file, for example `0002_ledger` or `functions/seal`. */
   readonly name: string
   readonly digest: string
   readonly text: string
 }
 
-/** `numbered` is applied once and in order. `code` may be replaced at each migration. */
+/**
+ * The files of a schema. `numbered` files are applied once and in order. `code` files may be replaced at each
+ * migration.
+ */
 export interface Schema {
   readonly numbered: readonly SchemaFile[]
   readonly code: readonly SchemaFile[]
@@ -46,10 +52,11 @@ export interface Schema {
 const kernelCode = fileURLToPath(new URL('../sql', import.meta.url))
 const numberedFile = /^\d{4}_[a-z0-9_]+\.sql$/
 const codeFile = /^[a-z0-9_]+\.sql$/
-// If a table is locked, the migration fails, so that it does not block all queries behind it.
+// Time limit for locks. If a table is locked for longer, the migration fails, because it would block all later queries
+// on this table.
 const lockTimeoutMs = 10_000
 
-/** Reads the files in the order of their names. Asserts that names of code files are unique over all folders. */
+/** Reads the files in the order of their names. Asserts that each code file has a different name in all folders. */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
     ...file,
@@ -113,8 +120,8 @@ export async function migrate({
 }
 
 /**
- * True if a newer release has migrated this database and it still accepts this program, for example during a rolling
- * update.
+ * True if a newer release has migrated this database and the database still accepts this program, for example during a
+ * rolling update.
  */
 async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<boolean> {
   await client.query(createProgress)
@@ -145,7 +152,10 @@ async function applyNumbered(client: pg.Client, files: readonly SchemaFile[]): P
   return missing.map(({ name }) => name)
 }
 
-/** Refuses a numbered file that was edited after it had been applied: it no longer describes this database. */
+/**
+ * Refuses a numbered file that was edited after it had been applied, because the file no longer describes this
+ * database.
+ */
 function checkLanded(files: readonly SchemaFile[], known: ReadonlyMap<string, string>): void {
   for (const { name, digest } of files)
     if (known.has(name) && known.get(name) !== digest)

@@ -3,9 +3,9 @@ import type { AppendResult, Item } from './item.ts'
 export interface LedgerKernel {
   /** Resolves when the outcome is certain. Rejects with a Fault if the outcome cannot be learned in time. */
   append(item: Item): Promise<AppendResult>
-  /** In order. Empty if the stream does not exist. */
+  /** Reads the events of one stream in order. Empty if the stream does not exist. */
   read(stream: Uint8Array): Promise<readonly RecordedEvent[]>
-  /** Reads several streams. Results are in the order of `streams`. */
+  /** Reads the events of several streams. Results are in the order of `streams`. */
   readMany(streams: readonly Uint8Array[]): Promise<readonly (readonly RecordedEvent[])[]>
   /** Resolves when no append is waiting or in progress. */
   drained(): Promise<void>

@@ -1,14 +1,15 @@
 import { type QueryRunner, sqlState } from './database.ts'
 
-// A pooler in transaction mode sent the statement to a session that had not prepared it.
+// SQLSTATE of an unknown prepared statement: a pooler in transaction mode sent the statement to a session that had not
+// prepared it.
 const invalidStatementName = '26000'
 const duplicateStatement = '42P05'
 
 const unprepared = new WeakSet<QueryRunner>()
 
 /**
- * Runs a query as a prepared statement of this name. If a pooler loses prepared statements, runs it unprepared from
- * then on, which is slower. A statement that failed because of its name has not run, so it is sent again at once.
+ * Runs a query as a prepared statement of this name. If a pooler loses prepared statements, all later queries run
+ * unprepared, which is slower. A statement that failed because of its name has not run, so it is sent again at once.
  */
 export async function queryPrepared<T>(
   runner: QueryRunner,

@@ -31,7 +31,7 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
   return numbered(rows.map(recorded))
 }
 
-// A stream has about five events of 500 bytes, so this many are 2.5 MB in one answer.
+// Streams per query. A stream has about five events of 500 bytes, so an answer has about 2.5 MB.
 const streamsMax = 1_000
 
 /** Reads the events of several streams, in the order of `streams`. A stream without events is an empty list. */

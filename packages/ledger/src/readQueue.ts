@@ -6,14 +6,15 @@ import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 
 type Events = readonly RecordedEvent[]
 
-// As for appends. Most lookups find nothing, because most payments are presented once.
+// The same limits as for appends. Most lookups find nothing, because most payments are presented once.
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000
 
 /**
- * Reads streams. Lookups that wait for an earlier one share the next statement: a separate one was a fifth of the
- * processor time of a debit. Each read shows what was committed before it was submitted.
+ * Creates a queue that reads streams. Lookups that wait for an earlier lookup share the next statement. Separate
+ * statements took a fifth of the processor time of a debit. Each read returns everything that was committed before its
+ * submission.
  */
 export function createReadQueue(pool: QueryRunner): Pick<BatchQueue<Uint8Array, Events>, 'submit'> {
   return createBatchQueue<Uint8Array, Events>({
@@ -25,7 +26,7 @@ export function createReadQueue(pool: QueryRunner): Pick<BatchQueue<Uint8Array, 
   })
 }
 
-/** A stream that cannot be read fails alone. */
+/** Reads a batch of streams. If the batch fails, each stream is read alone, so that an unreadable stream fails alone. */
 async function readBatch(
   pool: QueryRunner,
   batch: readonly Uint8Array[],

@@ -7,10 +7,10 @@ export type RunQuery = (text: string) => Promise<{ readonly rows: readonly Row[]
 type Row = Applied & { readonly number?: number }
 
 export type SchemaVersion =
-  /** `difference` describes what a newer release has changed in this database. This program may still use it. */
+  /** `difference` describes changes by a newer release in this database. This program may still use the database. */
   | { readonly fits: true; readonly difference?: string }
   /**
-   * `needsMigration`: `tollbook migrate` solves the problem. Otherwise it takes another release or login, as `advice`
+   * `needsMigration`: `tollbook migrate` solves the problem. False: another release or login is needed, as `advice`
    * explains.
    */
   | { readonly fits: false; readonly advice: string; readonly needsMigration: boolean }
@@ -19,7 +19,10 @@ const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
-/** Compares the database with the files of this program. On another schema a service would corrupt data or fail late. */
+/**
+ * Compares the database with the files of this program. With a different schema a service would corrupt data or fail
+ * late.
+ */
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
@@ -40,7 +43,7 @@ export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSour
   if (ahead.length > 0 && edited.length === 0)
     return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(runQuery) })
   const differs = `SQL in the database differs from this program (${[...edited, ...code].join(', ')})`
-  // `tollbook migrate` never applies a migration twice, so it refuses an edited one.
+  // Require another release for an edited migration, because `tollbook migrate` never applies a migration twice.
   if (edited.length > 0) return needingOther(`${differs}: start the release that migrated it`)
   return code.length > 0 ? needingMigration(differs) : { fits: true }
 }
@@ -54,15 +57,15 @@ function needingOther(advice: string): SchemaVersion {
 }
 
 interface Newer {
-  /** Migrations that the database has from a newer program. */
+  /** Migrations of a newer program that the database has. */
   readonly ahead: readonly string[]
   readonly code: readonly string[]
   readonly oldestProgram: number | undefined
 }
 
 /**
- * A release only adds to the schema, and records the oldest program that it still accepts. Its functions keep their
- * signatures.
+ * Checks whether a newer database still accepts this program. A release only adds to the schema, and records the oldest
+ * accepted program. Its functions keep their signatures.
  */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')
@@ -95,7 +98,7 @@ async function readApplied(runQuery: RunQuery) {
     const state = sqlState(error)
     if (state === undefinedTable || state === undefinedSchema) return needingMigration('the database has no ledger yet')
     if (state !== insufficientPrivilege || !(error instanceof Error)) throw error
-    // The schema exists, but this login cannot read it. A migration would not help.
+    // Advise another login, because the schema exists but this login cannot read it. A migration would not help.
     return needingOther(`${groupAdvice}: ${error.message}`)
   }
 }
