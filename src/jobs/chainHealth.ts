@@ -5,7 +5,7 @@ export interface NodeWatch {
   poll(): Promise<void>
   inRotation(): readonly unknown[]
   standings(): readonly NodeFacts[]
-  /** Lower bound of the current slot of the chain. */
+  /** Returns a slot that the chain has reached for certain. */
   slot(): number
   readonly time: { skewMs(): number }
 }
@@ -23,12 +23,12 @@ export interface ChainHealthDeps extends RepeatDeps {
   readonly clockSkewMaxMs: number
 }
 
-// Five slots: a node that leaves the rotation has answered for at most this much longer.
+// Interval between polls, about five slots. A node that fails is used for at most this much longer.
 const everyMs = 2_000
-// A node that restarts returns within this time; a longer silence is an outage.
+// Maximum silence of all nodes. A node that restarts answers again within this time, so a longer silence is an outage.
 const silenceMaxMs = 20_000
 
-/** Polls the nodes. Ready at once, because `openChain` has polled them. */
+/** Polls the nodes repeatedly. The result is usable at once, because `openChain` has polled the nodes. */
 export function startChainHealth(deps: ChainHealthDeps) {
   const { nodes, clock, log } = deps
   let rotatedAtMs = clock.monotonicMs()
@@ -44,14 +44,14 @@ export function startChainHealth(deps: ChainHealthDeps) {
       if (nodes.inRotation().length > 0) rotatedAtMs = nowMs
       outSince = describeOutage(nodes, nowMs - rotatedAtMs)
       const found = problem()
-      // Log only the change, because the numbers in the text differ in every round.
+      // Log only when a problem begins or ends, because the numbers in the text differ in every round.
       if ((found !== undefined) !== isFailing) log.warn({ event: 'chain_health_changed', problem: found ?? 'none' })
       isFailing = found !== undefined
     },
   })
   return {
     problem,
-    /** No node in rotation could see a payment of a new quote. */
+    /** Returns why no quotes are made: without a node in rotation, no node could see the payment of a new quote. */
     whyNoQuotes: () => outSince,
     facts: (): Json => ({
       nodes: nodes.standings().map(({ name, slot, lagSlots, problem }) => {
@@ -62,7 +62,10 @@ export function startChainHealth(deps: ChainHealthDeps) {
   }
 }
 
-/** Undefined while a node is in rotation, or while the silence is short enough for a restart. */
+/**
+ * Describes an outage of all nodes. Undefined while a node is in rotation, or while the silence is short enough for a
+ * restart.
+ */
 function describeOutage(nodes: NodeWatch, outMs: number): string | undefined {
   if (nodes.inRotation().length > 0) return undefined
   const problems = nodes.standings().map(({ name, problem }) => `${name} ${problem ?? 'is being identified'}`)

@@ -6,13 +6,13 @@ export interface ClockHealthDeps extends RepeatDeps {
   readonly readDatabaseClockMs: () => Promise<number>
 }
 
-// Half of the difference that leases tolerate (payment/paymentUse.ts). Machines with a time server differ by
-// milliseconds.
+// Maximum difference between the clocks: half of the difference that leases tolerate (payment/paymentUse.ts). Machines
+// with a time server differ by milliseconds.
 const differenceMaxMs = 30_000
 
 /**
- * Compares the clocks of server and database. Paid routes close while they disagree, because a wrong clock refuses
- * fresh payments and accepts expired quotes.
+ * Compares the clocks of server and database. Paid routes close while the clocks disagree, because a wrong clock
+ * refuses fresh payments and accepts expired quotes.
  */
 export function startClockHealth(deps: ClockHealthDeps): Promise<Watch> {
   const find = async () => ({ problem: problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs)) })
@@ -20,8 +20,8 @@ export function startClockHealth(deps: ClockHealthDeps): Promise<Watch> {
 }
 
 /**
- * Lower bound of the difference between the database's clock and the server's: the database read its clock at some time
- * between question and answer.
+ * Returns a lower bound of the difference between the database's clock and the server's clock. The database read its
+ * clock at an unknown time between the question and the answer. 0 if the clocks may agree.
  */
 async function measureDifferenceMs(clock: Clock, readDatabaseClockMs: () => Promise<number>): Promise<number> {
   const askedAtMs = clock.nowMs()

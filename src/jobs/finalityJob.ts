@@ -21,15 +21,17 @@ export interface FinalityDeps extends StepDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-// A payment is final after about 13 s, and recorded at most this much later.
+// Interval between rounds. A payment is final after about 13 s, and is recorded at most this much later.
 const everyMs = 2_000
-// Ten thousand payments a round. The next round continues.
+// Maximum of pages per round, about ten thousand payments. The next round continues.
 const pagesMax = 40
-// Time between two looks at the finalized chain, so that nodes that lag or restart cannot reverse a payment.
+// Time between two checks for an absent payment, so that nodes that lag or restart cannot reverse a payment.
 const absenceApartMs = 10_000
-// Limit of absences a round, each of which takes six requests to each node. A fork has fewer; more indicate an outage.
+// Maximum of absences that one round checks. Each check takes six requests to each node. A fork has fewer absences, so
+// more absences indicate an outage.
 const absencesMax = 64
-// A payment that no node can judge must not block the others. After this many in one page, the nodes are at fault.
+// Maximum of failures per page. A payment that no node can judge must not block other payments, but this many failures
+// mean that the nodes are at fault.
 const failuresMax = 4
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
@@ -37,7 +39,7 @@ const alarmMs = 60 * 60 * 1000
 export interface FinalityMemory {
   /** Time at which a payment was first found permanently absent. */
   readonly absentSinceMs: Map<Signature, number>
-  /** Number of looks at each doubtful payment. */
+  /** Number of checks of each doubtful payment. */
   readonly looks: Map<Signature, number>
   oldestAwaitingMs: number | undefined
   lastReversalMs: number | undefined
@@ -47,7 +49,10 @@ export function noFinalityMemory(): FinalityMemory {
   return { absentSinceMs: new Map(), looks: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }
 
-/** Follows each verified payment until it is final or dropped by the chain. One instance runs it at a time. */
+/**
+ * Follows each verified payment until it is final or the chain has dropped it. Only one instance runs a round at a
+ * time.
+ */
 export function startFinalityJob(deps: FinalityDeps): Watch {
   const memory = noFinalityMemory()
   const task = repeat(deps, {
@@ -75,7 +80,7 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** One round: looks up every payment that awaits finality. Throws the failures at the end. */
+/** Runs one round: queries every payment that awaits finality. Throws the failures at the end. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []
@@ -92,8 +97,8 @@ export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory)
 }
 
 /**
- * Records finality or reversal for each payment of a page. A payment that fails does not stop the others; the failures
- * are returned.
+ * Records finality or reversal for each payment of a page. A payment that fails does not stop the other payments.
+ * Returns the failures.
  */
 async function judgePage(
   deps: FinalityDeps,
@@ -105,7 +110,8 @@ async function judgePage(
     const status = statuses.get(signature)
     return status?.isFinalized === true && !status.hasFailed ? [{ signature, slot: status.slot }] : []
   })
-  // The payment is absent, or succeeded on the fork that was recorded and failed on the one that remained.
+  // True if the payment is absent, or if it failed on the finalized chain after it had succeeded on a fork that was
+  // recorded.
   const isDoubtful = (status: SignatureStatus | undefined) =>
     status === undefined || (status.isFinalized && status.hasFailed)
   const doubtful = signatures.filter((signature) => isDoubtful(statuses.get(signature)))
@@ -116,7 +122,7 @@ async function judgePage(
   const states = await deps.lifecycle.loadPayments(open.map(transactionReference))
   const stateOf = (signature: Signature) =>
     assertPresent(states.get(transactionReference(signature)), 'an open payment has events')
-  // Record them at the same time, so that they share a commit.
+  // Record all final payments at the same time, so that they share a commit.
   const recorded = await Promise.allSettled(
     final.map(({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
   )
@@ -130,13 +136,13 @@ async function judgePage(
   return failures
 }
 
-/** Forgets a payment that is not doubtful or not open any more. */
+/** Removes a payment that is no longer doubtful or no longer open. */
 function forget({ absentSinceMs, looks }: FinalityMemory, signature: Signature): void {
   absentSinceMs.delete(signature)
   looks.delete(signature)
 }
 
-/** Queries the node's memory first, and its disk for signatures that are not there. */
+/** Reads the statuses from the node's memory first, then from its disk for signatures that memory does not have. */
 async function askStatuses({ chain }: FinalityDeps, signatures: readonly Signature[]) {
   const found = new Map<Signature, SignatureStatus>()
   for (const searchHistory of [false, true]) {
@@ -157,8 +163,9 @@ interface Judged {
 }
 
 /**
- * A fork can change the effect of a transaction, because programs and lookup tables depend on their block. A payment
- * that landed again is final if it pays the same, and reversed if the nodes agree that it does not.
+ * Judges a payment that the finalized chain contains. A fork can change the effect of a transaction, because programs
+ * and lookup tables depend on their block. If the payment landed in another block, it is final if it pays the same
+ * amounts. It is reversed if the nodes agree that it does not.
  */
 async function judgeFinal(
   deps: FinalityDeps,
@@ -196,7 +203,8 @@ async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged:
   const nowMs = deps.clock.monotonicMs()
   const sinceMs = memory.absentSinceMs.get(signature) ?? nowMs
   memory.absentSinceMs.set(signature, sinceMs)
-  // A failure is a record on the finalized chain. An absence is only a missing record, so it is checked twice.
+  // Check an absence twice, because it is only a missing record. A failure is a record on the finalized chain and needs
+  // one check.
   if (reversal.reason === 'absent' && nowMs - sinceMs < absenceApartMs) return
   forget(memory, signature)
   const { reason, finalizedSlot } = reversal
@@ -212,7 +220,10 @@ function findReversal(deps: FinalityDeps, signature: Signature, settlement: Sett
   return chain.findReversal({ signature, slot, transaction, isPaidBy: isPaidBy(deps, settlement) })
 }
 
-/** Closes the tab of a dropped deposit first, so that it spends neither its rest nor holds that return to it later. */
+/**
+ * Closes the tab of a dropped deposit first, so that neither its balance nor later returned holds can be spent. Returns
+ * the verdict with the prepaid amount.
+ */
 async function withPrepaid(
   { lifecycle, tabs, clock }: FinalityDeps,
   before: PaymentState,

@@ -10,18 +10,18 @@ import { startWatch } from './watch.ts'
 
 export interface ServiceCheck {
   readonly name: string
-  /** Undefined while the condition holds. Otherwise the problem, in words for operators and callers. */
+  /** Returns the problem, in words for operators and callers. Undefined while the condition is met. */
   readonly problem: () => string | undefined
-  /** A failure stops quotes only. Payments are still served. */
+  /** True: a failure stops only quotes, and payments are still served. */
   readonly quotesOnly?: boolean
-  /** Checks whose failure would also make this one fail. */
+  /** Names of checks whose failure also causes this check to fail. */
   readonly causes?: readonly string[]
   readonly facts?: () => Json
 }
 
 export interface HealthJobsDeps extends RepeatDeps {
   readonly ledger: {
-    /** Undefined while the database continues the ledger that this instance has seen. */
+    /** Returns the problem. Undefined while the database continues the ledger that this instance has seen. */
     readonly history: { problem(): string | undefined }
     findDurabilityProblem(): Promise<string | undefined>
     readDatabaseClockMs(): Promise<number>
@@ -39,11 +39,11 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Starts the checks behind `/api/health`. Ready when the ledger and the chain have been checked once. */
+/** Starts the checks behind `/api/health`. Resolves when the ledger and the chain have been checked once. */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
-  // While an acknowledged commit may be lost (I27), paid routes close. A standby that was promoted by mistake, or a
-  // setting changed at run time, is detected within a minute; a database that returns is detected at once.
+  // Close paid routes while an acknowledged commit may be lost (I27). A standby that was promoted by mistake, or a
+  // setting changed at run time, is detected within a minute. A database that returns is detected at once.
   const ledgerHealth = await startWatch(
     { clock, log },
     {
@@ -67,16 +67,17 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem, causes: ['history'] },
     { name: 'clock', problem: clockHealth.problem, causes: ['history', 'ledger'] },
-    // Payments are still read while no node answers: a presentation counts for the age of its payment.
+    // Stop only quotes while no node answers. Payments are still accepted for checking, because the first presentation
+    // counts for the age of a payment.
     { name: 'chain', problem: chainHealth.problem, facts: chainHealth.facts, quotesOnly: true },
     { name: 'token', problem: termsHealth.problem },
   ]
   const stored = started.move()
   return {
     checks,
-    /** Reason why no quotes are made while payments are still served. */
+    /** Returns why no quotes are made while payments are still served. */
     whyNoQuotes: chainHealth.whyNoQuotes,
-    /** A slot that the chain has reached for certain. */
+    /** Returns a slot that the chain has reached for certain. */
     slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),
   }

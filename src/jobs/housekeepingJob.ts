@@ -6,10 +6,11 @@ export interface HousekeepingDeps extends RepeatDeps {
   readonly forgetOldPresentations: () => Promise<void>
 }
 
-// Partitions are made a week and ten million positions ahead. One statement deletes all old rows, so it runs often.
+// Interval between runs. Partitions are made a week and ten million positions ahead. One statement deletes all old
+// rows, so frequent runs keep it short.
 const everyMs = 10 * 60 * 1000
 
-/** Makes partitions before the ledger needs them, and deletes old rows. */
+/** Creates partitions before the ledger needs them, and deletes old rows. */
 export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {

@@ -9,7 +9,10 @@ export interface WatchedMint {
   readonly symbol: string
   readonly mint: Address
   readonly sources: readonly PriceSource[]
-  /** Token accounts of the payment wallet and, if tabs are sold, of the wallet for tabs. Undefined: does not exist. */
+  /**
+   * Reads the token accounts of the payment wallet and, if tabs are sold, of the wallet for tabs. Undefined for an
+   * account that does not exist.
+   */
   readonly readAccounts: () => Promise<readonly (WatchedAccount | undefined)[]>
 }
 
@@ -20,13 +23,16 @@ interface WatchedAccount {
 const wallets = ['payment wallet', 'wallet for tabs']
 const everyMs = 30_000
 const pegPercent = 2
-/** A single source that is wrong must not stop the sales in a dollar. */
+/**
+ * Number of sources that must report a wrong price, so that a single wrong source does not stop sales in a dollar
+ * token.
+ */
 const disagreeingMin = 2
 const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * Watches each mint: its issuer may freeze the payment account, and the price of a dollar may leave one US dollar. The
- * mint is then off, and the others are still sold. Ready after the first check.
+ * Checks each mint: its issuer may freeze the payment account, and the price of a dollar token may leave one US dollar.
+ * Sales in this mint then stop, and sales in other mints continue. Resolves after the first check.
  */
 export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps) {
   const accounts = new Map<Address, string>()
@@ -47,12 +53,12 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
   }
-  /** Why no new payment in this mint is accepted. */
+  /** Returns why no new payment in this mint is accepted. Undefined if payments are accepted. */
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
   const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
   if (mints.length === 0) return { whyOff, whyNoDeposit, problem, stop: () => Promise.resolve() }
-  // A node that does not answer at the start leaves the verdict on the account open. The next check decides.
+  // Only log a failure of the first check, because the next check decides on the accounts.
   await run().catch((error: unknown) => deps.log.warn({ event: 'mint_health', problem: String(error) }))
   const task = repeat(deps, { name: 'mint watch', everyMs, run })
   return { whyOff, whyNoDeposit, problem, stop: () => task.stop() }
@@ -72,7 +78,10 @@ function accountProblem(
   return account.isFrozen ? `the issuer of ${symbol} has frozen the token account of the ${wallet}` : undefined
 }
 
-/** `unknown` without an answer of any source: the last verdict stays. */
+/**
+ * Returns why the price of a dollar token is wrong. Undefined if the price is right. `unknown` if no source answers:
+ * the last verdict then stays.
+ */
 async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))
   const prices = answers.flatMap((answer) => ('tokenPriceAttoUsd' in answer ? [answer.tokenPriceAttoUsd] : []))

@@ -5,7 +5,7 @@ import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 export interface ShownMoney extends MoneyFigures {
   readonly mint: string
   readonly refundsDueBaseUnits: bigint
-  /** Tokens in all payment wallets on chain, less the balance of `Assets:PaymentWallet`. */
+  /** Tokens in all payment wallets on chain less the balance of `Assets:PaymentWallet`, in base units. */
   readonly walletDifferenceBaseUnits: bigint
   readonly walletBaseUnits: bigint
   readonly readAtMs: number
@@ -18,7 +18,7 @@ export interface MoneyMetricsDeps extends RepeatDeps {
   readonly onMoney: (money: ShownMoney) => void
 }
 
-// For each mint one query of a few sums, and one balance for each payment wallet.
+// Interval between readings. Each reading queries a few sums per mint, and one balance per payment wallet.
 const everyMs = 60_000
 
 export function startMoneyMetrics(deps: MoneyMetricsDeps): Repeated {
@@ -29,7 +29,10 @@ async function showAll(deps: MoneyMetricsDeps): Promise<void> {
   for (const mint of await deps.mints()) await showMoney(deps, mint)
 }
 
-/** Reads the ledger before the chain, so that a payment that arrives in between is a surplus and never a shortage. */
+/**
+ * Reads and reports the figures of one mint. The ledger is read before the chain, so a payment that arrives in between
+ * is a surplus and never a shortage.
+ */
 export async function showMoney(
   { readFigures, walletBaseUnits, onMoney, clock }: Omit<MoneyMetricsDeps, 'mints'>,
   mint: string,
@@ -48,7 +51,7 @@ export async function showMoney(
   })
 }
 
-/** True for an account of money that returns to a wallet. */
+/** True for an account with money that must return to a wallet. */
 function isRefund(account: string): boolean {
   const isOrdinary = account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
   return account.startsWith('Liabilities:') && !isOrdinary

@@ -18,7 +18,7 @@ export interface KnownVersion {
   readonly lastModified: string | undefined
 }
 
-/** Store that all instances share. It decides which instance polls a source, and when. */
+/** Store that all instances share. The store decides when a source is polled, and by which instance. */
 export interface PollStore<Article> {
   takePoll(sources: readonly PolledSource<Article>[]): Promise<(KnownVersion & { readonly name: string }) | undefined>
   keep(batch: {
@@ -33,20 +33,20 @@ export interface PollStore<Article> {
 }
 
 export interface NewsPollingDeps<Article> extends RepeatDeps {
-  /** Empty: other instances poll, and this one only serves. */
+  /** Sources that this instance polls. Empty: other instances poll, and this instance only serves the articles. */
   readonly sources: readonly PolledSource<Article>[]
   readonly store: PollStore<Article>
-  /** Updates the endpoint's view, whichever instance fetched the articles. */
+  /** Updates the endpoint's view of the stored articles, even if another instance fetched them. */
   readonly refresh: () => Promise<void>
 }
 
 const everyMs = 1_000
 const refreshEveryMs = 5_000
 const forgetEveryMs = 60 * 60 * 1000
-// Sources polled at the same time, so that a feed that hangs does not block the others.
+// Maximum of sources polled at the same time, so that a feed that hangs does not block other feeds.
 const pollersMax = 3
 
-/** Polls news in the background. Starts immediately without waiting; a stop interrupts polls in progress. */
+/** Polls news in the background. Returns at once. A stop interrupts polls in progress. */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {

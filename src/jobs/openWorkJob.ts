@@ -6,15 +6,15 @@ export interface OpenWorkDeps extends RepeatDeps {
 }
 
 const everyMs = 1_000
-// Limit of steps a round, so that other jobs get their turn.
+// Maximum of steps per round, so that other jobs can run in between.
 const stepsMax = 20
 
-/** Keeps the list of open payments up to date with the log. Any instance may run it at any time. */
+/** Updates the list of open payments from the events of the ledger. Any instance may run this at any time. */
 export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
   return repeat(deps, { name: 'open work', everyMs, run: () => followOpenWork(deps) })
 }
 
-/** Catches up with the ledger in bounded steps. The rest after `stepsMax` steps waits for the next run. */
+/** Processes new events in bounded steps. Events that remain after `stepsMax` steps wait for the next run. */
 export async function followOpenWork({ lifecycle }: Pick<OpenWorkDeps, 'lifecycle'>): Promise<void> {
   for (let step = 1; step <= stepsMax; step++) if ((await lifecycle.followOpenWork()) === 0) return
 }

@@ -10,17 +10,20 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface PriceJob extends Repeated {
-  /** Undefined while there is a price to quote by. */
+  /** Returns why quotes have no price. Undefined while a price can be quoted. */
   problem(): string | undefined
-  /** Returns a price only after it was recorded. Undefined if the markets have not confirmed it for too long. */
+  /**
+   * Returns the recorded price. Undefined before a price is recorded, or if the markets have not confirmed it for too
+   * long.
+   */
   inForce(): PriceInForce | undefined
-  /** Returns what the markets have said, for a job that prices other products from now on. */
+  /** Returns the answers of the markets, for a new job that prices other products from now on. */
   heard(): MarketsHeard
 }
 
 export interface MarketsHeard {
   readonly memory: MarketMemory
-  /** Undefined if no agreement is in force. */
+  /** The last agreement of the markets. Undefined if no agreement is in force. */
   readonly agreed: AgreedPrice | undefined
 }
 
@@ -28,12 +31,12 @@ export interface PriceInForce {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly prices: readonly Price[]
   readonly priceList: number
-  /** Time at which the markets last agreed on it. */
+  /** Time at which the markets last agreed on the price. */
   readonly agreedAtMs: number
   readonly readings: readonly MarketReading[]
 }
 
-/** One market. It never throws: a market that does not answer returns a missing reading. */
+/** One market. `ask` never throws: if the market does not answer, it returns a missing reading. */
 export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
@@ -43,7 +46,7 @@ export interface MissingReading {
   readonly why: string
 }
 
-/** When a price of the markets is accepted, and for how long. */
+/** Conditions for accepting a price of the markets, and its lifetime. */
 export interface PricePolicy extends MarketPolicy {
   /** Maximum age of a quoted price, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
@@ -51,39 +54,44 @@ export interface PricePolicy extends MarketPolicy {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  /** Prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
+  /** Returns the prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
-  /** Parts of the lists that do not depend on the token price: splits, and prices by use. */
+  /** Parts of the price lists that do not depend on the token price: splits, and prices by use. */
   readonly listed: Pick<PriceListPublished, 'split' | 'dollarSplits' | 'metered'>
   readonly priceLists: {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
     >
-    /** False if the list with that number is not the newest any more. */
+    /** Records a price list. False if the list `newestNumber` is no longer the newest. */
     append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }
 
-/** Source in the published lists. An operator's list has another. */
+/** Source in the price lists of this job. A list of an operator has another source. */
 const marketSource = 'market'
 
-// Four requests a minute to each market. Jupiter allows thirty without a key, so seven instances may share an address.
+// Maximum interval between polls: four requests a minute to each market. Jupiter allows thirty without a key, so seven
+// instances may share an address.
 const everyMsMax = 15_000
-// Two polls in a row may fail before a price with a short lifetime expires.
+// Polls within the lifetime of a price, so that two polls in a row may fail before a price with a short lifetime
+// expires.
 const pollsPerAge = 3
 
 interface State {
   memory: MarketMemory
-  /** The last agreement. `inForce` is the recorded price that is near enough to it. */
+  /**
+   * The last agreement of the markets. `inForce` is the recorded price, which is within the tolerance of this
+   * agreement.
+   */
   agreed: AgreedPrice | undefined
   inForce: (PriceInForce & { readonly confirmedAtMs: number }) | undefined
   trouble: string | undefined
 }
 
 /**
- * Queries the markets on a schedule and never for a caller, so that no caller can choose the moment of a price. Ready
- * after the first poll, whatever its result. A job that replaces an earlier one continues from what that one has heard,
- * so that silent markets do not end the sale and a jump is not believed.
+ * Queries the markets on a schedule and never for a caller, so that no caller can choose the time of a price. Resolves
+ * after the first poll, even if the poll failed. A job that replaces an earlier job continues from its readings. Silent
+ * markets then do not end the sale, and a sudden jump of the price is not accepted.
  */
 export async function startPriceJob(
   policy: PricePolicy,
@@ -94,7 +102,7 @@ export async function startPriceJob(
   if (agreed === undefined) await poll(policy, deps, state)
   else {
     await confirm(policy, deps, { state, agreed })
-    // The earlier job still has prices that can be paid.
+    // Throw, so that the earlier job continues. Its prices can still be paid.
     if (state.inForce === undefined) throw new Fault(state.trouble ?? 'no price was recorded', { retryable: false })
   }
   const everyMs = Math.min(everyMsMax, policy.ageMaxMs / pollsPerAge)
@@ -161,14 +169,17 @@ interface AgreedPrice {
     readonly readings: readonly MarketReading[]
     readonly silent: readonly MissingReading[]
   }
-  /** The same time by the monotonic clock, from which the price ages. */
+  /** The time of the agreement on the monotonic clock, from which the age of the price is computed. */
   readonly confirmedAtMs: number
 }
 
-// Two instances may publish at the same moment; both then read the recorded list again.
+// Maximum of attempts. Two instances may publish at the same time, and both then read the recorded list again.
 const attemptsMax = 5
 
-/** Keeps the recorded list if it is near enough. Otherwise a new list takes effect once it is recorded. */
+/**
+ * Confirms the agreement. Uses the recorded list if its price is near enough. Otherwise records a new list, which takes
+ * effect once it is recorded.
+ */
 async function confirm(
   { tolerancePercent }: PricePolicy,
   deps: PriceJobDeps,
@@ -216,7 +227,10 @@ async function confirm(
   remember(deps, state, 'other instances publish prices all the time')
 }
 
-/** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
+/**
+ * Returns the token price of a list. Undefined if this job must not use the list: an operator fixed it, or its token or
+ * its prices in dollars differ.
+ */
 function priceOfList({ pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
   const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list

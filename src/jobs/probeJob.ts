@@ -12,15 +12,15 @@ export interface ProbeJob extends Repeated {
 
 const everyMs = 1_000
 
-/** Probes providers in the background, so that no caller gets a quote for a product that none of them delivers. */
+/** Probes providers in the background, so that no caller gets a quote for a product that no provider delivers. */
 export function startProbeJob(deps: RepeatDeps, probed: readonly ProbeTarget[]): ProbeJob {
   const stopping = Promise.withResolvers<void>()
-  // A probe ends by its own time limit; a stop does not wait for it.
+  // Do not wait for running probes at a stop, because each probe ends at its time limit.
   const run = async () => {
     await Promise.race([stopping.promise, Promise.all(probed.filter((one) => one.isDue()).map((one) => one.probe()))])
   }
   const firstRound = run()
-  // The next round waits for the first one, so that no source is probed twice at once.
+  // Start the next round after the first round, so that no source is probed twice at the same time.
   const repeated = repeat(deps, { name: 'provider probes', everyMs, run: () => firstRound.then(run) })
   return {
     firstRound,

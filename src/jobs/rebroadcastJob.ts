@@ -11,19 +11,23 @@ import { type Repeated, repeat } from './repeat.ts'
 
 export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifecycle'> {
   readonly chain: Pick<ChainReader, 'broadcast' | 'landingBound' | 'find'> & Pick<FinalityReader, 'findStatuses'>
-  /** Called with the bytes of a transaction that provably never lands, again until it succeeds. */
+  /** Called with the bytes of a transaction that can no longer land. Called again until it succeeds. */
   readonly onAbsent?: (bytes: Uint8Array) => Promise<void>
 }
 
-// Interval at which wallets send again. A transaction that a leader dropped then has about twenty more chances.
+// Interval between sends, as in wallets. A transaction that a leader dropped then has about twenty more chances to
+// land.
 const everyMs = 2_000
-// Within this time a transaction is sent again without checking whether it can still land.
+// Age of a payment up to which its transaction is sent again without checking whether it can still land.
 const landingMs = 60_000
-// On a stalled chain a blockhash lives longer than that. No caller waits longer than this.
+// Age after which a payment is given up. On a stalled chain a blockhash stays valid for longer, but no caller waits
+// longer than this.
 const giveUpAfterMs = 10 * 60 * 1000
-// One call each. The least recently sent come first, so that invented transactions cannot starve real ones.
+// Maximum of sends per run, because each send is one call. The least recently sent transactions come first, so that
+// invented transactions cannot starve real ones.
 const sentMax = 64
-// Payments of ten minutes at seven a second. Most have landed and are only listed until they are claimed.
+// Maximum of open payments per run: ten minutes at seven payments a second. Most of them have landed and are only
+// listed until they are claimed.
 const openMax = 4_096
 
 const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const
@@ -37,7 +41,7 @@ interface Followed {
   sends: number
 }
 
-/** Sends each submitted transaction again until it is on chain or provably never lands, whether or not a caller waits. */
+/** Sends each submitted transaction again until it is on chain or can no longer land, even if no caller waits. */
 export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   const memory: RebroadcastMemory = new Map()
   return repeat(deps, {
@@ -48,7 +52,10 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
-/** One run: sends payments without a status again, and skips final ones. `memory` is passed from run to run. */
+/**
+ * Runs once: sends payments without a status again, and skips final payments. The caller passes the same `memory` to
+ * each run.
+ */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

@@ -5,7 +5,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 
-/** A finding about a payment after its answer, for the metrics. */
+/** Steps of payments after their answers, as counted in the metrics. */
 export const lifecycleSteps = [
   'finalized',
   'reversed',
@@ -33,7 +33,10 @@ export interface LifecycleRecord {
   readonly decision: PaymentDecision | undefined
 }
 
-/** Returns false if there was nothing to record, or another writer was first. The next round sees the result. */
+/**
+ * Records a step. False if there was nothing to record, or another writer was first. The next round then reads the
+ * result.
+ */
 export async function recordStep(
   deps: StepDeps,
   { kind, reference, before, decision }: LifecycleRecord,

@@ -12,10 +12,11 @@ export interface ExpiryLimits {
 }
 
 const everyMs = 60_000
-// A round continues while batches are full: an outage of a day may leave thousands.
+// Maximum of payments per batch. A round continues while batches are full, because an outage of a day may leave
+// thousands of payments.
 const batchMax = 500
 
-/** Ends claims of dead processes, and turns payments that stayed undelivered for a day into debts to their wallets. */
+/** Ends the claims of dead processes. Turns payments that stayed undelivered for a day into debts to their wallets. */
 export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   return repeat(deps, {
     name: 'refunds',
@@ -24,7 +25,7 @@ export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   })
 }
 
-/** One run: ends attempts whose lease has expired, then records the refunds that have become due. */
+/** Runs once: ends attempts whose lease has expired, then records the refunds that have become due. */
 export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
   await eachOpen(deps, { kind: 'lease_ended' }, async (reference, before) => {
     const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })
@@ -37,7 +38,10 @@ export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits
   })
 }
 
-/** A caller may claim at the same moment. The version of the payment decides which of the two is first. */
+/**
+ * Calls `record` for each open payment of one batch. A caller may claim a payment at the same time. The version of the
+ * payment then decides which change is recorded.
+ */
 async function eachOpen(
   { lifecycle }: StepDeps,
   question: OpenQuestion,

@@ -7,20 +7,20 @@ export interface RepeatDeps {
   readonly log: Log
 }
 
-/** `everyMs` is the pause between two runs; runs never overlap. */
+/** A repeated task. `everyMs` is the pause between two runs, which never overlap. */
 export interface Task {
   readonly name: string
   readonly everyMs: number
-  /** Returns false if another instance holds the lease of this work. */
+  /** Runs the task once. False if another instance holds the lease of this work. */
   run(): Promise<unknown>
 }
 
 export interface Repeated {
-  /** Resolves when the current run has ended. */
+  /** Stops the task. Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
-// Pause of an instance without the lease. The leader's successor starts within 15 s.
+// Maximum pause of an instance without the lease. If the leader fails, another instance takes over within 15 s.
 const notElectedMs = 5_000
 
 /** Runs a task repeatedly, one run at a time, until it is stopped. Logs a failed run and continues. */
@@ -46,7 +46,7 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   }
 }
 
-/** Stops all jobs at once. A failure to stop one does not prevent the others. */
+/** Stops all jobs at the same time. If a job fails to stop, the others still stop. */
 export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
   const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
   const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))

@@ -4,33 +4,36 @@ import { repeat, type RepeatDeps } from './repeat.ts'
 import type { Watch } from './watch.ts'
 
 export interface SealStep {
-  /** Events sealed by this step. 0 if there were none, or another instance seals. */
+  /** Number of events that this step sealed. 0 if there were none, or another instance is sealing. */
   readonly sealedEvents: number
   readonly head: number
   readonly checkpoint: { readonly size: number; readonly note: string } | undefined
 }
 
 export interface SealJobDeps extends RepeatDeps {
-  /** Seals a portion of the unsealed events. Throws `LedgerDamage` if the ledger differs from what was written. */
+  /** Seals a part of the unsealed events. Throws `LedgerDamage` if the ledger differs from what was written. */
   readonly sealNext: () => Promise<SealStep>
-  /** Stores the newest checkpoint outside the database. Undefined if the operator has configured no place. */
+  /** Stores the newest checkpoint outside the database. Undefined: the operator has configured no place for checkpoints. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /** Returns false while the ledger has not gone backwards. Otherwise records the loss outside the database. */
+  /**
+   * Checks whether the ledger has returned to an earlier state. False if it has not. Otherwise records the loss outside
+   * the database.
+   */
   readonly noteLoss?: () => Promise<boolean>
-  /** Called after each check, for the metrics. */
+  /** Called after each check with the figures for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
-// Half of the second by which the seal may lag.
+// Interval between steps: half of the second by which the seal may lag.
 const everyMs = 500
-// A step seals 16,384 events at most. The stop signal is checked after this many steps.
+// Maximum of steps per run. A step seals at most 16,384 events. The stop signal is checked after each run.
 const stepsMax = 1_000
-// Writing more often would wear out the disk.
+// Minimum time between two writes of the checkpoint, because more frequent writes would wear out the disk.
 const keepEveryMs = 1_000
 
 /**
- * Resolves after the first check. Damage of the ledger persists until a person has checked it and restarted the
- * service.
+ * Starts the seal job. Resolves after the first check. A detected damage of the ledger stays reported until a person
+ * has checked the ledger and restarted the service.
  */
 export async function startSealJob(deps: SealJobDeps): Promise<Watch> {
   const watch = createWatch(deps)
@@ -45,7 +48,7 @@ export async function startSealJob(deps: SealJobDeps): Promise<Watch> {
     async stop() {
       watch.stopping()
       await task.stop()
-      // Seal the last events now, if possible, instead of at the next start.
+      // Seal the last events now if possible, and not only at the next start.
       await watch.look({ stepsMax: 1, keepNow: true })
     },
   }
@@ -87,7 +90,7 @@ function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDe
       onSeal({ unsealedEvents: 0, damaged: true })
       log.fatal({ event: 'ledger_damaged', problem: damage })
     } else if (!isDelayed) {
-      // Log it once, and not twice a second while the database is away.
+      // Log the delay once, and not twice a second while the database is unavailable.
       isDelayed = true
       log.warn({ event: 'seal_delayed', error: describeError(error) })
     }

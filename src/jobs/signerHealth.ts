@@ -3,11 +3,14 @@ import type { RepeatDeps } from './repeat.ts'
 import { startWatch, type Watch } from './watch.ts'
 
 export interface SignerHealthDeps extends RepeatDeps {
-  /** Rejects with a `Fault` when the signer does not answer. */
+  /** Reads the state of the signer. Rejects with a `Fault` if the signer does not answer. */
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-/** Without this job only callers would notice the end of the signer: they get no offers of x402 and MPP. */
+/**
+ * Checks whether the signer answers. Without this check only callers would notice a missing signer, because they get no
+ * offers of x402 and MPP.
+ */
 export function startSignerHealth({ readStanding, ...deps }: SignerHealthDeps): Promise<Watch> {
   return startWatch(deps, {
     name: 'signer health',
@@ -17,7 +20,7 @@ export function startSignerHealth({ readStanding, ...deps }: SignerHealthDeps): 
         ({ whyClosed }) => ({ problem: whyClosed }),
         (error: unknown) => {
           if (!(error instanceof Fault)) throw error
-          // The problem is public. The error contains the socket's path, so it goes to the log only.
+          // Put the error only into the log, because it contains the socket's path and the problem is public.
           return { problem: error.message, error: describeError(error) }
         },
       ),

@@ -7,18 +7,18 @@ export interface TabEndDeps {
   readonly clock: Clock
   readonly log: Log
   readonly tabs: Pick<TabLedger, 'find' | 'listHolding' | 'close'>
-  /** The database's time: one server whose clock is wrong must not end the tabs of all. */
+  /** Reads the database's time. A server with a wrong clock could otherwise end the tabs of all servers. */
   readonly readDatabaseClockMs: () => Promise<number>
 }
 
 const everyMs = 60_000
 
-/** Closes tabs whose time is over, and owes to its wallet every amount that was returned to a closed tab. */
+/** Closes tabs whose end has passed. Every amount that was returned to a closed tab becomes a debt to its wallet. */
 export function startTabEndJob(deps: TabEndDeps): Repeated {
   return repeat(deps, { name: 'tab ends', everyMs, run: () => endTabs(deps) })
 }
 
-/** One run. Two instances may run it at once: the lifecycle of each tab decides which of them is first. */
+/** Runs once. Two instances may run this at the same time: the lifecycle of each tab decides which change is recorded. */
 async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<void> {
   const nowMs = await readDatabaseClockMs()
   for (const id of await tabs.listHolding()) {

@@ -6,17 +6,20 @@ import type { Watch } from './watch.ts'
 export interface TermsHealthDeps extends RepeatDeps {
   readonly terms: PaymentTerms
   /**
-   * Reads the terms again, and applies another transfer fee. Throws if payments cannot be proven with the mint any
-   * more.
+   * Reads the terms again, and applies a changed transfer fee. Throws if payments with this mint can no longer be
+   * proven.
    */
   readonly readTerms: () => Promise<PaymentTerms>
 }
 
-// An announced transfer fee takes more than an epoch (days) to come into effect; extensions of the mint can change at
-// once. After a fee was lowered, payers refuse quotes until the next reading.
+// Interval between readings. An announced transfer fee takes effect after more than an epoch (days), but extensions of
+// the mint can change at once. After a fee was lowered, payers refuse quotes until the next reading.
 const everyMs = 10 * 60 * 1000
 
-/** A change of the mint, except of its transfer fee, closes paid routes: a quote by old terms could ask for too little. */
+/**
+ * Closes paid routes after a change of the mint, because a quote by old terms could ask for too little. A changed
+ * transfer fee closes nothing.
+ */
 export function startTermsHealth(deps: TermsHealthDeps): Watch {
   let problem: string | undefined
   const task = repeat(deps, {
@@ -37,7 +40,8 @@ async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string
     const same = describe(await readTerms()) === describe(terms)
     return same ? undefined : 'the mint of the token has changed; the service has to be started again'
   } catch (error) {
-    // A node that does not answer reports nothing about the mint. A refusal of the mint has its own message.
+    // Report only a refusal of the mint, which has its own message. A node that does not answer shows nothing about the
+    // mint.
     if (!(error instanceof Fault) || error.retryable) throw error
     return error.message
   }

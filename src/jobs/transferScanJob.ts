@@ -27,32 +27,38 @@ export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'> & Pick<ChainReader, 'timeMs'>
   readonly presentations: Pick<Presentations, 'findPresented'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
-  /** Token accounts of all recorded payment wallets. Absent: the one in the terms. */
+  /** Token accounts of all recorded payment wallets. Absent: only the account in the terms. */
   readonly ownAccounts?: readonly Address[]
-  /** Mints that are accepted. With one, no transaction can move a second. */
+  /** Number of accepted mints. If there is only one, no transaction can move a second mint. */
   readonly mints?: number
-  /** The treasury's wallet, whose transfers of the token are deliveries. */
+  /** Wallet of the treasury, whose transfers of the token are deliveries. Undefined: no transfer is a delivery. */
   readonly delivery?: DeliverySource | undefined
-  /** Age at which a transfer is no longer accepted as a payment. */
+  /** Age in milliseconds at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
 
 const everyMs = 60_000
-// A longer backlog takes several rounds, the oldest transactions first. 200,000 take about 50 MB.
+// Maximum of transactions in memory: 200,000 take about 50 MB. A longer backlog takes several rounds, starting with the
+// oldest transactions.
 const backlogMax = 200_000
-// Ten million transactions since the last search. More indicate an account with a history, which a person has to check.
+// Maximum of pages: ten million transactions since the last search. More indicate an account with an earlier history,
+// which a person has to check.
 const pagesMax = 10_000
-// One unreadable transaction must not stop the scan. With this many, the node is at fault.
+// Maximum of unreadable transactions. A single one must not stop the scan, but this many mean that the node is at
+// fault.
 const unreadableMax = 8
-// The position is stored this often, so that an interrupted search repeats little.
+// Number of transactions after which the position is stored, so that an interrupted search repeats little.
 const stepMax = 100
 
 export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts' | 'mints'> {
-  /** Terms of each recorded payment wallet: tokens may also arrive at an old wallet, or leave it. */
+  /** Returns the terms of each recorded payment wallet, because tokens may also arrive at a former wallet or leave it. */
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
 
-/** Finds tokens that arrived or left without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
+/**
+ * Finds tokens that arrived or left without an entry in the ledger. It searches only once a minute, and starts with the
+ * oldest transactions.
+ */
 export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
@@ -71,7 +77,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Records tokens without a request as unmatched, once they are too old to be presented as payment. */
+/** Records tokens without a request as unmatched, once they are too old to be presented as a payment. */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
@@ -93,8 +99,8 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
       const reference = transactionReference(listed.signature)
       const stream = second.get(reference) ?? reference
       if (listed.hasFailed || (accounted.has(reference) && stream === reference)) continue
-      // A payment that was presented in time and is undecided still buys. It is searched again until the presentation
-      // expires.
+      // Skip a payment that was presented in time and is still undecided, because it can still buy. The next searches
+      // include it until the presentation expires.
       if (presented.has(reference)) {
         isHeld = true
         continue
@@ -106,7 +112,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
         if (unreadable >= unreadableMax) throw new Fault(notReadable, { retryable: true })
         continue
       }
-      // If another writer has moved the payment meanwhile, the next search starts here again.
+      // Stop if another writer has changed the payment meanwhile. The next search starts here again.
       if (!(await account(deps, listed, { record, stream }))) return
     }
     const last = step.at(-1)
@@ -114,7 +120,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   }
 }
 
-/** Streams of arrivals in this mint whose transaction is on record in another mint only. */
+/** Returns the streams of arrivals in this mint whose transaction is recorded only in another mint. */
 async function findSecond(
   { lifecycle, terms: { mint }, mints = 1 }: TransferScanDeps,
   accounted: readonly PaymentReference[],
@@ -133,7 +139,7 @@ async function findSecond(
 
 type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
 
-/** Newest first, as the chain lists them. */
+/** Lists the transactions since the last search, newest first, as the chain lists them. */
 async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly ListedSignature[]> {
   const found: ListedSignature[] = []
   for (let page = 0; page < pagesMax; page++) {
@@ -152,7 +158,7 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
 
 const notReadable = 'the node lists transactions that it does not have'
 
-/** Undefined if no node can show it. It is searched again. */
+/** Reads a listed transaction. Undefined if no node has it: a later search reads it again. */
 async function readListed(
   { chain, log }: TransferScanDeps,
   { signature }: ListedSignature,
@@ -167,7 +173,7 @@ async function readListed(
   }
 }
 
-/** Returns false if the transaction has to be checked again. */
+/** Accounts for one transaction. False if the transaction has to be checked again. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,
@@ -175,7 +181,7 @@ async function account(
 ): Promise<boolean> {
   const { mint, paymentTokenAccount } = deps.terms
   const { ownAccounts = [paymentTokenAccount] } = deps
-  // Tokens that move from one payment wallet to another neither arrive nor leave.
+  // Ignore tokens that move from one payment wallet to another, because they neither arrive nor leave.
   const change = changeOf(record, mint, ownAccounts)
   if (change < 0n && changeOf(record, mint, [paymentTokenAccount]) < 0n) {
     deps.onStep('unexplained_outflow')
@@ -205,7 +211,7 @@ function changeOf({ balances }: TransactionRecord, mint: Address, ownAccounts: r
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** The sender of most of the amount: the owner of the source account, or its authority if no owner is shown. */
+/** Returns the sender of most of the amount: the owner of the source account, or its authority if no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
   mint: Address,

@@ -1,23 +1,26 @@
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** A condition for selling, checked by a job. */
+/** A condition for selling, which a job checks repeatedly. */
 export interface Watch extends Repeated {
-  /** Undefined while the condition holds. Otherwise the problem, in words for operators and callers. */
+  /** Returns the problem, in words for operators and callers. Undefined while the condition is met. */
   problem(): string | undefined
 }
 
 export interface Watched {
   readonly name: string
-  /** Name of the log line that says how the problem changed. */
+  /** Name of the log event for a changed problem. */
   readonly event: string
-  /** `error` has details for the log only. */
+  /** Checks the condition. `error` has details for the log only. */
   find(): Promise<{ readonly problem: string | undefined; readonly error?: string }>
 }
 
-// A check is one cheap call. A failover is noticed in this time.
+// Interval between checks, which are one cheap call each. A failover is noticed within this time.
 const everyMs = 5_000
 
-/** Resolves after the first check, so that nothing is sold before it. A check that throws keeps the last verdict. */
+/**
+ * Starts the checks. Resolves after the first check, so that nothing is sold before it. A check that throws leaves the
+ * last verdict unchanged.
+ */
 export async function startWatch(deps: RepeatDeps, { name, event, find }: Watched): Promise<Watch> {
   let problem: string | undefined
   async function look(): Promise<void> {
