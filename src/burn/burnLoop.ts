@@ -11,7 +11,7 @@ export interface BurnLoopDeps {
   readonly everyMs: number
 }
 
-// Retry a failed or undecided round after a minute, not after the next hour.
+// Pause after a failed or undecided round, so that the next attempt does not wait for the next hour.
 const againMs = 60_000
 
 export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal): Promise<void> {
@@ -23,7 +23,7 @@ export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal
 
 const settledOutcomes: ReadonlySet<BurnOutcome['outcome']> = new Set(['nothing_owed', 'confirmed'])
 
-/** Runs once. False if another run should follow soon. */
+/** Runs one round. False if another run should follow soon. */
 async function runOnce({ burner, log }: BurnLoopDeps, stopping: AbortSignal): Promise<boolean> {
   try {
     const { outcome } = await burner.burnOnce(stopping)

@@ -25,8 +25,8 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { findMismatch } from './matchBurn.ts'
 
 /*
- * One run of the burn job. A run may be killed after any line. The next run finds the open round in the ledger and
- * looks its transaction up. It starts no other round until this one has ended.
+ * One run of the burn job. A run may be killed at any line. The next run finds the open round in the ledger and queries
+ * its transaction. No other round starts before this round has ended.
  */
 
 export interface BurnDeps {
@@ -48,24 +48,24 @@ export interface BurnSigning {
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
   /** Throws unless the payment wallet is in force in the ledger. */
   requireWallet(): Promise<void>
-  /** Token accounts of PAYMENT_WALLET and of each payment wallet on record. */
+  /** Returns the token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
   /** Reads the heights of the nodes, which the proof of an absence needs. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /**
-   * Allowance and lamports of the delegate of this burn, in the newest state. With `finalizedSlot`, in a finalized
-   * state of that slot or a later one.
+   * Reads the allowance and the lamports of this burn's delegate in the newest state. With `finalizedSlot`, reads a
+   * finalized state of that slot or a later slot.
    */
   readDelegate(burnTransaction: Uint8Array, finalizedSlot?: number): Promise<DelegateState>
 }
 
 export type BurnOutcome =
   | { readonly outcome: 'nothing_owed' }
-  /** Another job has taken the round. The next run continues from the record of that job. */
+  /** Another job has taken the round. The next run continues from the record of the other job. */
   | { readonly outcome: 'overtaken' }
   | (Settled & { readonly outcome: 'confirmed' | 'failed' })
-  /** The chain has not decided yet, so the next run looks the same transaction up again. */
+  /** The chain has not decided yet, so the next run queries the same transaction again. */
   | (Settled & { readonly outcome: 'waiting' })
 
 interface Settled {
@@ -74,7 +74,7 @@ interface Settled {
   readonly baseUnits: bigint
 }
 
-/** Continues the open round, or plans one for all debts. Each step is on record before the chain receives it. */
+/** Continues the open round, or plans a round for all debts. Each step is recorded before the chain receives it. */
 export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { ledger, terms, chain } = deps
   const { open, lastRound, burnedThroughPosition } = await ledger.readRounds(terms.mint)
@@ -87,7 +87,7 @@ export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<
   return submitted === undefined ? { outcome: 'overtaken' } : settle(deps, submitted, stopping)
 }
 
-/** Records the signed transaction. It sends nothing, whether it returns or throws. */
+/** Records the signed transaction without sending it. Undefined if another job has taken the round. */
 async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | undefined> {
   const { ledger, chain, signBurn, clock, log } = deps
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
@@ -103,8 +103,8 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   }
   const burn = {
     ...round,
-    // Use the later bound. The node of the blockhash may state a height that is too low, and the burn could land after
-    // it was given up.
+    // Use the higher of two heights. The node of the blockhash may state a height that is too low, and the burn could
+    // then land after the job gave up.
     lastValidHeight: Math.max(rehearsed.bound.lastValidHeight, lastValidBlockHeight),
     delegate,
     transactionBase64: Buffer.from(signed.bytes).toString('base64'),
@@ -117,7 +117,10 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/** Such a burn is not recorded, because the operator must fix the cause first. */
+/**
+ * Returns the error for a burn that the rehearsal rejects. The burn is not recorded, because the operator must fix the
+ * cause first.
+ */
 function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
@@ -143,7 +146,7 @@ function rehearsalFault(
 }
 
 const pollMs = 1_000
-// A blockhash is valid for about a minute, and finality takes about 13 s more.
+// Maximum of polls. A blockhash is valid for about a minute, and finality takes about 13 s more.
 const pollsMax = 120
 
 /** Sends the recorded bytes again until the finalized chain has them or can no longer include them. */
@@ -215,7 +218,10 @@ interface Verdict {
   readonly finalizedSlot: number
 }
 
-/** Throws unless the state of the delegate also proves that the burn burned nothing. One node's answer is not enough. */
+/**
+ * Throws unless the state of the delegate also proves that the transaction burned nothing, because the answer of a
+ * single node is not enough.
+ */
 async function requireUnburned({ chain, log }: BurnDeps, open: OpenBurn, { reason, finalizedSlot }: Verdict) {
   const { round, signature } = open
   const now = await chain.readDelegate(Buffer.from(open.transactionBase64, 'base64'), finalizedSlot)
@@ -244,7 +250,10 @@ interface Ending {
   readonly effectiveAtMs: number
 }
 
-/** If another job was first, its record is the same, because it read the same finalized chain. */
+/**
+ * Records the end of a round. If another job was first, its record is the same, because both jobs read the same
+ * finalized chain.
+ */
 async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
   const { decision, effectiveAtMs } = ending
   const [event] = assertPresent(decision, 'a submitted burn can end').events

@@ -6,13 +6,16 @@ export interface BurnToMatch {
   readonly mint: Address
   readonly baseUnits: bigint
   /**
-   * Token accounts of the payment wallets on record. A round sent before a change of the wallet burned from the former
-   * wallet.
+   * Token accounts of the payment wallets on record. A round that was sent before a change of the wallet burned from
+   * the former wallet.
    */
   readonly paymentAccounts: readonly Address[]
 }
 
-/** Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if it is one. */
+/**
+ * Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if the
+ * transaction matches.
+ */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
   const touched = found.filter(({ burned, left }) => burned !== 0n || left !== 0n)

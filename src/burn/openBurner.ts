@@ -33,7 +33,10 @@ const connectionsMax = 2
 
 export type Burner = Awaited<ReturnType<typeof openBurner>>
 
-/** Opens the burn process, which may record burn events only. Throws a `Fault` if the schema or chain does not match. */
+/**
+ * Opens the burn process, which may record only burn events. Throws a `Fault` if the schema or the chain does not
+ * match.
+ */
 export async function openBurner(options: BurnerOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()

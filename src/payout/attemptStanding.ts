@@ -8,7 +8,7 @@ import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 export type AttemptStanding =
   | { readonly kind: 'final' }
   | { readonly kind: 'failed'; readonly why: string }
-  /** The transaction has not landed and never will. All nodes in rotation agree, and they are at least two. */
+  /** The transaction has not landed and never will. At least two nodes are in rotation, and all agree. */
   | { readonly kind: 'absent' }
   /** Only one node reports that the transaction failed or is absent, which is not enough. */
   | { readonly kind: 'unproven'; readonly why: string }
@@ -17,7 +17,10 @@ export type AttemptStanding =
   /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }
 
-/** Reads the heights first, because without them no transaction counts as expired. */
+/**
+ * Determines the state of each attempt on chain. Reads the heights of the nodes first, because without them no
+ * transaction counts as expired.
+ */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],
@@ -45,7 +48,8 @@ async function judge(chain: Chain, attempt: PayoutAttempt, status: Status | unde
   if (status === undefined) return judgeUnseen(chain, attempt)
   if (!status.isFinalized) return { kind: 'waiting', hasFailed: status.hasFailed }
   if (!status.hasFailed) return { kind: 'final' }
-  // A status can be forged. Only the finalized record can show that a part may be sent again.
+  // Trust only the finalized record, because a status can be forged. Only this record shows that a part may be sent
+  // again.
   const found = await chain.reader.find(attempt.signature, { commitment: 'finalized', isAgreed: true })
   const failure = found.kind === 'found' ? found.record.failure : undefined
   if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting', hasFailed: true }

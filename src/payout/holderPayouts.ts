@@ -28,18 +28,18 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
   readonly serviceToken: string
   readonly seam: ((deps: HolderPaymentDeps) => HolderPaymentDeps) | undefined
   readonly wallets: PayoutWallets
-  /** Throws while a payout on chain is not in the ledger. */
+  /** Throws while the chain has a payout that the ledger lacks. */
   readonly requireRecorded: () => Promise<void>
 }
 
-// A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
+// Maximum size of the answer. A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
 /** Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed. */
 export function openHolderPayouts(deps: HolderPayoutsDeps) {
   const { chain, rpcUrl: url } = deps
   return {
-    /** Reads all token accounts of the mint in one finalized state. */
+    /** Reads all token accounts of the mint in one finalized state, and returns them as the text of a snapshot file. */
     snapshot: async () => {
       requireToken(deps)
       const postLong = (to: string, body: string, limits: { readonly timeoutMs: number }) =>
@@ -48,9 +48,9 @@ export function openHolderPayouts(deps: HolderPayoutsDeps) {
       const text = snapshotText(held)
       return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
     },
-    /** Records nothing. Undefined if nothing is owed or no holder is left. */
+    /** Plans a payout without recording it. Undefined if nothing is owed or no holder is left. */
     plan: (request: HolderRequest) => plan(deps, request),
-    /** Pays and records all parts. It continues where an earlier run stopped. */
+    /** Pays and records all parts. Continues from the state that an earlier run has reached. */
     pay: (order: HolderPaymentOrder) => payHolders(deps.seam?.(deps) ?? deps, order),
     end: (created: PayoutPlan) => endHolderPayout(deps, created),
   }
@@ -96,7 +96,10 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   return created
 }
 
-/** A snapshot of a dollar would list everyone who holds that dollar, and not the holders of the service token. */
+/**
+ * Throws if the mint is not the service token, because a snapshot of a dollar token would list everyone who holds that
+ * dollar token.
+ */
 function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
   const { mint } = chain.terms
   if (mint !== serviceToken)
@@ -105,7 +108,10 @@ function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
     )
 }
 
-/** Returns wallets without an associated token account that an earlier payout has paid. Rent is paid once per wallet. */
+/**
+ * Returns the wallets that lack an associated token account although an earlier payout has paid them. They are
+ * excluded, because rent is paid only once per wallet.
+ */
 async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
   const known = new Set(accounts.map(({ address }) => address))
   const owners = [...new Set(accounts.map(({ owner }) => owner))]
@@ -114,7 +120,7 @@ async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, ac
   return missing.filter((owner) => paid.has(owner))
 }
 
-/** Addresses whose tokens are lost: the incinerator, and the address of 32 zero bytes. */
+/** Returns addresses whose tokens are lost: the incinerator, and the address of 32 zero bytes. */
 function destroyers(): readonly Address[] {
   return ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map((text) =>
     assertPresent(readAddress(text), 'the address is one'),

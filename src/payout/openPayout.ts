@@ -24,14 +24,14 @@ import { findUnrecorded } from './unrecordedPayouts.ts'
 import { openFitting } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
-  /** Connection with a login that is a member of `tollbook_payout`. */
+  /** Connection URL with a login that is a member of `tollbook_payout`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
-  /** The mint that is paid, by its name or address on the ledger. Undefined: the service token. */
+  /** The mint that is paid, by its name or address in the ledger. Undefined: the service token. */
   readonly mint?: string | undefined
   readonly paymentWallet: string
-  /** Dollars with their wallets. */
+  /** Dollar tokens with their wallets. */
   readonly currencies?: readonly DollarSetting[]
   readonly clock: Clock
   readonly log: Log
@@ -57,16 +57,16 @@ const connectionsMax = 2
 export type Payout = Awaited<ReturnType<typeof openPayout>>
 
 /**
- * Pays debts: reads the ledger, builds transactions, and records those that are final. Throws a `Fault` if the schema
- * does not match this program.
+ * Opens the access for payouts, which reads debts, builds transactions, and records final transactions. Throws a
+ * `Fault` if the schema does not match this program.
  */
 export async function openPayout(options: PayoutOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
   const login = { databaseUrl, applicationName: 'tollbook payout', connectionsMax, log }
   const database = opened.adopt(await openFitting(login, 'the payouts'), (handle) => handle.destroy())
-  // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be sent
-  // again.
+  // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise the payout would
+  // be sent again.
   const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
   const paymentWallet = dollarOfMint(tokenMint, options.currencies ?? [])?.wallet ?? options.paymentWallet
   const terms = { rpcUrls: options.rpcUrls, tokenMint, paymentWallet }
@@ -81,14 +81,17 @@ export async function openPayout(options: PayoutOptions) {
   return {
     terms: chain.terms,
     plan: (request: PayoutRequest) => planDebts(own, request),
-    /** Parts that are neither in the ledger nor on chain. Throws if the debts have changed, or a part could still land. */
+    /**
+     * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or if a part
+     * could still land.
+     */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
     /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
     recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),
     landPart: (attempt: PayoutAttempt, signal: AbortSignal) => landPart(parts, attempt, signal),
     prepare,
     sign: signPayout,
-    /** Waits for finality, then records the part. A repeated call has no effect. */
+    /** Waits for finality, then records the part. Repeating the call has no effect. */
     record: recordPart,
     holders: openHolderPayouts({
       ...own,
@@ -123,8 +126,9 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
 }
 
 /**
- * Two plans of one debt may both pass `partsToSend` before either signs. Each plan records its claim here before it
- * reads the claims of others. At least one plan then finds the other and is not sent.
+ * Records a signed part, then checks that no other plan pays the same debt. Two plans may both pass `partsToSend`
+ * before either plan signs. Each plan is on record before it reads the records of other plans, so at least one plan
+ * finds the other and is not sent.
  */
 async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt> {
   const attempt = await recordSignedPart(opened, created, signed)
@@ -157,7 +161,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
   const recorded = await findRecordedParts(database, created)
   const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, created, unpaid)
-  // Compare the end of the memo, because its length is prefixed and part 1 must not match part 11.
+  // Compare only the end of the memo. Its length is prefixed, and part 1 must not match part 11.
   return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(created, part))))
 }
 
@@ -172,7 +176,8 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
 }
 
 const pollMs = 1_000
-// Finality takes about 13 s. After this time, an unfinished transaction has not landed, or the chain has stopped.
+// Maximum of polls. Finality takes about 13 s, so after this time the transaction has not landed, or the chain has
+// stopped.
 const pollsMax = 60
 
 async function record(opened: Opened, created: PayoutPlan, signature: Signature): Promise<RecordedPart> {

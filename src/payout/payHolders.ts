@@ -18,16 +18,16 @@ export interface HolderPaymentDeps {
   readonly clock: Clock
   readonly prepare: (plan: PayoutPlan, part: number, feePayer: Address) => Promise<PreparedPart>
   readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
-  /** Throws if a payout on chain is not in the ledger, or if the plan pays more than is owed. */
+  /** Throws if the ledger lacks a payout that is on chain, or if the plan pays more than is owed. */
   readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
-  /** Throws while a transaction of another plan is on chain and not in the ledger, or could still land. */
+  /** Throws while a transaction of another plan could still land, or is on chain and not in the ledger. */
   readonly requireNothingSent: () => Promise<void>
 }
 
 export interface HolderPaymentOrder {
   readonly plan: PayoutPlan
   readonly feePayer: Address
-  /** The fee payer first, then the payment wallet. */
+  /** Keys that sign: the fee payer first, then the payment wallet. */
   readonly signers: readonly { readonly secretKey: Uint8Array }[]
   readonly signal: AbortSignal
   readonly onProgress: (recorded: number, parts: number) => void
@@ -37,13 +37,13 @@ export interface HolderPaymentOrder {
 // 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
-// A transaction is final, or proven absent, within about three minutes.
+// Maximum of rounds without a change. A transaction is final, or proven absent, within about three minutes.
 const idleRoundsMax = 400
 
 /**
  * Pays and records every part of a plan for holders. Each transaction is stored before it is sent. A part gets a new
- * transaction only after its last one has failed or can no longer land. A new run can therefore continue after a kill
- * at any step.
+ * transaction only after the previous transaction has failed or can no longer land. A new run can therefore continue
+ * even if the process was killed at any step.
  */
 export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
   const { plan } = order
@@ -64,7 +64,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
   throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
 }
 
-/** Records the plan as open. False if the plan is already paid and has ended. */
+/** Records the plan as open. False if the plan has ended and is fully paid. */
 async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
   const { database, requirePayable, requireNothingSent, clock } = deps
   const holders = assertPresent(plan.holders, 'the plan is for holders')
@@ -95,7 +95,8 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
   if (outcome === 'more_than_owed') throw refused(`${account} is owed less than the plan pays; make a new plan`)
   const open = await readOpenHolderPayout(database, plan.mint)
   if (open?.planId === plan.id) {
-    // From this point no other plan can sign for the share. A transaction that was signed before may still land.
+    // The plan is now open, so no other plan can sign for the share. A transaction that was signed earlier may still
+    // land.
     if (recorded.size < plan.parts.length) await requireNothingSent()
     return true
   }
@@ -110,7 +111,7 @@ interface Round {
   readonly sent: Set<number>
 }
 
-/** Records final parts and sends the parts that may be sent. True if anything changed. */
+/** Records final parts and sends the parts that may be sent. True if any part changed. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, round: Round): Promise<boolean> {
   const { plan } = order
   const { open, failed, sent } = round
@@ -128,7 +129,7 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, round
         isEnded = true
         break
       case 'failed':
-        // A run sends a part once more after an earlier run, and then reports why it fails.
+        // Send a failed part once more in this run. If it fails again, report why.
         if (!sent.has(part)) {
           free.push(part)
           break
@@ -170,7 +171,10 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-/** If the part cannot be paid, returns the reason. It omits no line, because the audit derives whole parts. */
+/**
+ * Signs, records and sends one part. Returns the reason if the part cannot be paid. It never omits a line, because the
+ * audit derives whole parts.
+ */
 async function sendPart(
   deps: HolderPaymentDeps,
   order: HolderPaymentOrder,
@@ -183,7 +187,7 @@ async function sendPart(
     return leftOut.map(({ wallet, why }) => (why.includes(wallet) ? why : `${wallet}: ${why}`)).join('; ')
   const { transaction: unsigned, lastValidBlockHeight } = payout
   const { signature, transaction: bytes } = signPayout(unsigned, signers)
-  // Use the later of two bounds, because a single node stated the first.
+  // Use the higher of two heights, because a single node stated the first one.
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.reader.landingBound().lastValidHeight)
   const isRecorded = await recordAttempt(database, plan.id, {
     attempt: { part, signature, lastValidHeight, bytes },
@@ -202,7 +206,7 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
   )
 }
 
-/** Ends a plan. Throws while one of its transactions could still land. */
+/** Ends a plan. Throws while a transaction of this plan could still land. */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
   const { database, chain, requirePayable } = deps
   const open = await readOpenHolderPayout(database, plan.mint)

@@ -20,12 +20,12 @@ export interface PayoutWalletsDeps {
   readonly dollar: Address | undefined
 }
 
-/** Opens the present and former wallets of the ledger. Each call reads them again. */
+/** Opens the access to the current and former wallets in the ledger. Each call reads the wallets again. */
 export function openPayoutWallets(deps: PayoutWalletsDeps) {
   const { database, chain, dollar } = deps
   const name = paymentWalletName(dollar)
-  // The wallet for tabs holds the deposits that a payout must leave, and pays the rests that tabs return. The wallet of
-  // another mint may have received this one by mistake.
+  // Include every wallet. The wallet for tabs holds deposits that a payout must leave, and pays balances that closed
+  // tabs return. A wallet of another mint may have received tokens of this mint by mistake.
   const allPeriods = () => readPeriods(database, everyWallet)
   const all = async () => walletsOf(chain, await allPeriods())
   return {
@@ -65,12 +65,15 @@ function requireWallet(
 
 interface Cover {
   readonly wallets: readonly Address[]
-  /** Tokens that are paid and not delivered yet, owed for burning, or prepaid. */
+  /** Tokens in base units that must stay: paid and not delivered yet, owed for burning, or prepaid. */
   readonly heldBaseUnits: bigint
   readonly plan: PayoutPlan
 }
 
-/** All wallets together also cover the tokens held for others. The plan is paid from its own wallet. */
+/**
+ * Checks the balances. The plan's wallet must cover the plan. All wallets together must also cover the tokens that are
+ * held for others.
+ */
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)

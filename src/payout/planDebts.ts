@@ -17,12 +17,12 @@ import { readReceivers } from './receivers.ts'
 
 export interface PayoutRequest {
   readonly destinations: Destinations
-  /** Smallest amount to pay out. Undefined: a hundredth of the cheapest price in force. */
+  /** Smallest amount to pay out, in base units. Undefined: a hundredth of the cheapest price in force. */
   readonly leastBaseUnits: bigint | undefined
-  /** Maximum number of token accounts to open for wallets of others. 0 by default. */
+  /** Maximum number of token accounts that the service opens for other wallets. Default: 0. */
   readonly openAccountsMax?: number
   readonly except?: readonly string[]
-  /** True allows a payout from a former payment wallet. */
+  /** True: the payout may come from a former payment wallet. */
   readonly fromOldWallet?: boolean
 }
 
@@ -30,17 +30,17 @@ export interface PlanDeps {
   readonly database: Database
   readonly chain: Chain
   readonly wallets: PayoutWallets
-  /** Throws while a payout on chain is not in the ledger. */
+  /** Throws while the chain has a payout that the ledger lacks. */
   readonly requireRecorded: () => Promise<void>
 }
 
-/** Plans the payout of all debts, and lists each debt that must wait. It pays and records nothing. */
+/** Plans the payout of all debts, and lists each debt that must wait. Pays nothing and records nothing. */
 export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise<PlannedDebts> {
   const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
   const { chain, database, wallets } = deps
   await wallets.require({ fromOldWallet })
   const { mint } = chain.terms
-  // Read the slot before the debts, because sending the plan checks payments after this slot.
+  // Read the slot before the debts, because the sending of the plan searches for payments after this slot.
   const slot = await chain.finality.finalizedSlot()
   await deps.requireRecorded()
   const { position, debts: all, unsettled, heldBaseUnits } = await readFreeDebts(database, mint)
@@ -70,7 +70,7 @@ function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
   return debts.map((debt) => ({ ...debt, why }))
 }
 
-/** Throws for a name without a debt. A mistyped exception would otherwise be paid. */
+/** Throws for a name without a debt, because a debt with a mistyped exception would be paid. */
 function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
   const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })

@@ -12,13 +12,16 @@ export interface PartOrder {
   readonly feePayer: Address
 }
 
-/** The lines of a part that one transaction can pay now, and the lines that it cannot pay. */
+/** The lines of a part that one transaction can pay now, and the remaining lines with their reasons. */
 export interface PreparedPart {
   readonly payout: UnsignedPayout | undefined
   readonly leftOut: readonly LeftOut[]
 }
 
-/** A transaction for the payment wallet to sign, possibly offline, before `lastValidBlockHeight`. */
+/**
+ * A transaction that the payment wallet must sign, possibly offline. It can land up to the block height
+ * `lastValidBlockHeight`.
+ */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array
   readonly memo: string
@@ -50,7 +53,10 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/** Finds lines that cannot be paid. Unless the part opens the receiving account, it must exist and belong to the wallet. */
+/**
+ * Finds lines that cannot be paid. A receiving account must exist and belong to the wallet, unless this part opens the
+ * account.
+ */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,
@@ -69,7 +75,10 @@ async function findRefused(
   )
 }
 
-/** Only the first part opens the account of a wallet, which could close it before the next part. */
+/**
+ * Returns the accounts that this part opens. Only the first part with a wallet opens its account, because the wallet
+ * could close the account before the next part and receive the rent again.
+ */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
   return opens.filter((wallet) => !paidBefore.has(wallet))
@@ -92,12 +101,12 @@ async function rehearse(deps: PrepareDeps, order: PartOrder, lines: readonly Pla
   const good = lines.filter((line) => !failed.has(line))
   const rest = good.length === 0 ? whole : await rehearseLines(deps, order, good)
   if (typeof rest !== 'string') return { payout: rest, failed }
-  // Each line is valid alone, but the lines fail together. The fee payer may have no SOL, or the wallet may hold less
-  // than the sum.
+  // Each line would succeed alone, but the lines fail together. For example, the fee payer has no SOL, or the wallet
+  // holds less than the sum.
   return { payout: undefined, failed: new Map(lines.map((line) => [line, failed.get(line) ?? rest])) }
 }
 
-/** Returns the transaction of these lines, or why it would fail. */
+/** Rehearses the transaction of these lines. Returns the transaction, or why it would fail. */
 async function rehearseLines(
   { chain }: PrepareDeps,
   { plan, part, feePayer }: PartOrder,
@@ -108,7 +117,7 @@ async function rehearseLines(
   const opens = openedBy(plan, part)
   const transaction = buildPayout({ terms: chain.terms, memo, payments, opens, blockhash, feePayer })
   const rehearsed = await chain.reader.simulate({ bytes: transaction }, { withoutSignatures: true })
-  // If no node could rehearse the part in its newest state, let the chain decide. A failure there costs a fee and moves
-  // no tokens.
+  // If no node could rehearse the part in its newest state, send the part. A failure on chain costs a fee and moves no
+  // tokens.
   return rehearsed.outcome === 'would_fail' ? rehearsed.text : { transaction, memo, lastValidBlockHeight }
 }

@@ -11,7 +11,7 @@ export interface ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts'>
 }
 
-/** Whether the token account of each wallet can receive, in a state of this slot or a later one. */
+/** Reads whether the token account of each wallet can receive tokens, in a state of this slot or a later slot. */
 export async function readReceivers(
   { chain, database }: ReceiverDeps,
   wallets: readonly Address[],

@@ -15,8 +15,8 @@ import {
 import { judgeAttempts } from './attemptStanding.ts'
 
 /*
- * The transactions that `payout send` has signed. Each is stored before it is sent. Until it is on chain no node has
- * it, and a second transaction of the part would pay its debts twice.
+ * The transactions that `payout send` has signed. Each transaction is stored before it is sent. No node has it before
+ * it lands, and a second transaction of the same part would pay the debts twice.
  */
 
 export interface SentPartsDeps {
@@ -31,7 +31,10 @@ export interface SignedPart {
   readonly lastValidBlockHeight: number
 }
 
-/** Must be called before the part is sent. Throws while another transaction of the part may land or has landed. */
+/**
+ * Records a signed part. The caller must do this before it sends the part. Throws while another transaction of the part
+ * has landed or may still land.
+ */
 export async function recordSignedPart(
   deps: SentPartsDeps,
   { id }: PayoutPlan,
@@ -41,8 +44,8 @@ export async function recordSignedPart(
   const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
   const earlier = (await readAttempts(database, id)).filter((attempt) => attempt.part === part)
   if ((await landedOf(deps, earlier)).length > 0) throw alreadySent(part)
-  // Use the later of two bounds, because a single node stated the first. The blockhash is not newer than the nodes'
-  // newest slot.
+  // Use the higher of two heights, because a single node stated the first one. The blockhash is not newer than the
+  // nodes' newest slot.
   await chain.nodes.poll()
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.nodes.boundAt(chain.nodes.newestSlot()).lastValidHeight)
   const attempt = { part, signature, lastValidHeight, bytes }
@@ -51,10 +54,13 @@ export async function recordSignedPart(
 }
 
 const pollMs = 1_000
-// A transaction is confirmed, or proven absent, within about three minutes.
+// Maximum of polls. A transaction is confirmed, or proven absent, within about three minutes.
 const pollsMax = 400
 
-/** Undefined once the part is on chain, or why it certainly never will be. Throws while neither is proven. */
+/**
+ * Sends a part until it is on chain. Returns undefined once it is on chain, or the reason if it can never land. Throws
+ * while neither is proven.
+ */
 export async function landPart(
   { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
   attempt: PayoutAttempt,
@@ -98,7 +104,10 @@ function alreadySent(part: number): Fault {
   })
 }
 
-/** Parts on chain and not in the ledger. Throws while a part could land, or if one node alone says that it is absent. */
+/**
+ * Returns the parts that are on chain and not in the ledger. Throws while a part could still land, or if only one node
+ * reports that a part is absent.
+ */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,
   exceptPlan?: string,

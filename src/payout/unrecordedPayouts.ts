@@ -18,14 +18,17 @@ export interface UnrecordedDeps {
   readonly wallets: Pick<PayoutWallets, 'tokenAccounts'>
 }
 
-// A million transactions since the creation of a plan. The search for a part must reach the plan's slot. Otherwise the
-// part could be sent twice.
+// Maximum of pages back to the plan's slot: a million transactions. The search must reach this slot, because otherwise
+// a part could be sent twice.
 const pagesSincePlanMax = 1_000
-// 10,000 transactions. A new plan has no slot at which the search ends. The transactions that `payout send` has signed
-// are also on record (sentParts.ts).
+// Maximum of pages without a slot: 10,000 transactions. A new plan has no slot at which the search ends. The
+// transactions that `payout send` has signed are also on record (sentParts.ts).
 const pagesOfNewPlan = 10
 
-/** Payouts on chain that the ledger lacks, back to the slot, or among the newest transactions. */
+/**
+ * Returns the payouts on chain that the ledger lacks. Searches back to the slot, or only the newest transactions if the
+ * slot is undefined.
+ */
 export async function findUnrecorded(
   deps: UnrecordedDeps,
   sinceSlot: number | undefined,
