@@ -96,7 +96,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   const delegate = await chain.readDelegate(signed.bytes)
   const rehearsed = await chain.simulate(signed)
   if (rehearsed.outcome !== 'would_succeed') {
-    // The rehearsal fails if another job has burned these debts since they were read.
+    // Check for another job, because the rehearsal also fails if another job has burned these debts in the meantime.
     const { lastRound } = await ledger.readRounds(round.mint)
     if (lastRound >= round.round) return undefined
     throw rehearsalFault(deps.terms, rehearsed, { delegate: signed.signers[0], baseUnits })
@@ -192,7 +192,7 @@ async function confirm(
   const paymentAccounts = await deps.chain.paymentAccounts()
   const mismatch = findMismatch(record, { mint: deps.terms.mint, baseUnits: burnedBaseUnits, paymentAccounts })
   if (mismatch !== undefined) throw new Fault(`${open.signature} is not recorded: ${mismatch}`, { retryable: false })
-  // The node has the block but not its time yet.
+  // Wait, because the node has the block but not the time of the block yet.
   if (record.blockTimeMs === undefined) return undefined
   const decision = decideBurnConfirm(stateOf(open), { burnedBaseUnits, slot })
   await recordEnd(deps, open, { decision, effectiveAtMs: record.blockTimeMs })

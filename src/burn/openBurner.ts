@@ -16,7 +16,7 @@ import { readPeriods } from '../store/settingStore.ts'
 import { burnOnce, type BurnChain, type BurnDeps } from './burnRound.ts'
 
 export interface BurnerOptions {
-  /** Connection with a login that is a member of `tollbook_burner`. */
+  /** Connection URL with a login that is a member of `tollbook_burner`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
@@ -51,7 +51,7 @@ export async function openBurner(options: BurnerOptions) {
   const stored = opened.move()
   return {
     delegate,
-    /** Ends the open round, or starts one for all burn debts of final payments. */
+    /** Ends the open round, or starts a round for all burn debts of final payments. */
     burnOnce: (stopping?: AbortSignal) => burnOnce(seam(deps), stopping),
     close: () => stored.disposeAsync(),
   }

@@ -11,7 +11,7 @@ import type { RpcClient } from './nodeClient.ts'
 /** State of an account of the chain. */
 export interface ChainAccount {
   readonly lamports: bigint
-  /** Undefined for an account that is not an initialized token account. */
+  /** The token account. Undefined if the account is not an initialized token account. */
   readonly token: TokenAccount | undefined
 }
 
@@ -24,7 +24,7 @@ export interface TokenAccount {
   readonly owner: Address
   readonly baseUnits: bigint
   readonly isFrozen: boolean
-  /** The account requires a memo in front of each transfer to it (Token-2022). */
+  /** True if the account requires a memo in front of each transfer to it (Token-2022). */
   readonly requiresMemo: boolean
   readonly delegate: Address | undefined
   readonly allowanceBaseUnits: bigint
@@ -43,7 +43,7 @@ const accountJson = z.object({
   data: z.tuple([z.base64(), z.literal('base64')]),
 })
 
-// `getMultipleAccounts` takes at most 100 addresses.
+// Maximum of addresses in one call of `getMultipleAccounts`.
 const accountsMax = 100
 
 /**

@@ -62,7 +62,7 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
   return new VersionedTransaction(message.compileToV0Message())
 }
 
-/** Accounts of a recorded burn, which may have used an earlier key or payment wallet. */
+/** Accounts of a recorded burn. An older burn may have used another key or payment wallet. */
 export interface BurnAccounts {
   readonly delegate: Address
   readonly tokenAccount: Address
@@ -91,7 +91,7 @@ interface Expected {
   readonly terms: PaymentTerms
 }
 
-/** Decodes the bytes again before they are signed, so that the key does not rely on one library. */
+/** Decodes the bytes again and asserts that they contain only the burn, so that the key does not rely on one library. */
 function assertBurnsOnly(bytes: Uint8Array, { order, address, terms }: Expected): void {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const keys = message.staticAccountKeys.map((key) => key.toBase58())

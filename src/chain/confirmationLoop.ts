@@ -7,7 +7,7 @@ import type { ChainNode } from './chainNode.ts'
 import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
-/** Follows all payments for which requests wait. One query per slot serves all of them. */
+/** Follows all payments for which requests wait. One query per slot serves all these requests. */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
@@ -25,7 +25,7 @@ export interface Watched {
 }
 
 export type Sighting =
-  /** This node has the transaction at the required commitment. */
+  /** `node` has the transaction at the required commitment. */
   | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
   /** A node has the transaction in a block below the required commitment. */
   | { readonly kind: 'young'; readonly slot: number }

@@ -8,7 +8,7 @@ import { Fault } from '@tollbook/core/fault'
 const charactersMax = 13_985
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-// The most base58 digits that a double holds exactly: 58^9 < 2^53.
+// Digits per step: the most base58 digits that a double holds exactly (58^9 < 2^53).
 const digitsAtOnce = 9
 
 /** Decodes the data of an instruction as nodes encode it. Throws for text that is too long or is not base58. */

@@ -12,7 +12,7 @@ export interface NodeLimits {
 
 export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50, clockSkewMaxMs: 60_000 }
 
-/** State of a node for health, metrics and the log, with the reason why it is out of rotation. */
+/** State of a node for health, metrics and the log. `problem` is the reason if the node is out of rotation. */
 export interface NodeStanding {
   readonly name: string
   readonly slot: number

@@ -15,7 +15,10 @@ export interface PayoutOrder {
   readonly terms: PaymentTerms
   readonly memo: string
   readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
-  /** Wallets whose token account the transaction opens. A transfer to another wallet without one fails. */
+  /**
+   * Wallets whose token account the transaction opens. A transfer to any other wallet fails if the wallet has no token
+   * account.
+   */
   readonly opens: readonly Address[]
   readonly blockhash: string
   /** Wallet that pays the network fee and the rent of new token accounts. */

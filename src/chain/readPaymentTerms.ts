@@ -78,7 +78,7 @@ export interface TermsReading {
   readonly transferFee: TransferFee | undefined
 }
 
-/** Reads the token of the payments. Refuses a mint with which payments cannot be proven. */
+/** Reads the payment terms from the mint. Refuses a mint with which payments cannot be proven. */
 export async function readPaymentTerms(
   rpc: RpcClient,
   { setting = 'TOKEN_MINT', ...question }: TermsQuestion,

@@ -48,7 +48,10 @@ const initializeAccount = 1
 const initializeAccountsWithOwner = new Set([16, 18])
 const batch = 255
 
-/** Reads one instruction of a token program. A Batch contains several. Returns an empty list if no tokens move. */
+/**
+ * Reads one instruction of a token program. A Batch contains several instructions. Returns an empty list if no tokens
+ * move.
+ */
 export function readTokenInstruction(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   if (data[0] === batch) return readBatch(accounts, data)
   const effect = readOpening(accounts, data) ?? readMovement(accounts, data)

@@ -64,7 +64,7 @@ function signaturesHold({ message, signatures }: VersionedTransaction): boolean 
   })
 }
 
-// DER header of an Ed25519 public key (RFC 8410): node:crypto does not take the bare 32 bytes.
+// DER header of an Ed25519 public key (RFC 8410), because node:crypto does not accept the bare 32 bytes.
 const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 // Maximum of remembered signatures. A transaction is verified when it is presented, and again when a node returns it.

@@ -95,7 +95,7 @@ async function look(search: Search, query: Query): Promise<Finding> {
     const landed = await readFrom(search, sighting.node, query)
     if (landed !== undefined) return foundBy(search, 1, landed)
     if (leftMs() === 0) break
-    // The node has confirmed the transaction but cannot show it yet.
+    // Wait one slot, because the node has confirmed the transaction but cannot return it yet.
     await clock.sleep(search.nodes.slotMs())
     sighting = await watch()
   }

@@ -4,7 +4,7 @@ import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPric
 import type { PriceSource } from './priceJob.ts'
 import { repeat, type RepeatDeps } from './repeat.ts'
 
-/** A mint with its accounts on chain and, for a dollar, the sources of its price. */
+/** A mint with its accounts on chain and, for a dollar token, the sources of its price. */
 export interface WatchedMint {
   readonly symbol: string
   readonly mint: Address

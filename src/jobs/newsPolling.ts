@@ -75,7 +75,7 @@ interface State<Article> extends NewsPollingDeps<Article> {
   refreshedAtMs: number
 }
 
-/** Polls every source that is due, and checks the store. Failures are logged when they begin and when they end. */
+/** Polls every source that is due, and refreshes the endpoint's view. Logs failures when they begin and when they end. */
 async function round<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {

@@ -48,7 +48,7 @@ export interface MissingReading {
 
 /** Conditions for accepting a price of the markets, and its lifetime. */
 export interface PricePolicy extends MarketPolicy {
-  /** Maximum age of a quoted price, counted from the last agreement of the markets. */
+  /** Maximum age of a quoted price in milliseconds, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
 }
 

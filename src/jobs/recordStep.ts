@@ -29,7 +29,7 @@ export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference
   readonly before: PaymentState
-  /** Undefined if the state of the payment does not allow the step. */
+  /** The step to record. Undefined if the state of the payment does not allow the step. */
   readonly decision: PaymentDecision | undefined
 }
 

@@ -81,7 +81,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  // Use the slower of the two clocks, so that no payment is recorded as unmatched that may still be presented.
+  // Use the earlier of the two times, so that a payment which may still be presented is not recorded as unmatched.
   const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)

@@ -12,7 +12,7 @@ export type AttemptStanding =
   | { readonly kind: 'absent' }
   /** Only one node reports that the transaction failed or is absent, which is not enough. */
   | { readonly kind: 'unproven'; readonly why: string }
-  /** The transaction landed and is not final, or its failure has no record yet. */
+  /** The transaction landed and is not final, or its failure is reported but has no finalized record yet. */
   | { readonly kind: 'waiting'; readonly hasFailed: boolean }
   /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }

@@ -35,7 +35,10 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
 // Maximum size of the answer. A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
-/** Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed. */
+/**
+ * Opens the payouts of one debt to all holders of the token, which take many transactions. An interrupted payout can be
+ * resumed.
+ */
 export function openHolderPayouts(deps: HolderPayoutsDeps) {
   const { chain, rpcUrl: url } = deps
   return {

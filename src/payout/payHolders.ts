@@ -106,7 +106,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
 
 interface Round {
   readonly open: readonly number[]
-  /** Parts that this run does not send again, with the reason. */
+  /** Parts that this run does not send again, each with the reason. */
   readonly failed: Map<number, string>
   readonly sent: Set<number>
 }

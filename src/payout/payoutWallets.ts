@@ -39,7 +39,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps) {
   }
 }
 
-/** Returns each wallet once, the configured one first. */
+/** Returns each wallet once. The configured wallet comes first. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
   return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }

@@ -37,7 +37,7 @@ export interface PrepareDeps extends ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'latestBlockhash'>
 }
 
-/** Checks the receiving accounts, rehearses the part, and omits each line that would make it fail. */
+/** Checks the receiving accounts, rehearses the part, and omits each line that would make the part fail. */
 export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<PreparedPart> {
   const lines = assertPresent(order.plan.parts[order.part - 1], 'the plan has the part')
   const refused = await findRefused(deps, order, lines)

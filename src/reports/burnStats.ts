@@ -46,9 +46,9 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
     last30Days: show(since(30 * dayMs)),
     byEndpoint: accounts.map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    // Burned on chain: in final rounds, or inside served payments. Equals the total.
+    // Amount burned on chain: in final rounds, or inside served payments. It equals the total.
     confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
-    // Received for burning but not burned yet. The other figures do not include it.
+    // Amount received for burning and not burned yet. The other figures exclude it.
     owed: {
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
@@ -68,7 +68,7 @@ interface Row {
   readonly payments: number
 }
 
-/** Reads one row per endpoint, and at most 90 days of hours of one account, along the primary key. */
+/** Reads one row per endpoint, and at most 90 days of hourly sums of one account, along the primary key. */
 async function readBurned(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
   // Start at midnight, so that the first day is complete.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)

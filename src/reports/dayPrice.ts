@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 
 /*
  * The price of a day: the mean of the quoted prices of that UTC day's payments, weighted by amount. A day without
- * payments has the price of the last day with one.
+ * payments has the price of the last day with payments.
  */
 
 /** Sums over the payments of a day. The price is `priceMicroUsd` divided by `forBaseUnits`. */

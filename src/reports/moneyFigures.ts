@@ -12,12 +12,12 @@ export interface MoneyFigures {
   readonly lateEntries: number
 }
 
-/** Revenue of one endpoint, since the beginning. */
+/** Revenue of one endpoint since the start of the ledger. */
 export interface EndpointRevenue {
   readonly endpoint: string
-  /** Earned by deliveries: the sum of all shares. */
+  /** Amount earned by deliveries in base units: the sum of all shares. */
   readonly allocatedBaseUnits: bigint
-  /** Value of the allocated amount at the quoted prices. */
+  /** Value of the allocated amount in millionths of a dollar, at the quoted prices. */
   readonly allocatedMicroUsd: bigint
 }
 

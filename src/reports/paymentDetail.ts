@@ -124,7 +124,7 @@ function shown(row: EventRow) {
 }
 
 /**
- * Returns the wallet or endpoint from the first event or settlement that names it. Empty for a payout, which has many
+ * Returns the first wallet or endpoint that an event or a settlement states. Empty for a payout, which has many
  * wallets.
  */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {

@@ -12,7 +12,7 @@ import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/foldPayment.ts'
 import type { QuoteRow } from '../store/quoteStore.ts'
 
-/** Facts of the database about one payment, for people who explain it to callers. */
+/** Facts about one payment from the database, for operators who explain the payment to a caller. */
 export type PaymentFacts = ReturnType<typeof createPaymentFacts>
 
 /** A recorded stream, for diagnosis. */
@@ -29,7 +29,7 @@ export interface RecordedPaymentEvent {
   readonly position: number
   readonly recordedAtMs: number
   readonly leafHash: string
-  /** Undefined in the stream of a payout or a burn. */
+  /** The decoded event. Undefined in the stream of a payout or a burn. */
   readonly event: PaymentEvent | undefined
 }
 
@@ -51,19 +51,19 @@ export interface QuoteFact {
   readonly price: ListedPrice
 }
 
-/** Reads only. Every method throws a retryable `Fault` when the database does not answer. */
+/** Creates the queries, which only read. Every method throws a retryable `Fault` if the database does not answer. */
 export function createPaymentFacts(database: Database) {
   return {
-    /** Creates the queries. They change nothing, and throw a retryable `Fault` if the database does not answer. */
+    /** Returns the payment with its events. Undefined if the ledger has no stream with this reference. */
     payment: (reference: PaymentReference) => readPayment(database, reference),
     /** Returns the quotes, newest first. Quotes are kept only for days. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
     quote: (id: string) => readQuote(database, id),
     /** Returns the payment that was verified at the price of this quote. */
     paymentOfQuote: (quote: QuoteFact) => findPaymentOfQuote(database, quote),
-    /** Returns the payment whose delivery has a leaf hash with this start. */
+    /** Returns the payment whose delivery has a leaf hash that starts with these digits. */
     paymentOfLeaf: (leafHashStart: string) => findPaymentOfLeaf(database, leafHashStart),
-    /** Returns the price list in force at that moment. */
+    /** Returns the price list that was in force at this time. */
     pricesAt: (atMs: number) => readPricesAt(database, atMs),
     /** Returns the balance of the payment wallets in the ledger. */
     walletBalance: (mint: string) => readWallet(database, mint),
@@ -125,7 +125,7 @@ interface ListedQuote extends Omit<QuoteRow, 'mint' | 'required'> {
   readonly list: Buffer
 }
 
-// Maximum of quotes. A program may request thousands in a loop, and only those near the payment are needed.
+// Maximum of quotes. A program may request thousands in a loop, but only the quotes near the payment are needed.
 const quotesMax = 100
 
 const quoteColumns = sql`

@@ -51,10 +51,7 @@ function ofQuestion(question: SumsQuestion) {
   return sql.join([sql`mint = ${question.mint}`, ...paidBy(question)], sql` and `)
 }
 
-/**
- * Reads the totals. The few payouts of one wallet are summed. For all wallets, the daily totals of the payment wallet
- * are used.
- */
+/** Reads the totals. Sums the few payouts of one wallet. For all wallets, uses the daily totals of the payment wallet. */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
   const query =
     question.wallet === undefined

@@ -92,7 +92,7 @@ const shape = z
       .string()
       .refine((id) => readTabId(id) !== undefined, 'must be the id of a tab')
       .optional(),
-    // `wallets`: only debts to wallets, which are the refunds due.
+    // `wallets`: only debts to wallets, that is, the refunds due.
     owedTo: z.enum(['all', 'shares', 'wallets'], 'must be all, shares or wallets').default('all'),
     // Columns of the answer, in the order of the report. Absent: all.
     columns: z

@@ -39,7 +39,7 @@ async function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promis
   return state?.due === true ? (await assertRow(database, what)<Rolled>`${call}`).rolled : 0
 }
 
-/** Reads the position of the projection and the last position of the ledger. */
+/** Reads the last position in the reports and the last position in the ledger. */
 export async function reportPosition(database: Database): Promise<ReportPosition> {
   const [row] = await readRows(database, 'the position of the reports')<{ position: number; head: number }>`
     select p.upto_seq as position, h.seq as head from reports.progress p cross join ledger.head h`

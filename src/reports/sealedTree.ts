@@ -6,7 +6,7 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { type Database, readOrFault } from '../store/database.ts'
 import { checkpointAt, eventsIn, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
-/** Public reads of the sealed tree: checkpoints, proofs, tiles. Positions count from 1; hashes are base64. */
+/** Public read access to the sealed tree: checkpoints, proofs and tiles. Positions count from 1. Hashes are in base64. */
 export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
@@ -15,7 +15,7 @@ export interface InclusionQuestion {
   readonly treeSize: number | undefined
 }
 
-/** Hashes in base64, with the signed note of the tree. */
+/** An inclusion proof with the signed note of its tree. Hashes are in base64. */
 export type InclusionProof = Readonly<{
   position: number
   leafHash: string

@@ -21,7 +21,7 @@ interface Measure {
   readonly isOfDaysOnly?: true
 }
 
-/** The movements that a measure sums. `sign` is 1 if debits are positive, and -1 if credits are. */
+/** The movements that a measure sums. `sign` is 1 if debits count as positive, and -1 if credits count as positive. */
 interface Movements {
   readonly sign: 1 | -1
   readonly which: RawBuilder<unknown>

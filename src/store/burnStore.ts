@@ -11,7 +11,7 @@ import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** The ledger for the burn job, which logs in as a member of `tollbook_burner`. */
+/** Creates the ledger for the burn job, which logs in as a member of `tollbook_burner`. */
 export function createBurnLedger(database: Database): BurnLedger {
   return {
     readRounds: (mint) => readRounds(database, mint),

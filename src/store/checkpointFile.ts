@@ -18,8 +18,8 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
  */
 
 /**
- * Stores a checkpoint. Throws if it is smaller than the stored one, or has another root for the same size. In both
- * cases the database has lost events, and the stored file is the evidence.
+ * Stores a checkpoint. Throws if the checkpoint is smaller than the stored checkpoint, or has another root for the same
+ * size. In both cases the database has lost events, and the stored file is the evidence.
  */
 export async function storeCheckpointFile(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
@@ -33,10 +33,10 @@ export async function storeCheckpointFile(path: string, note: string): Promise<v
   await writeFileAtomically(path, note, 'CHECKPOINT_FILE')
 }
 
-/** A checkpoint outside the database, as read at that moment. */
+/** A checkpoint that was read from its file outside the database. */
 export interface CheckpointFile extends Checkpoint {
   readonly path: string
-  /** The signed note. */
+  /** Signed note of the checkpoint. */
   readonly note: string
 }
 
@@ -66,7 +66,10 @@ export async function requireStoredCheckpoint(database: Database, path: string):
   if (relation !== 'continues') throw refusal(path, finding)
 }
 
-/** Relation of a ledger to a checkpoint: `older` lacks events that the checkpoint covers, `other` has different ones. */
+/**
+ * Relation of a ledger to a checkpoint. `older`: the database lacks events that the checkpoint covers. `other`: the
+ * database has different events.
+ */
 export interface CheckpointComparison {
   readonly relation: 'continues' | 'older' | 'other'
   readonly finding: string

@@ -15,7 +15,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return databaseOn(openPool(options))
 }
 
-/** Typed queries on a pool that the ledger also uses. Destroying the database ends the pool. */
+/** Creates typed queries on a pool that the ledger also uses. Destroying the returned database ends the pool. */
 export function databaseOn(pool: Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
@@ -26,7 +26,7 @@ export function isDenied(error: unknown): boolean {
 }
 
 /**
- * Creates the template tag for a query that returns rows. It throws a retryable `Fault` that names `what` if the
+ * Creates the template tag for a query that returns rows. The query throws a retryable `Fault` that names `what` if the
  * database does not answer.
  */
 export function readRows(database: Database, what: string) {

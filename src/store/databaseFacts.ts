@@ -15,7 +15,7 @@ export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Lo
   return { pool, database: databaseOn(pool) }
 }
 
-/** Powers of a login that bypass the triggers and grants of the ledger. */
+/** Properties of a login with which it bypasses the triggers and grants of the ledger. */
 export interface LoginPower {
   readonly login: string
   readonly isSuperuser: boolean
@@ -25,7 +25,7 @@ export interface LoginPower {
 /** Facts about the database and its login, for `tollbook doctor`. */
 export interface DatabaseFacts extends LoginPower {
   readonly version: string
-  /** For example 170004 for version 17.4. */
+  /** Version of the server as a number, for example 170004 for version 17.4. */
   readonly versionNumber: number
   readonly mayServe: boolean
   readonly mayDropQuotes: boolean
@@ -105,7 +105,7 @@ export async function advisoryLocksExclude(database: Database): Promise<boolean>
   return readOrFault('an advisory lock', () =>
     database.transaction().execute(async (first) => {
       const mine = (await take.execute(first)).rows[0]?.taken
-      // The second transaction uses another connection of the pool.
+      // Try the lock in a second transaction, which uses another connection of the pool.
       const theirs = await database.transaction().execute(async (second) => (await take.execute(second)).rows[0]?.taken)
       return mine === true && theirs === false
     }),

@@ -3,7 +3,7 @@ import { codeText, describeError } from '@tollbook/core/fault'
 import type { Database, Pool } from './database.ts'
 
 export interface DurabilityOptions {
-  /** Closes paid routes while no synchronous standby is attached. */
+  /** True: paid routes are closed while no synchronous standby is attached. Default: false. */
   readonly requiresStandby?: boolean
 }
 
@@ -47,8 +47,8 @@ function findSettingProblem(settings: Settings): string | undefined {
   return `a pooler drops ${unbounded.join(' and ')}: set them for the login of the service with ALTER ROLE`
 }
 
-// Only `off` is unsafe here. `remote_write` and `remote_apply` are stronger than `on`; `local` is weaker, but still
-// durable on this server.
+// True for `off`, the only unsafe value. `remote_write` and `remote_apply` are stronger than `on`. `local` is weaker,
+// but still durable on this server.
 function isOff(value: string): boolean {
   return value === 'off'
 }
@@ -75,7 +75,7 @@ interface Replication {
   readonly standbys: number
 }
 
-// A commit takes milliseconds. With this limit the health check reports hanging commits within seconds.
+// Time limit of the probe. A commit takes milliseconds, so the health check reports hanging commits within seconds.
 const probeTimeoutMs = 4_000
 
 /** Returns why the database takes no commits. Undefined if it takes commits. Waits for the same locks as an append. */

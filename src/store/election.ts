@@ -29,7 +29,7 @@ export interface ElectionDeps {
   readonly leaseMs?: number
 }
 
-// After this time another instance replaces a leader that was killed or paused.
+// Duration of a lease. After this time another instance replaces a leader that was killed or paused.
 const standardLeaseMs = 10_000
 const renewalsPerLease = 3
 
@@ -66,7 +66,7 @@ async function renewLease({ database }: ElectionDeps, { name, epoch }: Lease): P
   return rows[0]?.renewed === true
 }
 
-/** Renews the lease until stopped. After a failed renewal the lease ends by itself. */
+/** Renews the lease until the returned function is called. After a failed renewal the lease expires. */
 function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Promise<void> {
   const stopping = new AbortController()
   const renewal = (async () => {
@@ -84,7 +84,7 @@ function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Prom
   }
 }
 
-/** Releases the lease for the next instance. If that fails, the lease ends by itself. */
+/** Releases the lease for the next instance. If the release fails, the lease expires. */
 async function endLease({ database, log }: ElectionDeps, { name, epoch }: Lease): Promise<void> {
   await sql`select work.end_lease(${name}, ${epoch})`.execute(database).catch((error: unknown) => {
     log.debug({ event: 'lease_not_ended', lease: name, error: describeError(error) })

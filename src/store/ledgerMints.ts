@@ -2,7 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { symbolOfMint } from '../payment/dollar.ts'
 import { type Database, assertRow, readRows } from './database.ts'
 
-/** A mint of the ledger. Its name is its commodity in journals. */
+/** A mint of the ledger. `name` is the commodity of the mint in journals. */
 export interface LedgerMint {
   readonly mint: string
   readonly decimals: number

@@ -69,8 +69,8 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
         return (
           open
             .where('queue', '=', 'lease')
-            // Include leases that end later than any permitted one. They were taken before the clock of the database
-            // went back.
+            // Include leases that end later than any permitted lease, because they were taken before the database's
+            // clock was set back.
             .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
             .execute()
         )
@@ -110,8 +110,8 @@ async function loadPayments(
 }
 
 /**
- * States without an arrived payment. A submitted payment has not arrived yet in the ledger, and a reversed one never
- * arrived.
+ * States without an arrived payment. The ledger has not recorded the arrival of a submitted payment yet, and the chain
+ * has dropped a reversed payment.
  */
 const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 

@@ -15,7 +15,7 @@ const note = z.object({ position: z.int().positive(), leafHash: z.string().regex
 /** An event that an instance has seen and that the database has lost. */
 export type LostEvent = z.infer<typeof note>
 
-/** Path of the note about lost events, next to the checkpoint file. */
+/** Returns the path of the note about lost events, next to the checkpoint file. */
 export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }

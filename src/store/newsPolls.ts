@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Schedule of the polls of news providers, shared by all instances. One instance takes each poll. */
+/** Schedule of the polls of news providers, shared by all instances. Only one instance takes each poll. */
 export interface NewsPolls {
   /** Reserves one due poll for this instance. Undefined if no poll is due. */
   takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
@@ -14,7 +14,7 @@ export interface PollPlan {
   readonly name: string
   readonly lane: string
   readonly category: string
-  /** Pause between two polls of one lane, across all instances. */
+  /** Pause in milliseconds between two polls of one lane, across all instances. */
   readonly spacingMs: number
 }
 

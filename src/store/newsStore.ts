@@ -3,8 +3,8 @@ import { type Database, readOrFault } from './database.ts'
 import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './newsPolls.ts'
 
 /**
- * Articles of the last week, grouped into stories, and the schedule of the polls that fetch them. News are not part of
- * the ledger, because all of it can be polled again.
+ * Articles of the last week, grouped into stories, and the schedule of the polls that fetch them. News is not part of
+ * the ledger, because it can be polled again.
  */
 export interface NewsStore extends NewsPolls {
   /** Stores a batch, and returns the number of new stories in it. */
@@ -20,7 +20,7 @@ export interface NewsBatch {
   readonly provider: string
   /** Category of the answer, as the provider spells it. */
   readonly category?: string | undefined
-  /** Feed of the articles. Only this feed corrects them. Default: the provider. */
+  /** Feed of the articles. Only the same feed may correct an article. Default: the provider. */
   readonly feed?: string | undefined
   /** Query for which the provider returned these articles. */
   readonly question?: string | undefined
@@ -51,7 +51,7 @@ export interface StoredArticle extends StoredMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
   readonly language: string | undefined
-  /** Hash of the address in hexadecimal. */
+  /** Hash of the article's address in hexadecimal. */
   readonly urlHash: string
   /** Articles of other publishers about the same story, the most trusted first. */
   readonly others: readonly StoredMember[]
@@ -85,13 +85,13 @@ export interface NewsPage {
   /** End of the range, exclusive. */
   readonly toMs?: number | undefined
   readonly isOldestFirst: boolean
-  /** The last article of the previous page. */
+  /** The last article of the previous page. Absent: the page is the first one. */
   readonly after?: { readonly publishedAtMs: number; readonly urlHash: string } | undefined
 }
 
 /** Facts that decide whether news can be sold now. */
 export interface NewsSummary {
-  /** Categories that have an article. */
+  /** Categories that have at least one article. */
   readonly categories: ReadonlySet<string>
   readonly hasArticles: boolean
   /** Time of the last successful poll, by category. */

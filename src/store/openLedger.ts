@@ -37,15 +37,16 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
 /** The ledger of the service, as ports for its callers. */
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
-// Two connections for appends, the rest for lookups and jobs. Postgres answers lookups in well under a millisecond.
+// Maximum of connections: two for appends, the rest for lookups and jobs. Postgres answers lookups in well under a
+// millisecond.
 const connectionsMax = 10
-// Connections for requests without a verified payment: two for quotes, two for lookups. A flood of quotes does not
-// affect the other pool, which serves claims.
+// Maximum of connections for requests without a verified payment: two for quotes, two for lookups. A flood of quotes
+// does not affect the other pool, which serves claims.
 const strangerConnectionsMax = 4
 // Maximum duration of a failover. After this time the outcome of an append is reported as unknown.
 const outcomeTimeoutMs = 15_000
-// Time after the first sending during which an answer may be sent again. A client repeats a request within seconds. A
-// person who was asked to repeat it needs a minute or two.
+// Time after the first sending of an answer during which it may be sent again. A client repeats a request within
+// seconds. A person who was asked to repeat a request needs a minute or two.
 const repeatMs = 120_000
 // Longer than 8 s: any instance detects within 3 s that its server is down, and compares the new server within 5 s.
 const promotionWaitMs = 10_000
@@ -91,14 +92,14 @@ export async function openLedger(options: LedgerOptions) {
   return {
     payments: createPaymentLedger({ pool, strangers, kernel, log, quotes, priceLists, sentAnswers, tabs, repeatMs }),
     tabs,
-    /** The steps of payments after their answers. */
+    /** Store for the steps that follow the answer to a payment. */
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
     settings: createSettingStore({ database, kernel, nowMs: () => clock.nowMs() }),
     /** Kernel for stream kinds that this service does not use itself. */
     kernel,
-    /** Handle for the sealer, the news and the reports. Other code does not read tables. */
+    /** Typed queries for the sealer, the news and the reports. Other code must not read tables. */
     database,
     history,
     /** Throws a Fault unless the database continues the ledger that this instance has seen. */
@@ -115,7 +116,7 @@ export async function openLedger(options: LedgerOptions) {
     forgetOldAnswers: () => forgetOldAnswers(database, repeatMs),
     forgetOldPresentations: () => forgetOldPresentations(database),
     readQuoteStorage: () => readQuoteStorage(strangers),
-    /** Shares the request counts of this instance's clients with the other instances. */
+    /** Adds this instance's request counts to the counts that all instances share. */
     shareRates: (reports: readonly RateCountReport[]) => shareRates(strangers, reports),
     /** Writes the queued items, then closes. */
     async close() {

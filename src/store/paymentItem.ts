@@ -21,7 +21,7 @@ export function itemEvent<Event extends AnyEvent>(
   return { kind: event.kind, schemaVersion, effectiveAtMs, body, postings: codec.postingsOf(event) }
 }
 
-/** Encodes a change of a payment for the ledger. It is encoded once, so a retry sends the same bytes. */
+/** Encodes a change of a payment for the ledger. The item is encoded once, so a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
   const { reference, before, step, events, answerJson } = change
   const keys = keysOf(change)
@@ -108,7 +108,7 @@ function sponsoredKeys({ message, ...order }: NonNullable<PaymentChange['sponsor
   ]
 }
 
-/** Prefix of the keys of all payments for one order. */
+/** Returns the prefix of the keys of all payments for one order. */
 export function sponsoredOrderPrefix({ wallet, orderDigest }: SponsoredOrder): Buffer {
   return Buffer.from(sha256(`${wallet} ${orderDigest}`))
 }

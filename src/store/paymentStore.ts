@@ -67,7 +67,7 @@ export interface PaymentStoreDeps {
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
   readonly tabs: Pick<TabStore, 'find' | 'forget' | 'balanceBaseUnits' | 'spentTodayBaseUnits'>
-  /** Time after the first sending during which an answer may be sent again. */
+  /** Time in milliseconds after the first sending during which an answer may be sent again. */
   readonly repeatMs: number
 }
 
@@ -75,7 +75,7 @@ export interface PaymentStoreDeps {
 const purchasesMax = 16
 const digestBytes = 32
 
-/** Implements the paywall's port on the ledger. */
+/** Implements the paywall's `PaymentLedger` with the ledger's database. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
@@ -311,7 +311,7 @@ interface KeyRow {
   readonly note: Buffer | null
 }
 
-/** Loads this wallet's use of the idempotency key in the last 24 hours. */
+/** Loads this wallet's use of the idempotency key in the last 24 hours. Undefined if there was none. */
 async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): Promise<EarlierUse | undefined> {
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined

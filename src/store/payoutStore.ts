@@ -29,11 +29,11 @@ export interface Debts {
 const codec = createEventCodec<DistributionPaid>([distributionPaid])
 
 /**
- * Reads the debts at one position. A wallet's overpayments wait while the chain could still drop one of its payments,
- * because a dropped overpayment never arrived. Shares of such payments are paid: the service bears their loss in any
- * case.
+ * Reads the debts at one position. A wallet's overpayments wait while the chain could still drop a payment of this
+ * wallet, because a dropped overpayment never arrived. Shares of such payments are paid at once, because the service
+ * bears the loss of a dropped payment in any case.
  *
- * Payments are not final while they are in the finality queue, or have events that the queue has not followed.
+ * Payments are not final while they are in the finality queue, or have events that the queue does not cover yet.
  */
 export async function readDebts(database: Database, mint: string): Promise<Debts> {
   const rows = await readRows(database, 'the debts')<DebtRow>`

@@ -21,9 +21,9 @@ export interface PriceListStore {
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
-  /** False if the list of that number is no longer the newest, because another instance has published. */
+  /** Records a list. False if `newestNumber` is no longer the newest list, because another instance has published one. */
   append(list: PriceListPublished, newestNumber: number): Promise<boolean>
-  /** Records a list unless the newest is the same. Returns the number of the recorded list. */
+  /** Records a list unless it equals the newest list. Returns the number of the recorded list. */
   publish(list: PriceListPublished): Promise<number>
 }
 
@@ -113,7 +113,8 @@ async function append(
   return false
 }
 
-// Two instances that start together may both read the old list. The loser retries and adopts the winner's list.
+// Maximum of attempts. Two instances that start together may both read the old list. The slower instance then retries
+// and adopts the list of the other instance.
 const attemptsMax = 5
 
 async function publish(
@@ -132,7 +133,10 @@ async function publish(
   throw new Bug(`expected that a price list can be published within ${attemptsMax} tries`)
 }
 
-/** Returns the price in this dollar, or in the service token, whose price comes first in every list. */
+/**
+ * Returns the price of an endpoint in this dollar. Without `dollar`, returns its price in the service token, which
+ * comes first in every list.
+ */
 export function priceIn({ prices }: PriceListPublished, endpoint: string, dollar?: Address): Price | undefined {
   return prices.find((price) => price.endpoint === endpoint && (dollar === undefined || price.mint === dollar))
 }

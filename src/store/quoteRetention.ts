@@ -6,7 +6,7 @@ import { type Database, openDatabase, assertRow } from './database.ts'
 export const quoteRetentionDays = 3
 
 export interface QuoteRetention {
-  /** A login of a member of `tollbook_retention`. */
+  /** Connection URL with a login that is a member of `tollbook_retention`. */
   readonly databaseUrl: string
   readonly log: Log
 }
@@ -26,7 +26,7 @@ export async function dropOldQuotes({ databaseUrl, log }: QuoteRetention): Promi
 export interface QuoteStorage {
   /** Size of the table in bytes, including indexes. */
   readonly bytes: number
-  /** Age in days of the oldest day with quotes. */
+  /** Age of the oldest day with quotes, in days. */
   readonly oldestDays: number
 }
 

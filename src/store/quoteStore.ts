@@ -17,7 +17,10 @@ const waitingMax = 10_000
 
 export type QuoteQueue = BatchQueue<Quote, 'recorded'>
 
-/** Stores quotes by group commit, as the ledger stores events. Each 402 then costs only a share of a commit. */
+/**
+ * Creates a queue that stores quotes by group commit, as the ledger stores events. Each 402 answer then costs only a
+ * share of a commit.
+ */
 export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   return createBatchQueue({
     batchMax,
@@ -38,7 +41,7 @@ export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   })
 }
 
-/** The arguments of `ledger.record_quotes`, one column per argument. */
+/** Arguments of `ledger.record_quotes` by name. Each function reads the value of one argument from a quote. */
 const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
   ids: (quote) => quote.id,
   wallets: (quote) => quote.wallet,

@@ -16,10 +16,10 @@ export interface RecentQuotes {
 // Maximum age of a quote that `find` returns. A payment is made within a day of its quote, and the database also
 // searches one day.
 const searchMs = 24 * 60 * 60 * 1000
-// Maximum of stored quotes, about 12 MB. Fewer quotes than this are paid for before they expire.
+// Maximum of stored quotes, about 12 MB. Fewer quotes than this are paid for during the validity of one quote.
 const quotesMax = 20_000
 
-/** Creates the bounded store. It drops the oldest quotes, which are then read from the database. */
+/** Creates the bounded store. It drops the oldest quotes, and a payment for a dropped quote reads the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
   // A ring buffer, because V8 takes 15 µs to find a map's first entry after deletions: it walks over the deleted

@@ -47,7 +47,7 @@ export function createRefundStore(database: Database, nowMs: () => number) {
     /** Records a decision. Undefined if another decision was recorded first. The caller then reads and decides again. */
     record: (decision: RefundDecision, before: RefundState) =>
       record(database, { call: 'record_refund', bodies: [encode(decision, before, nowMs())] }),
-    /** Records a due step of the payment together with its approval, or neither. */
+    /** Records a due step of the payment and the approval of its refund. Either both are recorded or neither. */
     recordBooking: (booking: RefundBooking) => recordBooking(database, booking),
   }
 }

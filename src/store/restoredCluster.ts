@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { assertPresent } from '@tollbook/core/assert'
 
-/** Facts about a restored cluster that its configuration lacks. Its superuser reads them. */
+/** Logins of a restored cluster, which its configuration does not state. Only a superuser can read them. */
 export interface RestoredLogins {
-  /** A member of tollbook_service. Null if the cluster has none. */
+  /** Login that is a member of tollbook_service. Null if the cluster has no such login. */
   readonly service: string | null
   /** The owner of the ledger. Null if the database has no ledger. */
   readonly owner: string | null
@@ -24,8 +24,8 @@ export async function isRestored(url: string): Promise<boolean> {
 const invalidLogin = '28000'
 
 /**
- * Reads the logins of a restored cluster, which have the names of the original: the service's login and the owner of
- * the tables.
+ * Reads the logins of a restored cluster: the service's login and the owner of the tables. They have the same names as
+ * in the original cluster.
  */
 export async function readRestoredLogins(url: string): Promise<RestoredLogins> {
   const rows = await ask<RestoredLogins>(

@@ -70,7 +70,10 @@ export async function readLeaves(database: Database, { from, to }: Span): Promis
   })
 }
 
-/** Positions after `from`, up to and including `to`. The indexes of the leaves are the same numbers. */
+/**
+ * Positions after `from`, up to and including `to`. The leaves at these positions have the indexes from `from` up to,
+ * but not including, `to`.
+ */
 export interface Span {
   readonly from: number
   readonly to: number

@@ -9,7 +9,7 @@ import { callSeal, headPosition, newestCheckpoint, readEdge, readLeaves, type St
 
 export interface SealerDeps {
   readonly database: Database
-  /** Elects the one instance that seals. */
+  /** Elects the single instance that seals. */
   readonly election: Election
   /** Called before each step. Throws a Fault unless the database continues the ledger that this instance has seen. */
   readonly requireHistory?: () => Promise<void>
@@ -17,7 +17,7 @@ export interface SealerDeps {
 }
 
 export interface SealOutcome {
-  /** Number of events that this step sealed. 0 if all were already sealed, or another instance is sealing. */
+  /** Number of events that this step sealed. 0 if all events were already sealed, or another instance is sealing. */
   readonly sealedEvents: number
   /** Position of the newest event at the start of the step. */
   readonly head: number
@@ -59,8 +59,8 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
 }
 
 /**
- * Reads the edge of the sealed tree. Throws if its root differs from the signed one, so that no signature covers a
- * changed tree.
+ * Reads the edge of the sealed tree. Throws if the root of the edge differs from the signed root, so that no signature
+ * covers a changed tree.
  */
 async function readSealedEdge(database: Database, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
   if (known === undefined) return emptyEdge
@@ -84,7 +84,7 @@ async function growEdge(database: Database, from: TreeEdge, size: number) {
   return { edge, tiles }
 }
 
-/** Computes the root of the first `size` events from the present database, whether or not they are sealed. */
+/** Computes the root of the first `size` events from the current database, including events that are not sealed yet. */
 export async function rootAt(database: Database, size: number): Promise<Uint8Array> {
   assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0

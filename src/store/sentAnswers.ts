@@ -9,7 +9,7 @@ import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /**
- * Answers that this process has sent. They are recorded in the table of stored answers in batches, outside the request
+ * Answers that this process has sent. They are marked in the table of stored answers in batches, outside the request
  * path.
  */
 export interface SentAnswers {
@@ -24,7 +24,7 @@ export interface SentAnswersDeps {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
-  /** Time during which a bound answer may be sent again. 0: every answer is deleted once it was sent. */
+  /** Time in milliseconds during which a bound answer may be sent again. 0: every answer is deleted once it was sent. */
   readonly repeatMs: number
 }
 
@@ -36,7 +36,7 @@ const batchMax = 1_000
 // may be sent once more.
 const waitingMax = 100_000
 
-/** Records answers in batches in the background. `close` waits for the remaining ones. */
+/** Creates the recorder, which records answers in batches in the background. `close` waits for the remaining answers. */
 export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
   const waiting = new Map<PaymentReference, SentAnswer>()
   const closing = new AbortController()

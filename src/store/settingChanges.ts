@@ -8,7 +8,7 @@ import { openFitting } from './schemaVersion.ts'
 import { encodeSetting, readVersions } from './settingStore.ts'
 
 export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
-  /** A login that is a member of `tollbook_operator`. */
+  /** Connection URL with a login that is a member of `tollbook_operator`. */
   readonly databaseUrl: string
 }
 

@@ -15,7 +15,10 @@ import {
 import { type Database, readRows } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
-/** Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day. */
+/**
+ * Settings of the ledger with their validity periods. For example, a receipt is checked with the key that was valid on
+ * its day.
+ */
 export interface SettingStore {
   /** Returns the setting in force at that time, or its first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
@@ -50,7 +53,7 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
-/** Encodes the event as canonical bytes. It takes effect at its `validFrom`, not at its recording. */
+/** Encodes the event as canonical bytes. The setting takes effect at its `validFrom`, and not when it is recorded. */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
@@ -84,8 +87,8 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
 }
 
 /**
- * Reads all versions of each name, oldest first. A name that ends with `/` reads all that begin with it. A name without
- * versions has an empty list.
+ * Reads all versions of each name, oldest first. A name that ends with `/` selects all names that begin with it. A name
+ * without versions has an empty list.
  */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   if (names.length === 0) return new Map()

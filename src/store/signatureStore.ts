@@ -6,10 +6,7 @@ import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, assertRow, readRows } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
-/**
- * Access to `signer.signatures`: signatures of the fee payer with their budgets, which the functions of the database
- * decide.
- */
+/** Signatures of the fee payer in `signer.signatures`. Functions of the database enforce the budgets. */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
   /** Records a signature. Returns the rule that forbids the signature, or undefined once the row is durable. */
@@ -20,7 +17,7 @@ export interface SignatureStore {
 }
 
 export interface SignatureStoreOptions {
-  /** A login of `tollbook_signer`. */
+  /** Connection URL with a login of `tollbook_signer`. */
   readonly databaseUrl: string
   readonly log: Log
 }
@@ -61,7 +58,7 @@ interface FindQuestion {
 
 interface RecordedSigning extends FindQuestion {
   readonly signature: Signature
-  /** Mint of a payment in dollars. Absent for the service token. */
+  /** Mint of a payment in dollars. Absent: the service token. */
   readonly dollar?: Address | undefined
   readonly amountBaseUnits: bigint
   readonly lamports: bigint

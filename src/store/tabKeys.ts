@@ -5,8 +5,8 @@ import { type PaymentReference, streamIdOf } from '../payment/paymentReference.t
 const lifecycleSpace = 6
 
 /**
- * Space of ledger.keys for deposits: the bytes of the tab, then those of the deposit. The opening deposit has them
- * twice.
+ * Space of ledger.keys for deposits. A key has the bytes of the tab, then the bytes of the deposit. For the opening
+ * deposit the two parts are equal.
  */
 export const depositSpace = 14
 

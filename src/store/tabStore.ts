@@ -199,7 +199,7 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
   throw new Fault('deposits of the tab kept arriving; repeat the request', { retryable: true })
 }
 
-/** Reads the tally of a tab since a time, with the number of its deposits at that moment. */
+/** Reads the tally of a tab since a time, with the number of its deposits at the same time. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
   const { amount, deposits } = await assertRow(database, 'what a tab has spent today')<{

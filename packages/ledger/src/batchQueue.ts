@@ -27,7 +27,7 @@ export interface BatchQueueOptions<Item, Outcome> {
  * these callers have then called again, so no further items are expected.
  */
 export interface Gathering {
-  /** A batch of this many items starts without a pause. */
+  /** Number of waiting items that start a batch without a pause. */
   readonly itemsEnough: number
   /** Resolves when the next batch may start, counted from the start of the previous batch. */
   pause(lastFlushMs: number): Promise<void>
@@ -58,8 +58,8 @@ interface Waiting<Item, Outcome> {
 const pacedBatches = 16
 
 /**
- * Group commit: items that arrive during a flush form the next batch. Items of a lone caller are flushed immediately.
- * After items of two callers have overlapped, small batches are spaced in time.
+ * Creates a queue with group commit: items that arrive during a flush form the next batch. Items of a single caller are
+ * flushed immediately. After items of two callers have overlapped, small batches are spaced in time.
  */
 export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
   assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')

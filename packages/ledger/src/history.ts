@@ -61,8 +61,8 @@ interface State extends HistoryDeps {
 }
 
 /**
- * Detects that the database has returned to an earlier state of the ledger (decision 0020). Then appends and
- * comparisons throw a retryable `Fault` until a restart after the repair.
+ * Creates a history, which detects that the database has returned to an earlier state (decision 0020). After that,
+ * appends and comparisons throw a retryable `Fault` until the ledger is repaired and the process restarts.
  */
 export function createHistory(deps: HistoryDeps) {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')

@@ -63,7 +63,7 @@ interface IdentityRow {
   readonly lost_leaf: string | null
 }
 
-// A SHA-256 hash in hex.
+// Length of a SHA-256 hash in hex.
 const leafHexLength = 64
 
 export interface Loss extends SeenEvent {

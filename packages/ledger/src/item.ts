@@ -20,7 +20,7 @@ export interface Item {
 export interface ItemEvent {
   readonly kind: string
   readonly schemaVersion: number
-  /** Time of the event itself, which can be earlier than its recording. */
+  /** Time at which the event took effect, which can be earlier than its recording. */
   readonly effectiveAtMs: number
   /** Canonical JSON in UTF-8, which the ledger does not interpret. */
   readonly body: Uint8Array

@@ -24,7 +24,7 @@ export interface MigrateOptions {
   /** URL for a role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
   readonly databaseUrl: string
   readonly sources: SchemaSources
-  /** Finds functions that differ from this release. If there are any, all code files are applied again. */
+  /** Finds functions that differ from this release. If there are differences, all code files are applied again. */
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 

@@ -2,8 +2,8 @@ import { assert } from '@tollbook/core/assert'
 
 /*
  * One-dimensional arrays in PostgreSQL's binary format: dimensions, a flag for nulls, the element type, length and
- * lower bound, then each element after its length. Text arrays are slower: each number and string would be written here
- * and parsed there.
+ * lower bound, then each element after its length. Text arrays would be slower, because this process would format each
+ * value and the server would parse it.
  */
 
 const oid = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, numeric: 1700 } as const
@@ -15,7 +15,7 @@ const headerBytes = 20
 const lengthBytes = 4
 const nullLength = -1
 
-/** Allocates the buffer and returns it with the offset of the first element. */
+/** Allocates an array and writes its header. Returns the array with the offset of the first element. */
 function open(type: ElementType, count: number, elementBytes: number): { array: Buffer; start: number } {
   const start = count === 0 ? emptyHeaderBytes : headerBytes
   const array = Buffer.allocUnsafe(start + elementBytes)

@@ -4,9 +4,7 @@ import { divideTowardsZero } from '@tollbook/core/money'
 import { accounts, shareName } from '../../accounting/account.ts'
 import { type DayPrice, valueAt } from '../dayPrice.ts'
 
-/*
- * Arithmetic of a closing statement. Values are in 10^-12 dollars and are truncated only when they are shown.
- */
+/* Arithmetic of a closing statement. Values are in 10^-12 dollars and are truncated only for display. */
 
 /** Sums of the entries of one account and one kind of stream, in one part of the statement. */
 export interface ClosingLine {
@@ -70,7 +68,7 @@ function accountLine(lines: readonly ClosingLine[], { account, price }: AccountQ
 interface TotalRule {
   readonly kinds: 'payments' | 'payouts' | 'burns' | 'refunds'
   readonly isOf: (account: string) => boolean
-  /** 1n for accounts that grow by debits, -1n for those that grow by credits. */
+  /** 1n for accounts that grow by debits, -1n for accounts that grow by credits. */
   readonly sign: 1n | -1n
 }
 
@@ -78,7 +76,7 @@ const isLiability = (account: string) => account.startsWith('Liabilities:')
 const isShare = (account: string) => shareName(account) !== undefined
 const isBurned = (account: string) => account === 'Expenses:Burned'
 const notRefunds: ReadonlySet<string> = new Set([accounts.unearned, accounts.burnOwed, accounts.prepaid])
-/** True for money of a wallet that must go back to the wallet. */
+/** True for an account with money that must return to a wallet. */
 const isRefund = (account: string) => isLiability(account) && !isShare(account) && !notRefunds.has(account)
 const isOnly = (name: string) => (account: string) => account === name
 

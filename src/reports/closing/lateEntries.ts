@@ -5,10 +5,10 @@ import { type LateEntry, lateEntriesMax } from '@tollbook/core/closingStatement'
 /** The range of a search for entries that were recorded after the close of their month. */
 export interface LateQuestion {
   readonly mint: string
-  /** Exclusive first position. */
+  /** The search starts after this position. */
   readonly after: number
   readonly upto: number
-  /** Exclusive last day. */
+  /** The search ends before this day. */
   readonly before: string
 }
 

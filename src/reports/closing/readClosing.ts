@@ -9,10 +9,10 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
-/** The month of a closing statement. It must have ended before `nowMs`. */
+/** The token and month of a closing statement. The month must have ended before `nowMs`. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
-  /** `2026-10`, in UTC. */
+  /** Month in UTC, such as `2026-10`. */
   readonly month: string
   readonly nowMs: number
 }

@@ -18,7 +18,7 @@ export type ExportFormat = (typeof exportFormats)[number]
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
-/** Content of an export, and where to write it. */
+/** The content of an export, and the function that writes it. */
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable

@@ -8,7 +8,7 @@ import { readLedgerMints } from '../../store/ledgerMints.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 import { type Database, readRows } from '../../store/database.ts'
 
-/** The exported range of the ledger, and the tree that ties it to a checkpoint. */
+/** The exported range of the ledger, and the tree that links the range to a checkpoint. */
 export interface ExportScope {
   readonly fromPosition: number
   readonly toPosition: number

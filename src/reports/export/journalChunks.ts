@@ -56,7 +56,7 @@ async function* write(
     const events = Map.groupBy(rows, ({ position }) => position)
     yield { chunk: [...events.values()].map((entries) => eventText(entries, journal)).join(''), upto }
   }
-  // Assert balances only if the export starts at position 1. Otherwise it lacks the balances before its start.
+  // Assert balances only if the export starts at position 1. Otherwise the export lacks the balances before its start.
   if (scope.fromPosition > 1 || lastMs === 0) return
   const day = dayOf(lastMs + dayMs)
   if (journal.format === 'hledger')

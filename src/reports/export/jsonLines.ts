@@ -4,7 +4,7 @@ import type { ExportScope } from './exportScope.ts'
 
 /**
  * Writes a lossless export: a first line, the events with the bytes of their bodies, and a last line. `tollbook audit
- * FILE` replays it; docs/finance-export.md specifies the format.
+ * FILE` replays such a file. docs/finance-export.md specifies the format.
  */
 export async function* jsonLines(
   { fromPosition, treeSize, root, checkpoint, origin, mint }: ExportScope,

@@ -117,7 +117,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
   { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
-  // A sale in dollars owes its burn in the service token, so this burn has another mint than the sale.
+  // A sale in dollars owes its burn in the service token, so the mint of this burn differs from the mint of the sale.
   { name: 'token_burn_mint', type: 'text', of: (row) => promisedBy(row)?.mint ?? null },
   { name: 'token_burn_base_units', type: 'baseUnits', of: (row) => standing(row, promisedBy(row)?.baseUnits ?? 0n) },
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
