@@ -67,7 +67,8 @@ const agreeingMinAtMost = 2
 const slotMsStandard = 400
 // Lower limit of the measured duration. A local chain can be faster than a cluster.
 const slotMsMin = 40
-// Shorter than any slot of a cluster. A shorter slot makes the bound later, which is safe.
+// Duration of a slot for the bound, shorter than any slot of a cluster. A shorter duration makes the bound later, which
+// is safe.
 const boundSlotMs = 200
 // Interval between readings of the block time, which has whole seconds and serves only for ages of minutes.
 const tipEveryMs = 10_000
@@ -217,8 +218,8 @@ function judge(registry: Registry): void {
 }
 
 /**
- * Measures the duration of a slot since the last poll. A duration above the standard comes from an outage and is not
- * used.
+ * Measures the duration of a slot since the last poll. The result is at most the standard duration, because a longer
+ * one comes from an outage.
  */
 function measurePace(registry: Registry): void {
   const { clock, polled } = registry

@@ -18,7 +18,7 @@ type ShownInstruction = z.infer<typeof shownInstructionJson>
 
 /**
  * Returns the effects of an instruction. The node has decoded instructions of programs that it supports (`jsonParsed`).
- * Others arrive as raw bytes.
+ * Instructions of other programs arrive as raw bytes.
  */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)

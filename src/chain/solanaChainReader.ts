@@ -38,8 +38,8 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
 
 // Lifetime of a cached balance, so that simultaneous proofs of one wallet share one call.
 const balanceForMs = 1_000
-// Lifetime of a sufficient balance. If a wallet could pay within this time, its unknown signature is reported as not
-// found and not refused for its balance.
+// Lifetime of a sufficient balance in the cache. If a wallet had enough within this time, its unknown signature is
+// reported as not found, and is not refused for its balance.
 const enoughForMs = 30_000
 const balancesMax = 2_000
 

@@ -21,8 +21,8 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
  * The conditions under which this service signs a transaction as its fee payer. The rail and the signer check the same
  * bytes by the same rules, each in a separate process.
  *
- * The rules limit the possible loss of the fee payer. It is in no account list, so no program can receive its
- * signature. The fee is bounded. Only one call of a token program is allowed, and its effect is checked here.
+ * The rules limit the possible loss of the fee payer. The fee payer is in no account list, so no program can receive
+ * its signature. The fee is bounded. Only one call of a token program is allowed, and its effect is checked here.
  */
 
 // Assertion program whose instructions wallets add before signing: Phantom adds one, Solflare two.

@@ -56,8 +56,8 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
   })
 }
 
-// A quote's memo has 52 bytes, at most 72 characters of base58. A program may call another 63 times with 10 KiB of
-// memo, and decoding all of these would block the event loop for 100 ms or more.
+// Maximum length of a memo that is decoded. A quote's memo has 52 bytes, at most 72 characters of base58. A program may
+// call another 63 times with 10 KiB of memo, and decoding all of these would block the event loop for 100 ms or more.
 const memoCharactersMax = 1_700
 
 /** Reads the effects of one instruction. Programs other than the token and memo programs have no effects that count. */

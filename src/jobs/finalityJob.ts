@@ -165,7 +165,7 @@ interface Judged {
 /**
  * Judges a payment that the finalized chain contains. A fork can change the effect of a transaction, because programs
  * and lookup tables depend on their block. If the payment landed in another block, it is final if it pays the same
- * amounts. It is reversed if the nodes agree that it does not.
+ * amounts. The payment is reversed if the nodes agree that it does not pay them.
  */
 async function judgeFinal(
   deps: FinalityDeps,

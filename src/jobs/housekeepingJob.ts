@@ -7,7 +7,7 @@ export interface HousekeepingDeps extends RepeatDeps {
 }
 
 // Interval between runs. Partitions are made a week and ten million positions ahead. One statement deletes all old
-// rows, so frequent runs keep it short.
+// rows, so frequent runs keep this statement short.
 const everyMs = 10 * 60 * 1000
 
 /** Creates partitions before the ledger needs them, and deletes old rows. */

@@ -31,8 +31,8 @@ const disagreeingMin = 2
 const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * Checks each mint: its issuer may freeze the payment account, and the price of a dollar token may leave one US dollar.
- * Sales in this mint then stop, and sales in other mints continue. Resolves after the first check.
+ * Checks each mint: its issuer may freeze the payment account, and the price of a dollar token may differ from one US
+ * dollar. Sales in this mint then stop, and sales in other mints continue. Resolves after the first check.
  */
 export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps) {
   const accounts = new Map<Address, string>()

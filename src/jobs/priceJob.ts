@@ -46,7 +46,7 @@ export interface MissingReading {
   readonly why: string
 }
 
-/** Conditions for accepting a price of the markets, and its lifetime. */
+/** Conditions for accepting a price of the markets, and the lifetime of such a price. */
 export interface PricePolicy extends MarketPolicy {
   /** Maximum age of a quoted price in milliseconds, counted from the last agreement of the markets. */
   readonly ageMaxMs: number

@@ -41,8 +41,8 @@ const everyMs = 60_000
 // Maximum of transactions in memory: 200,000 take about 50 MB. A longer backlog takes several rounds, starting with the
 // oldest transactions.
 const backlogMax = 200_000
-// Maximum of pages: ten million transactions since the last search. More indicate an account with an earlier history,
-// which a person has to check.
+// Maximum of pages: ten million transactions since the last search. More transactions indicate an account with an
+// earlier history, which a person has to check.
 const pagesMax = 10_000
 // Maximum of unreadable transactions. A single one must not stop the scan, but this many mean that the node is at
 // fault.

@@ -161,7 +161,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
   const recorded = await findRecordedParts(database, created)
   const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, created, unpaid)
-  // Compare only the end of the memo. Its length is prefixed, and part 1 must not match part 11.
+  // Compare only the end of the memo, because the listed memo starts with its length. Part 1 must not match part 11.
   return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(created, part))))
 }
 

@@ -33,8 +33,8 @@ export interface HolderPaymentOrder {
   readonly onProgress: (recorded: number, parts: number) => void
 }
 
-// Maximum of sent parts that are not final yet. A node accepts some hundred transactions per second, and finality takes
-// 13 s.
+// Maximum of sent parts that are not final yet. A node accepts a few hundred transactions per second, and finality
+// takes 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
 // Maximum of rounds without a change. A transaction is final, or proven absent, within about three minutes.
@@ -145,7 +145,7 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, round
         free.push(part)
         break
       case 'unseen':
-        // Sending the same bytes again cannot pay twice.
+        // Send the same bytes again, because this cannot pay twice.
         await deps.chain.reader.broadcast(attempt)
         waiting += 1
         break

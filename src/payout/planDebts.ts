@@ -70,7 +70,7 @@ function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
   return debts.map((debt) => ({ ...debt, why }))
 }
 
-/** Throws for a name without a debt, because a debt with a mistyped exception would be paid. */
+/** Throws if an exception names no debt. If the name is mistyped, the debt that the operator meant would be paid. */
 function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
   const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })

@@ -77,7 +77,7 @@ async function findRefused(
 
 /**
  * Returns the accounts that this part opens. Only the first part with a wallet opens its account, because the wallet
- * could close the account before the next part and receive the rent again.
+ * could close the account before the next part, and the rent would be paid again.
  */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))

@@ -83,7 +83,7 @@ export async function landPart(
       case 'unproven':
         throw unprovenFault(part, standing.why)
       case 'unseen':
-        // Sending the same bytes again cannot pay twice.
+        // Send the same bytes again, because this cannot pay twice.
         await chain.reader.broadcast(attempt)
         break
       default:

@@ -78,10 +78,7 @@ export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint 
   return price === undefined ? 0n : divideTowardsZero(baseUnits * price.priceMicroUsd, price.forBaseUnits)
 }
 
-/**
- * Reads the price of one token on each day that has a price, oldest first. The price has 18 decimals and is not rounded
- * up.
- */
+/** Reads the price of one token on each day that has a price, oldest first. The price is cut off after 18 decimals. */
 export async function tokenPrices(
   database: Database,
   { mint, decimals }: { readonly mint: string; readonly decimals: number },

@@ -21,7 +21,7 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-/** Reads the sums of the reports at their position. Throws a retryable `Fault` if the database does not answer. */
+/** Reads the sums, up to the position of the reports. Throws a retryable `Fault` if the database does not answer. */
 export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   const what = 'the money metrics'
   const accounts = await readRows(database, what)<{ account: string; balance: string }>`

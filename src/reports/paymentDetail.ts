@@ -71,7 +71,7 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
 
 /**
  * Reads the balances of the wallet accounts, with the newest payouts that reduced them. All debts to one wallet share
- * an account, so they are not attributed to single payments.
+ * an account, so the debts are not attributed to single payments.
  */
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])

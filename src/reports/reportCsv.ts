@@ -72,5 +72,5 @@ function cellsIn(column: string, cell: Cell, decimals: () => number): readonly (
   return [cell, typeof cell === 'number' ? { figure: formatDecimal(BigInt(cell), usdDecimals) } : null]
 }
 
-/** Decimals of the dollar for values in millionths. */
+/** Number of decimals of a dollar amount in millionths. */
 export const usdDecimals = 6

@@ -43,7 +43,7 @@ export const limitMax = 1_000
 const limitStandard = 100
 const textMax = 200
 
-// Sender of tokens that were minted to the payment wallet, which have no wallet.
+// Wallet in the reports for tokens that were minted to the payment wallet, because such tokens have no sender.
 const unknownWallet = 'unknown'
 
 const day = z.iso

@@ -11,7 +11,7 @@ export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Size of the tree that contains the proof. Undefined: the newest tree. */
+  /** Size of the tree for which the proof is made. Undefined: the newest tree. */
   readonly treeSize: number | undefined
 }
 

@@ -14,7 +14,10 @@ export interface OpenHolderPayout {
   readonly paidBaseUnits: bigint
 }
 
-/** Reads the open payout of a mint. There is at most one, because the database refuses a second. */
+/**
+ * Reads the open payout of a mint. A mint has at most one, because the database refuses a second. Undefined if no
+ * payout is open.
+ */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
   const rows = await readRows(database, 'the plan for holders')<{ body: Buffer; paid: string }>`
     select p.body, coalesce((

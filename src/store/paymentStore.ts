@@ -111,7 +111,10 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-/** Returns the state of a payment that the ledger lacks. Such a debit is final if the deposits of its tab are final. */
+/**
+ * Returns the state of a payment that the ledger lacks. A debit that the ledger lacks is final if the deposits of its
+ * tab are final.
+ */
 async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
   const request = tabRequestOf(reference)
   const tab = request === undefined ? undefined : await tabs.find(request.tab)
@@ -243,8 +246,9 @@ async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentStat
 }
 
 /**
- * Checks the daily limit again after the debit is committed, because concurrent requests all read the same sum before.
- * Each sum includes every debit that was checked earlier, so the accepted debits together never exceed the limit.
+ * Checks the daily limit again after the debit is committed, because concurrent requests all read the same sum before
+ * their debits. Each sum includes every debit that was checked earlier, so the accepted debits together never exceed
+ * the limit.
  */
 async function refuseBeyondDay(
   tabs: PaymentStoreDeps['tabs'],

@@ -25,7 +25,7 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
     versions: (names: readonly string[]) => readVersions(database, names),
     /** Returns the time on the clock of the database, which also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
-    /** Records a change. Undefined if another change took the number first. */
+    /** Records a change. Undefined if another change took the version number first. */
     change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),
     close: () => database.destroy(),
   }

@@ -12,7 +12,7 @@ export type ReadBalance = (tab: Pick<Tab, 'id' | 'mint'>) => Promise<bigint>
 interface Question {
   readonly mint: string
   readonly name: string
-  /** Key in the queue. One statement may contain several questions about the same tab. */
+  /** Unique key of the question, because one statement may contain several questions about the same tab. */
   readonly number: number
 }
 
@@ -23,8 +23,8 @@ const waitingMax = 10_000
 
 /**
  * Creates a reader that combines concurrent questions into one statement. Each answer on a tab states a balance, and
- * the answers of one append arrive together. With a statement for each balance, these were six of seven statements of a
- * debit at 64 callers. A balance includes everything that was committed before its question.
+ * the answers of one append arrive together. With a statement for each balance, the balances took six of the seven
+ * statements of a debit at 64 callers. A balance includes everything that was committed before its question.
  */
 export function createBalanceReader(pool: QueryRunner): ReadBalance {
   let questions = 0

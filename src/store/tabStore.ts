@@ -228,8 +228,8 @@ interface Closing {
   readonly nowMs: number
 }
 
-// A closing has four steps: close, take back, owe, and a last check. Another change of the tab may repeat each step
-// once.
+// Maximum of tries. A closing has four steps: close, take back, owe, and a last check. Another change of the tab may
+// force each step once more.
 const triesMax = 8
 
 /**

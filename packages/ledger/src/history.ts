@@ -41,7 +41,7 @@ export interface HistoryDeps {
 /** SQLSTATE that `ledger.require_history` raises for a different history. */
 const otherHistory = 'TB001'
 
-/** True if the database rejected the append because it lacks events that this process has seen. */
+/** True if the database rejected the append because the database lacks events that this process has seen. */
 export function isOtherHistory(error: unknown): boolean {
   return sqlState(error) === otherHistory
 }
