@@ -10,10 +10,10 @@ import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } fro
 
 export type BrowserPool = ReturnType<typeof openBrowserPool>
 
-/** A browser that is leased to one job. Every job must give it back, also after a failure. */
+/** A browser that is leased to one job. Every job must give the browser back, also after a failure. */
 export interface BrowserLease {
   readonly browser: Browser
-  /** `spoiled`: the browser did not close the job's page, so the next job gets another browser. */
+  /** Ends the lease. `spoiled`: the browser did not close the job's page, so the next job gets another browser. */
   giveBack(state: 'sound' | 'spoiled'): void
 }
 
@@ -22,14 +22,17 @@ export interface BrowserPoolDeps {
   readonly log: Log
   readonly chromiumPath: string | undefined
   readonly guardArguments: readonly string[]
-  /** Each closed context leaves about 60 kB in the browser process (measured). */
+  /**
+   * Number of jobs after which a browser is replaced, because each closed context leaves about 60 kB in the browser
+   * process (measured).
+   */
   readonly jobsPerBrowserMax: number
-  /** Called when the answer of `whyUnavailable` or `problem` may have changed. */
+  /** Called when the result of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
-// At most two, because a crash can leave ten pages that each need a separate browser. Ten simultaneous starts would
-// take the processors from all other pages.
+// Maximum of separate browsers at a time. A crash can leave ten pages that each need a separate browser, and ten
+// simultaneous starts would take the processors from all other pages.
 const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {
@@ -52,8 +55,8 @@ interface OpenBrowser {
 }
 
 /**
- * Keeps one warm browser for many jobs, and replaces it after a number of jobs or when it ends. It starts in the
- * background, so that the service does not wait for it.
+ * Keeps one warm browser for many jobs, and replaces it after a number of jobs or when it ends. The browser starts in
+ * the background, so that the service does not wait for it.
  */
 export function openBrowserPool(deps: BrowserPoolDeps) {
   const pool: BrowserPoolState = {
@@ -75,15 +78,15 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
     /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
     take: async () => leaseOf(pool, await current(pool)),
     /**
-     * Leases a separate browser to a job whose page may have ended the last one. Waits while `aloneMax` others are
-     * leased.
+     * Leases a separate browser to a job whose page may have ended the shared browser. Waits while `aloneMax` separate
+     * browsers are leased.
      */
     takeAlone: (signal: AbortSignal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }
 
-/** Never rejects: `failure` and the log contain the cause. */
+/** Starts the shared browser. Never rejects: `failure` and the log contain the cause. */
 function startInBackground(pool: BrowserPoolState): void {
   pool.current ??= start(pool)
   pool.current.catch(() => undefined)
@@ -94,7 +97,10 @@ function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefin
   return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
 }
 
-/** Returns the shared browser. Rejects after a failed start, because the pool itself retries with growing pauses. */
+/**
+ * Returns the shared browser. Rejects after a failed start instead of retrying, because the pool itself retries with
+ * growing pauses.
+ */
 function current(pool: BrowserPoolState): Promise<OpenBrowser> {
   if (pool.current === undefined && pool.failure !== undefined)
     return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))
@@ -149,7 +155,7 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
   }
 }
 
-/** The browser is retired from the start, so that it closes after its job. */
+/** Starts a browser for one job. The browser is retired from the start, so that it closes after this job. */
 async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   pool.closing.signal.throwIfAborted()
   const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))
@@ -157,12 +163,12 @@ async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   return starting.finally(() => pool.startingAlone.delete(starting))
 }
 
-/** A browser may be installed while the service runs. */
+/** Starts a browser again after a pause, because an operator may install one while the service runs. */
 async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
   if (await pauseBeforeRetry(pool.clock, failures, pool.closing.signal)) startInBackground(pool)
 }
 
-/** Launches with the recipe that worked last, or else with the first recipe that works. */
+/** Launches a browser with the recipe that worked last. Without such a recipe, tries each recipe until one works. */
 async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
   const { signal } = pool.closing
   const options = { ...pool, signal }
@@ -228,7 +234,7 @@ function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): BrowserLease {
   }
 }
 
-/** Gives the browser no more jobs, and closes it when the last lease ends. */
+/** Gives no more jobs to the browser, and closes it when the last lease ends. */
 function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
   if (opened.retired) return
   opened.retired = true

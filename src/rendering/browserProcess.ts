@@ -8,16 +8,16 @@ import { Fault } from '@tollbook/core/fault'
 export interface BrowserProcess {
   readonly commands: Writable
   readonly answers: Readable
-  /** Resolves after the process has ended, with its exit status and its last output. */
+  /** Resolves after the process has ended, with a text that contains its exit status and its last output. */
   readonly ended: Promise<string>
-  /** Kills the browser and its renderers. Does nothing after the end. */
+  /** Kills the browser and its renderers. Does nothing if the process has already ended. */
   kill(): void
 }
 
 export interface BrowserProcessOptions {
   readonly program: string
   readonly arguments: readonly string[]
-  /** The whole environment of the process. */
+  /** All environment variables of the process. No others are inherited. */
   readonly environment: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -25,13 +25,14 @@ export interface BrowserProcessOptions {
 // File descriptors that Chromium uses with --remote-debugging-pipe.
 const commandsDescriptor = 3
 const answersDescriptor = 4
-// Bound on the kept output: enough for the reason of a failed start, while Chromium can write without limit.
+// Maximum length of the kept output. This is enough for the reason of a failed start, while Chromium can write without
+// limit.
 const lastWordsLengthMax = 2_000
 
 /**
- * Starts the browser in its own process group. Rejects if the start fails, even if Node reports the failure later. For
- * EACCES, EAGAIN, EMFILE and ENOENT Node emits `error`, which ends the whole process if no listener is attached. The
- * launcher of Puppeteer attaches none.
+ * Starts the browser in a separate process group. Rejects if the start fails, even if Node reports the failure later.
+ * For EACCES, EAGAIN, EMFILE and ENOENT Node emits `error`, which ends the whole service if no listener is attached.
+ * The launcher of Puppeteer attaches none.
  */
 export async function startBrowserProcess(options: BrowserProcessOptions): Promise<BrowserProcess> {
   const { program, environment, signal } = options
@@ -47,7 +48,8 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   for (const emitter of [child, child.stderr, commands, answers]) emitter?.on('error', () => undefined)
   const lastWords = collectLastOutput(child.stderr)
   const exited = once(child, 'exit')
-  // A failed start also rejects this promise. The `spawn` wait below reports it.
+  // Prevent an unhandled rejection: a failed start rejects this promise too, and the `spawn` wait below reports the
+  // failure.
   exited.catch(() => undefined)
   try {
     await once(child, 'spawn')
@@ -60,7 +62,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   if (signal.aborted) kill()
   const ended = exited.then(async ([code, killedBy]: unknown[]) => {
     signal.removeEventListener('abort', kill)
-    // Node can report the exit before it has read the last output. Two turns of the event loop let it read the rest.
+    // Wait two turns of the event loop, because Node can report the exit before it has read the last output.
     await nextTurn()
     await nextTurn()
     return `the browser ended with ${String(killedBy ?? code)}${lastWords()}`
@@ -82,6 +84,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // The process group has already ended.
+    // Ignore the error: the process group has already ended.
   }
 }

@@ -14,11 +14,12 @@ export interface CapturedPage {
   readonly missing: readonly MissingContent[]
 }
 
-// Beyond 16,384 pixels the graphics library of the browser repeats or drops content. WebP stores a side in 14 bits.
+// Maximum height in device pixels. Beyond 16,384 pixels the graphics library of the browser repeats or drops content.
+// WebP stores the length of a side in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
- * Limit in device pixels. A picture is one message, and reading it blocks the event loop. The worst case, random noise
- * of this size, takes 0.2 s.
+ * Maximum of device pixels in a picture. A picture arrives as one message, and reading the message blocks the event
+ * loop. The worst case, random noise of this size, takes 0.2 s.
  */
 export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
@@ -40,7 +41,8 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
   if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
   const { clip, isCut } = area
-  // Set this only if the clip exceeds the viewport, because Chromium then shifts a right-to-left page to the right.
+  // Set this option only if the clip exceeds the viewport, because with it Chromium shifts a right-to-left page to the
+  // right.
   const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
   const bytes = await page.screenshot({ ...options, clip, captureBeyondViewport })
   return pictureOf(bytes, isCut)
@@ -77,7 +79,7 @@ function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   return { bytes, clipped, missing: [] }
 }
 
-/** Reads the height from the browser, because scripts of the page can report any value. */
+/** Reads the height of the page from the browser, because scripts of the page can report any value. */
 async function contentHeight(page: Page): Promise<number> {
   const session = await page.createCDPSession()
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')
@@ -86,8 +88,8 @@ async function contentHeight(page: Page): Promise<number> {
 }
 
 /**
- * Height to which a page is scrolled before printing. A taller document is printed whole, and its answer reports what
- * was not scrolled.
+ * Height in CSS pixels to which a page is scrolled before printing. A taller document is printed whole, and the answer
+ * reports the part that was not scrolled.
  */
 export const documentHeightMax = 40_000
 

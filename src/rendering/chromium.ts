@@ -11,7 +11,7 @@ export interface Chromium {
 
 /*
  * Use binaries instead of the shell wrappers in /usr/bin, because a killed wrapper leaves its browser running (nine
- * orphans in one run). The headless shell comes first: it is smaller and has no background tabs that hang.
+ * such browsers in one test run). The headless shell comes first: it is smaller and has no background tabs that hang.
  */
 const systemPaths = [
   '/usr/lib/chromium/chromium-headless-shell',
@@ -25,13 +25,19 @@ const systemPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** Throws if CHROMIUM_PATH is not a program. Another browser in its place would hide the operator's mistake. */
+/**
+ * Throws if CHROMIUM_PATH is not an executable program. Using another browser instead would hide the operator's
+ * mistake.
+ */
 export async function checkChromiumPath(path: string | undefined): Promise<void> {
   if (path === undefined || (await isProgram(path))) return
   throw new Fault(`CHROMIUM_PATH names ${path}, and there is no program that may be run`, { retryable: false })
 }
 
-/** Yields browsers in order of preference. Unpacks the browser of npm only after all others have failed. */
+/**
+ * Yields the installed browsers in order of preference. The browser of the npm package comes last, because it must be
+ * unpacked first.
+ */
 export async function* findChromiums(chromiumPath: string | undefined, signal: AbortSignal): AsyncGenerator<Chromium> {
   if (chromiumPath !== undefined) {
     yield { source: 'CHROMIUM_PATH', path: chromiumPath, environment: {} }
@@ -45,7 +51,7 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
   if (unpacked !== undefined) yield { source: 'npm', ...unpacked }
 }
 
-/** The browser that `npx puppeteer browsers install` has downloaded. */
+/** Returns the browser that `npx puppeteer browsers install` has downloaded. Undefined if there is none. */
 async function puppeteersOwn(): Promise<string | undefined> {
   // Import Puppeteer late: it has 150 modules, and the service process needs it only here, as root.
   const { default: puppeteer } = await import('puppeteer')
@@ -54,7 +60,7 @@ async function puppeteersOwn(): Promise<string | undefined> {
       const path = await puppeteer.executablePath({ headless })
       if (await isProgram(path)) return path
     } catch {
-      // `executablePath` throws if nothing was downloaded.
+      // `executablePath` throws if no browser was downloaded.
     }
   }
   return undefined

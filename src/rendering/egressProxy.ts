@@ -13,10 +13,10 @@ import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/e
  */
 export interface EgressProxy {
   readonly proxyServer: string
-  /** Reason why the last attempt to reach the host of this URL failed. Undefined if the attempt succeeded. */
+  /** Returns why the last attempt to reach the host of this URL failed. Undefined if the attempt succeeded. */
   troubleWith(url: string): EgressTrouble | undefined
   refusedCount(): number
-  /** True if the job exceeded its byte limit and its connections were cut. */
+  /** True if the job exceeded its byte limit, so that its connections were cut. */
   isOverdrawn(): boolean
   /**
    * Ends all unfinished requests and refuses new ones. A page that waits for a silent server then continues with its
@@ -24,7 +24,7 @@ export interface EgressProxy {
    */
   finish(): void
   isFinished(): boolean
-  /** Bytes in both directions. A stalled page is one whose count no longer changes. */
+  /** Bytes transferred so far, in both directions together. A page is stalled if this count no longer changes. */
   bytesMoved(): number
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export type EgressTrouble = 'forbidden' | 'unreachable'
 
 /** Limits of one job: the bytes that its page may transfer, and the hosts that it may reach. */
 export interface EgressLimits {
-  /** Bytes of both directions together, as transferred. */
+  /** Transferred bytes of both directions together. */
   readonly bytesMax: number
   readonly hostsMax: number
 }
@@ -72,7 +72,8 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
   const server = createServer({ maxHeaderSize: headerBytesMax })
   server.on('connection', (socket) => track(state, socket))
   server.on('request', (incoming, outgoing) => {
-    // Node refuses to forward some requests, such as a path with forbidden characters. Destroy only this exchange.
+    // Destroy only this exchange if Node refuses to forward a request, for example because its path has forbidden
+    // characters.
     forward(state, incoming, outgoing).catch(() => outgoing.destroy())
   })
   server.on('connect', (incoming, socket, head) => {
@@ -119,11 +120,11 @@ function cut({ agent, sockets }: ProxyState): void {
 }
 
 function track({ sockets }: ProxyState, socket: Duplex): void {
-  // A kept-alive connection serves several requests, so it may be tracked already.
+  // A kept-alive connection serves several requests, so its socket may be tracked already.
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
-  // Ignore errors, because the other end may close at any time. The code that awaits the answer handles a closed
+  // Ignore errors, because the other end may close at any time. The code that waits for the answer handles a closed
   // connection.
   socket.on('error', () => undefined)
 }
@@ -136,12 +137,12 @@ function meter(state: ProxyState, stream: Readable): void {
   })
 }
 
-/** Checks each target once. The first resolved addresses of a name are used for the whole job. */
+/** Checks a target. Each target is checked once per job, and the whole job uses the first resolved addresses of a name. */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
   const known = state.verdicts.get(key)
   const verdict = await (known ?? judgeAnew(state, target))
-  // The job may have finished while the name was being resolved.
+  // The job may have finished during the name lookup.
   if (state.finished) return { kind: 'unreachable' }
   if (verdict.kind !== 'reachable') return note(state, target, verdict.kind)
   return verdict
@@ -155,7 +156,7 @@ function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Pro
 }
 
 function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
-  // If the job itself ended the connection, the failure does not concern the server.
+  // Do not record the failure if the job itself ended the connection, because then the server did not cause it.
   if (state.finished && kind === 'unreachable') return { kind }
   state.troubles.set(keyOf(target), kind)
   if (kind === 'forbidden') state.refused++
@@ -166,7 +167,7 @@ function keyOf({ hostname, port }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** Forwards plain HTTP: sends the request again to the checked address, with the Host of the checked URL. */
+/** Forwards a plain HTTP request to the checked address. The Host header is that of the checked URL. */
 async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined
@@ -230,7 +231,7 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
 const statusOf = { forbidden: '403 Forbidden', unreachable: '502 Bad Gateway' } as const
 
 function refuse(outgoing: ServerResponse, kind: EgressTrouble): void {
-  // The header helps people who debug; the job itself reads `troubleWith`.
+  // The header helps people who debug. The job itself reads `troubleWith`.
   outgoing.writeHead(Number.parseInt(statusOf[kind], 10), { 'x-proxy-denied': kind, 'content-length': 0 }).end()
 }
 

@@ -2,16 +2,17 @@ import type { Page } from 'puppeteer'
 import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent, PdfOrder } from './renderer.ts'
 
-// Layout viewport of a page before printing. Scripts that check the width see a desktop.
+// Layout viewport of a page before printing. With this width, scripts that check it choose the desktop layout.
 export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
-// At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on paper.
+// Minimum scale. At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on
+// paper.
 const scaleMin = 0.3
-// Tolerance for fractions of pixels, borders and shadows.
+// Excess width that does not count as too wide: fractions of pixels, borders and shadows.
 const slackPixels = 4
 
 /**
- * Chooses a scale for a document that is wider than its paper. Chromium itself shrinks by a quarter at most and cuts
- * off the rest. Keeps the scale of the order, and the paper size of the page's own rules.
+ * Chooses a scale for a document that is wider than its paper. Chromium itself shrinks a page by a quarter at most, and
+ * cuts off the rest. A scale in the order and a paper size in the page's own rules are kept.
  */
 export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder) {
   const { printableWidth, scale: wanted } = order

@@ -1,13 +1,16 @@
 import type { Page } from 'puppeteer'
 
-// Schemes that a page must never open, by any link, redirect or script. Chromium itself forbids most of them.
+// Schemes that a page must never open by a link, redirect or script. Chromium itself forbids most of them.
 const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
 
-/** Runs in every frame before its scripts. Removes the interfaces that can send datagrams or outlive the page. */
+/**
+ * Script that runs in every frame before the frame's own scripts. Removes the interfaces that can send datagrams or
+ * outlive the page.
+ */
 const removeBypasses = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
 delete Navigator.prototype.serviceWorker`
 
-/** Guards the page itself against access that the proxy does not see. Must run before anything is loaded. */
+/** Blocks the access that the proxy does not see. Call this before the page loads anything. */
 export async function guardPage(page: Page): Promise<void> {
   const session = await page.createCDPSession()
   session.on('Fetch.requestPaused', ({ requestId }) => {

@@ -11,7 +11,7 @@ import { createPipeTransport } from './pipeTransport.ts'
 import { watchProcessors } from './processorShares.ts'
 import { unprivileged } from './unprivileged.ts'
 
-/** One way to run a browser here: the program, its user, and whether its own sandbox is on. */
+/** One way to run a browser on this machine: the program, its user, and whether the sandbox of Chromium is on. */
 export interface Recipe {
   readonly chromium: Chromium
   readonly mode: LaunchMode
@@ -25,7 +25,7 @@ export interface LaunchMode {
 
 export interface LaunchedBrowser {
   readonly browser: Browser
-  /** Kills the browser and removes its files, whatever state it is in. */
+  /** Kills the browser and removes its files, in any state of the browser. */
   end(): Promise<void>
 }
 
@@ -36,7 +36,10 @@ export interface BrowserLaunchOptions {
   readonly signal: AbortSignal
 }
 
-/** Returns the modes, the safest first. Each is tried, because the system does not report which modes it allows. */
+/**
+ * Returns the launch modes, the safest first. The caller tries each mode, because the system does not report which
+ * modes it allows.
+ */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [
@@ -48,24 +51,26 @@ export function launchModesHere(): readonly LaunchMode[] {
 }
 
 const launchTimeoutMs = 20_000
-// Longer than the limit of a job: the deadline of its job ends a call that hangs.
+// Longest wait for one call of the browser. This is longer than the deadline of a job, so that the deadline ends a call
+// that hangs.
 const protocolTimeoutMs = 60_000
-// Limit per process. Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas
-// use other memory, for which Chromium allows up to 4 GB.
+// Maximum data of one browser process, in kilobytes. Script memory has a separate limit (`browserArguments.ts`).
+// Millions of elements or a large canvas use other memory, for which Chromium allows up to 4 GB.
 const dataKilobytesMax = 1_536 * 1024
-// A pipe opens no port to other processes, and its end stops the browser, even after kill -9 of the service.
+// Control the browser over a pipe. A pipe opens no port to other processes, and the browser stops when the pipe closes,
+// even after kill -9 of the service.
 const pipeArguments = ['--remote-debugging-pipe']
 
 /**
- * Starts a browser in a temporary home, without our environment. Throws a `Fault` with the browser's last output if the
- * start fails.
+ * Starts a browser in a temporary home, without the environment of the service. Throws a `Fault` with the browser's
+ * last output if the start fails.
  */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await createBrowserHome()
   try {
     const started = await startBrowserProcess({
       ...(await commandFor(recipe, home, options.guardArguments)),
-      // Do not pass on our own environment, because it contains API keys.
+      // Do not pass on the environment of the service, because it contains API keys.
       environment: {
         PATH: '/usr/bin:/bin',
         HOME: home,
@@ -90,7 +95,10 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
   }
 }
 
-/** The shell sets the limit, switches to `nobody` and replaces itself with the browser, so no shell process remains. */
+/**
+ * Returns the command that starts the browser. A shell sets the memory limit, switches to `nobody` and then replaces
+ * itself with the browser, so that no shell process remains.
+ */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')
   await mkdir(profile)
@@ -116,7 +124,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
   }
 }
 
-/** Connects to the browser. Throws if the browser ends or is silent for too long, and leaves no process. */
+/** Connects to the browser. If the browser ends or is silent for too long, kills it and throws. */
 async function connect(started: BrowserProcess): Promise<Browser> {
   const late = setTimeout(started.kill, launchTimeoutMs)
   try {
@@ -139,7 +147,10 @@ interface Ending {
   readonly home: string
 }
 
-/** Kills the browser instead of closing it: the profile is discarded, and a busy browser takes seconds to close. */
+/**
+ * Ends a browser and removes its home. Kills the browser instead of closing it: the profile is discarded, and a busy
+ * browser takes seconds to close.
+ */
 async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
   await started.ended

@@ -5,12 +5,15 @@ import type { PageWorld } from './pageWorld.ts'
 import { RenderFailure } from './renderer.ts'
 
 /*
- * Markdown is parsed inside the page and not in our process, so a text that is slow to parse costs only its own
- * deadline. HTML in the text is shown as text. As a second protection, the content policy lets no script in the page
- * run.
+ * Markdown is parsed inside the page and not in the service process, so that a text that is slow to parse uses up only
+ * the deadline of its own job. HTML in the text is shown as text. As a second protection, the content policy forbids
+ * all scripts in the page.
  */
 
-/** HTML of the page before the text is inserted. Its pictures are loaded through the egress proxy, as on any page. */
+/**
+ * HTML of the page before the text is inserted. Pictures in the text are loaded through the egress proxy, as on any
+ * page.
+ */
 export const markdownShell = `<!doctype html><html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'">
 <style>
@@ -34,7 +37,7 @@ export async function showMarkdown(world: PageWorld, markdown: string): Promise<
     throw new RenderFailure('unreachable', 'the Markdown could not be read')
 }
 
-/** Reads the parser as a browser script, because importing it in Node would load another file. */
+/** Reads the parser as a browser script. Importing the parser in Node would load another file. */
 async function readConverter(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('marked')
   const parser = await readFile(join(dirname(entry), 'marked.umd.js'), 'utf8')

@@ -1,7 +1,7 @@
 import type { PageWorld } from './pageWorld.ts'
 
-// Bound on the checked characters. A long page of ideographs has about a thousand distinct ones, and a hundred show
-// that the font is missing.
+// Maximum of checked characters. A long page of ideographs has about a thousand distinct characters, and a hundred are
+// enough to show that the font is missing.
 const charactersMax = 600
 const textNodesMax = 20_000
 
@@ -12,8 +12,9 @@ export async function countMissingGlyphs(world: PageWorld): Promise<number> {
 }
 
 /*
- * Draws each non-ASCII character in its own font and compares it with a character that Unicode does not assign. No font
- * has an unassigned character. Skips spaces, marks and invisible characters, which draw nothing by themselves.
+ * Draws each non-ASCII character in its own font and compares the result with a character that Unicode does not assign.
+ * No font contains an unassigned character. Skips spaces, marks and invisible characters, which draw nothing by
+ * themselves.
  */
 const countMissing = `(charactersMax, textNodesMax) => {
   const families = new Map()

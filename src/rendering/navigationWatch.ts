@@ -6,13 +6,14 @@ export type NavigationWatch = ReturnType<typeof watchNavigation>
 
 export const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-// Chromium follows this many server redirects. A page that navigates more often is treated as endless.
+// Maximum of navigations, the same as Chromium's limit of server redirects. A page that navigates more often is treated
+// as endless.
 const departuresMax = 20
 const restlessMessage = `the page led elsewhere more than ${departuresMax} times`
 // Bound on the recorded addresses, including server redirects.
 const visitedMax = 500
 
-/** Records where the main frame goes, by redirect, script or refresh. */
+/** Records each address that the main frame visits by a redirect, script or refresh. */
 export function watchNavigation(page: Page, proxy: EgressProxy) {
   const visited = new Set<string>()
   let last: string | undefined
@@ -23,25 +24,28 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
     last = request.url()
     isAnswered = false
     if (request.redirectChain().length === 0) departures++
-    // The failure is certain, so stop loading.
+    // The visit fails in any case, so stop loading.
     if (departures > departuresMax + 1) proxy.finish()
     if (visited.size < visitedMax) visited.add(last)
   })
   page.on('response', (response) => {
     if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return
-    // After the end of loading, an answer is the proxy's own refusal.
+    // After the end of loading, an answer is a refusal of the proxy and does not come from the server.
     if (!proxy.isFinished()) isAnswered = true
   })
   return {
-    /** Throws if the page has become something that must not be sold. */
+    /**
+     * Throws if the page cannot be sold: it visited a forbidden address, navigated without end, exceeded the byte limit
+     * or did not load.
+     */
     check(): void {
       if (departures > departuresMax + 1) throw new RenderFailure('unreachable', restlessMessage, { endsPayment: true })
-      // A page whose connections were cut may look loaded.
+      // Check the byte limit, because a page whose connections were cut may look loaded.
       if (proxy.isOverdrawn()) throw tooLarge()
       for (const url of visited)
         if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
       if (proxy.isFinished() && !isAnswered) throw new RenderFailure('timeout', 'the page did not answer in time')
-      // Chromium shows a page of its own if a page failed to load.
+      // If a page fails to load, Chromium shows an error page with another scheme.
       if (!/^(https?:|about:blank)/.test(page.url()))
         throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
       if (last !== undefined && proxy.troubleWith(last) === 'unreachable')
@@ -50,7 +54,10 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
   }
 }
 
-/** Ends the payment, because another attempt would fetch as much. */
+/**
+ * Returns the failure of a page that exceeds the byte limit. The failure ends the payment, because another attempt
+ * would fetch as much.
+ */
 export function tooLarge(cause?: unknown): RenderFailure {
   return new RenderFailure('too_large', 'the page fetches more than 64 MiB', { cause, endsPayment: true })
 }

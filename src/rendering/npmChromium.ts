@@ -16,8 +16,8 @@ const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
 /**
- * Unpacks the browser of `@sparticuz/chromium`, for machines without a browser. It takes 200 MB and is unpacked once
- * per version. Returns undefined if the package does not support this machine.
+ * Unpacks the browser of `@sparticuz/chromium`, for machines without a browser. The unpacked files take 200 MB, and are
+ * reused until the version changes. Returns undefined if the package does not support this machine.
  */
 export async function unpackNpmChromium(signal: AbortSignal) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
@@ -37,7 +37,7 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
-/** Combined version of the browser and its fonts, because one directory contains both. */
+/** Returns the combined version of the browser and its fonts, because one directory contains both. */
 async function packageVersion(): Promise<string> {
   // The package does not export its package.json, which is one folder above the entry point's folder.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
@@ -47,21 +47,22 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * Returns a folder that only this user may write, named by version and user. The package itself would use any content
- * of /tmp/chromium, whatever its version and owner. If another user owns a folder of that name, a new folder is
- * created.
+ * Returns a folder that only this user may write, with the version and the user in its name. The package itself would
+ * use any content of /tmp/chromium, whatever its version and owner. If another user owns a folder of that name, a new
+ * folder is created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
   const ofRoot = join(rootDirectory, `tollbook-chromium-${version}-0`)
-  // Prefer the copy of root, because a worker that runs as `nobody` must not be able to change the program.
+  // Prefer the copy that root owns, because a worker that runs as `nobody` must not be able to change the program.
   if (await isOurs(ofRoot, 0)) return ofRoot
   const wanted = join(await executableDirectory(uid), `tollbook-chromium-${version}-${uid}`)
   if (await isOurs(wanted, uid)) return wanted
   const fresh = await mkdtemp(`${wanted}-`)
   try {
     await unpackInto(fresh, signal)
-    // Rename a complete folder, because another process may be unpacking at the same time. The first rename wins.
+    // Rename a complete folder, because another process may be unpacking at the same time. The first rename takes
+    // effect.
     await installFonts(fresh, wanted)
     await rename(fresh, wanted)
     return wanted

@@ -6,14 +6,14 @@ import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 
 /*
- * Fonts for the browser of npm, which contains one sans-serif font. All licenses allow sale in a larger package. DejaVu
- * has serif and monospace faces with Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto has Hindi, Chinese and
- * Japanese, Korean, and emoji. The emoji are monochrome, which takes 1 MB instead of 24.
+ * Fonts for the browser of npm, which contains only one sans-serif font. All licenses allow sale in a larger package.
+ * DejaVu has serif and monospace faces with Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto has Hindi, Chinese
+ * and Japanese, Korean, and emoji. The emoji are monochrome: they take 1 MB, and colored ones 24 MB.
  */
 
 interface FontPackage {
   readonly name: string
-  /** Paths within the package. The other files of the package are other weights. */
+  /** Paths of the used files within the package. The package also contains other weights. */
   readonly files: readonly string[]
 }
 
@@ -40,7 +40,10 @@ const packageJson = z.object({ version: z.string() })
 const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
-/** Searches the folders itself, because `require.resolve` fails for packages that export no package.json. */
+/**
+ * Returns the folder of an installed package. Searches the folders itself, because `require.resolve` fails for packages
+ * that do not export package.json.
+ */
 function folderOf(name: string): string {
   const found = (require.resolve.paths(name) ?? [])
     .map((folder) => join(folder, name))
@@ -51,7 +54,7 @@ function folderOf(name: string): string {
 // Increase this number whenever the configuration below changes.
 const configurationVersion = 2
 
-/** Version of the fonts and their configuration. A new version makes the browser be unpacked again. */
+/** Returns the version of the fonts and their configuration. If it changes, the browser is unpacked again. */
 export async function fontsVersion(): Promise<string> {
   const texts = await Promise.all(
     fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
@@ -60,8 +63,8 @@ export async function fontsVersion(): Promise<string> {
 }
 
 /**
- * Copies the fonts to the directory of the browser. The browser runs as another user, who may not be able to read our
- * modules.
+ * Copies the fonts to the directory of the browser. The browser runs as another user, who may not be able to read the
+ * npm packages of the service.
  */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
   const target = join(directory, 'fonts', 'npm')
@@ -76,14 +79,20 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/** Fonts for each generic family. The first installed one is used, and fonts of the system come first. */
+/**
+ * Fonts for each generic family, in order of preference. The first installed font is used. Fonts of the system come
+ * first.
+ */
 const generic: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],
   ['monospace', ['Liberation Mono', monospace]],
 ]
 
-/** Substitutes for families that pages name. The browser accepts a substitute only if a rule replaces the family. */
+/**
+ * Substitutes for font families that pages request. The browser accepts a substitute only if a rule replaces the
+ * family.
+ */
 const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Arial', openSans],
   ['Helvetica', openSans],
@@ -95,7 +104,7 @@ const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Courier', monospace],
 ]
 
-/** Writes our own configuration, because the file in the package names folders that do not exist here. */
+/** Returns a font configuration for this machine, because the file in the package lists folders that do not exist here. */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
@@ -114,7 +123,10 @@ ${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 `
 }
 
-/** `same` makes the substitute as good as the requested family. Otherwise the browser uses its own default font. */
+/**
+ * Returns the rule that replaces one family. With `same`, the substitute counts as the requested family. Without it,
+ * the browser uses its default font.
+ */
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`

@@ -7,7 +7,7 @@ import type { Egress } from './renderJob.ts'
 export interface EgressOptions {
   readonly allowHosts: readonly string[]
   readonly denyHosts?: readonly string[] | undefined
-  /** Results of name lookups and allowed ports, for tests. */
+  /** Replaces name lookups and allowed ports in tests. */
   readonly rules?: Partial<EgressRules>
   readonly limits?: EgressLimits
 }

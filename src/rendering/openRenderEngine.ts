@@ -13,12 +13,12 @@ export interface RenderEngineDeps {
   readonly egress: Egress
   readonly chromiumPath: string | undefined
   readonly limits?: Partial<EngineLimits>
-  /** Called when the answer of `whyUnavailable` or `problem` may have changed. */
+  /** Called when the result of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
 export interface EngineLimits {
-  /** Time for a page to load. The rest of the job's time is for the capture. */
+  /** Milliseconds for a page to load. The rest of the job's time is for the capture. */
   readonly loadTimeoutMs: number
   readonly jobsPerBrowserMax: number
 }
@@ -26,8 +26,8 @@ export interface EngineLimits {
 const limitsDefault: EngineLimits = { loadTimeoutMs: 12_000, jobsPerBrowserMax: 200 }
 
 /**
- * Opens an engine in this process. Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports anything else that is
- * missing.
+ * Opens an engine in this process. Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports every other missing
+ * requirement.
  */
 export async function openRenderEngine(deps: RenderEngineDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.chromiumPath)
@@ -48,8 +48,8 @@ interface Rendering {
   readonly limits: EngineLimits
 }
 
-// A hurried page is captured in its current state. After this time it is ended, because a page with an endless script
-// cannot be captured.
+// Milliseconds after which a hurried page is ended. Such a page is captured in its current state, but the capture of a
+// page with an endless script would never finish.
 const hurriedTimeoutMs = 3_000
 
 async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
@@ -63,8 +63,8 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
     const shared = await attempt(deps, work, { ...bounds, until, take })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
-  // Any page of a shared browser may have ended it. In a separate browser the page harms no other page, and another
-  // crash proves that this page causes it.
+  // Try again in a separate browser. Any page of a shared browser may have ended it. In a separate browser the page
+  // harms no other page, and a second crash proves that this page causes it.
   const alone = await attempt(deps, work, { ...bounds, until, take: () => takeAlone(until) })
   if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
   return resultOf(alone.outcome, bounds)
@@ -91,10 +91,10 @@ async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: 
   return { outcome, isBrowserLost }
 }
 
-// After this time without a browser, the job gives up its place to another job.
+// Milliseconds of waiting for a browser, after which the job gives up its place to another job.
 const browserWaitMsMax = 1_000
 
-/** Leases a browser for the job. If the browser starts after the job's end, it is given back. */
+/** Leases a browser for the job. If the browser becomes available after the job's end, it is given back. */
 async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<BrowserLease> {
   const waiting = setTimeout(onStall, browserWaitMsMax)
   const taking = take()
@@ -117,7 +117,8 @@ async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<Browse
 function resultOf(outcome: JobOutcome, { hurry, signal }: RenderBounds): Rendered {
   if (!('failure' in outcome)) return outcome.rendered
   const { failure } = outcome
-  // A page that times out without being hurried or abandoned would time out again, so its payment ends.
+  // End the payment if the page itself caused the timeout, because another attempt would time out too. A hurried or
+  // abandoned page did not cause it.
   const isItsOwnDoing = failure.kind === 'timeout' && !hurry.aborted && !signal.aborted
   if (isItsOwnDoing) throw new RenderFailure('timeout', failure.message, { cause: failure, endsPayment: true })
   throw failure

@@ -20,13 +20,14 @@ export interface RenderWorkerDeps {
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
-// A picture of 24 megapixels is about 100 MB of text in the browser's protocol. Up to five pages are open for each of
-// two places.
+// Maximum heap of the worker in megabytes. A picture of 24 megapixels is about 100 MB of text in the browser's
+// protocol, and up to five pages are open for each of two places.
 const heapMegabytesMax = 1_024
-// Same number as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is silent.
-// New browsers need other threads to create their profiles.
+// Number of threads in the pool of the worker, as in the service. The lookup of an allowed host blocks a thread for 10
+// s while a name server is silent. New browsers need other threads to create their profiles.
 const threads = 64
-// Time beyond the deadline of a job, after which the worker is killed. The worker's own deadlines are shorter.
+// Milliseconds after the deadline of a job at which the service kills the worker. The worker itself ends a job at the
+// deadline.
 const graceMs = 5_000
 
 interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost'> {
@@ -74,7 +75,10 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
   }
 }
 
-/** Unpacks the browser as root, so that neither the worker nor a page that controls the worker can change the program. */
+/**
+ * Unpacks the browser while the service runs as root. Neither the worker nor a page that controls the worker can then
+ * change the program.
+ */
 async function prepare(worker: WorkerState): Promise<void> {
   const { config, closing, log, dropsRoot } = worker
   try {
@@ -95,12 +99,15 @@ function start(worker: WorkerState): void {
   child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
 }
 
-/** Returns undefined if the process cannot be created. A later attempt then keeps the user of the service. */
+/**
+ * Starts the worker process. Undefined if the process cannot be created: a later attempt then keeps the user of the
+ * service.
+ */
 function forkWorker(worker: WorkerState): ChildProcess | undefined {
   try {
     return fork(entry, [JSON.stringify(worker.config)], forkOptions(worker))
   } catch (error) {
-    // EINVAL: root of a user namespace that does not map the account `nobody`.
+    // `fork` throws EINVAL for root of a user namespace that does not map the account `nobody`.
     ended(worker, undefined, describeError(error))
     return undefined
   }
@@ -108,7 +115,7 @@ function forkWorker(worker: WorkerState): ChildProcess | undefined {
 
 function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   return {
-    // Do not pass on our own environment, because it contains keys and the address of the database.
+    // Do not pass on the environment of the service, because it contains keys and the address of the database.
     env: {
       PATH: '/usr/bin:/bin',
       HOME: homedir(),
@@ -117,7 +124,7 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
       UV_THREADPOOL_SIZE: String(threads),
     },
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
-    // Send bytes in binary form instead of JSON.
+    // Use the binary message format, so that pictures are not encoded as JSON.
     serialization: 'advanced',
     // Ctrl-C must reach only the service, which ends the worker after its last job.
     detached: true,
@@ -126,7 +133,7 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   }
 }
 
-/** Handles the end of the worker once: a failed start emits `error`, and some processes emit both `error` and `exit`. */
+/** Handles the end of the worker once. A failed start emits `error`, and some processes emit both `error` and `exit`. */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined
@@ -135,7 +142,7 @@ function ended(worker: WorkerState, child: ChildProcess | undefined, how: string
   if (worker.closing.signal.aborted) return
   worker.ends++
   worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, how, asNobody: worker.dropsRoot })
-  // The user `nobody` may not be able to read this program, for example below /root.
+  // Keep the user of the service next time: `nobody` may not be able to read this program, for example below /root.
   if (!worker.isHeard) worker.dropsRoot = false
   void startLater(worker)
 }

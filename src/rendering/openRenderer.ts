@@ -7,11 +7,11 @@ import { type Buyer, RenderFailure, type Rendered, type Renderer } from './rende
 
 export interface RendererDeps {
   readonly clock: Clock
-  /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
+  /** Hosts that may be rendered although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
   /** Number of simultaneous jobs. 0: nothing is rendered, and no engine is opened. */
   readonly concurrency: number
-  /** Browser time that one payment buys, for all its attempts together. */
+  /** Milliseconds of browser time that one payment buys, for all its attempts together. */
   readonly paymentTimeMs?: number
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
@@ -23,18 +23,20 @@ export interface RenderAttempt {
   readonly payment: string
   readonly outcome: TurnOutcome
   readonly failure?: string
-  /** Browser time of this payment so far, including this attempt. */
+  /** Milliseconds of browser time that this payment has used so far, including this attempt. */
   readonly paymentTimeMs: number
 }
 
-// Less than the time limit of a handler (30 s by default), so that a job that waited a while still has its full time.
+// Shorter than the time limit of a handler (30 s by default), so that a job that has waited still has its full time.
 const jobTimeoutMsDefault = 20_000
 const paymentTimeMsDefault = 30_000
-// A page leaves its place after a second without traffic. So this many jobs per place are served within the time limit
-// of a handler. The queue itself is longer, so that callers who have paid are not turned away.
+// Maximum of waiting jobs per place at which quotes are still given. A page leaves its place after a second without
+// traffic, so this many jobs are served within the time limit of a handler. The queue itself is longer, so that callers
+// who have paid are not refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// A stalled page uses about 50 MB of memory and no processor time.
+// Maximum of pages per place that continue without a place. A stalled page uses about 50 MB of memory and no processor
+// time.
 const stalledPerPlaceMax = 4
 
 /**
@@ -126,7 +128,10 @@ function outcomeOf(error: unknown): TurnOutcome {
   return error instanceof RenderFailure && error.endsPayment ? 'failed' : 'interrupted'
 }
 
-/** Subdomains of one site share a turn, because their owner can create any number of them. */
+/**
+ * Returns the site whose share of the browser the job uses. Subdomains count as one site, because their owner can
+ * create any number of them. For content that the caller sends, the site is the payer.
+ */
 function siteOf(work: RenderWork, { payer }: Buyer): string {
   const page = work.kind === 'pdf' ? work.order.page : work.order
   if (!('url' in page)) return payer

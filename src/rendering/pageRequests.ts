@@ -8,14 +8,14 @@ export interface PendingRequest {
   readonly type: string
 }
 
-// Types of connections that stay open by design, and of requests whose answers are not shown.
+// Connections that stay open by design, and requests whose answers are not shown.
 const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'cspviolationreport'])
 // Bound on the pending requests that are tracked, because a page can start any number.
 const trackedMax = 2_000
 
 /**
- * Tracks the unfinished requests of a page, and counts all. Ignores those that never end by design, such as event
- * streams, because the page would never become quiet.
+ * Tracks the unfinished requests of a page, and counts all requests. Ignores requests that never end by design, such as
+ * event streams, because with them no page would become quiet.
  */
 export function trackRequests(page: Page) {
   const pending = new Map<HTTPRequest, PendingRequest>()
@@ -33,7 +33,7 @@ export function trackRequests(page: Page) {
 
 const shownUrlLengthMax = 200
 
-/** Describes one request as an example, because a page can have hundreds. */
+/** Describes the first pending request as an example, because a page can have hundreds. */
 export function describePending(pending: readonly PendingRequest[]): string {
   const [first] = pending
   if (first === undefined) return 'no request was pending'

@@ -4,15 +4,15 @@ import type { Json } from '@tollbook/core/canonicalJson'
 export type PageWorld = Awaited<ReturnType<typeof openPageWorld>>
 
 /**
- * Runs our scripts in the page's document, in an isolated JavaScript world. The page cannot see or replace the
- * functions that they use.
+ * Runs scripts of the service in the page's document, in an isolated JavaScript world. The page cannot see or replace
+ * the functions that these scripts use.
  */
 export async function openPageWorld(page: Page) {
   const session = await page.createCDPSession()
   return {
     /**
-     * Runs the function, given as source text, and returns its value. Values are passed as JSON. Undefined if the
-     * document went away or the function threw.
+     * Runs the function, which is given as source text, and returns its value. Values are passed as JSON. Undefined if
+     * the document was replaced or the function threw.
      */
     async run(functionSource: string, ...values: readonly Json[]): Promise<unknown> {
       const expression = `(${functionSource})(${values.map((value) => JSON.stringify(value)).join(', ')})`
@@ -28,7 +28,7 @@ export async function openPageWorld(page: Page) {
 
 async function evaluate(session: CDPSession, expression: string): Promise<unknown> {
   const { frameTree } = await session.send('Page.getFrameTree')
-  // For an unchanged document, Chromium returns the existing world.
+  // Chromium returns the existing world if the document has not changed.
   const { executionContextId } = await session.send('Page.createIsolatedWorld', {
     frameId: frameTree.frame.id,
     worldName: 'tollbook',

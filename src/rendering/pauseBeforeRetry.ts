@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 const firstMs = 1_000
 const maxMs = 60_000
 
-/** Waits longer after each failure in a row. Returns false if the signal was aborted meanwhile. */
+/** Waits before a retry, longer after each failure in a row. Returns false if the signal was aborted during the wait. */
 export function pauseBeforeRetry(clock: Clock, failures: number, signal: AbortSignal): Promise<boolean> {
   return clock.sleep(Math.min(firstMs * 2 ** (failures - 1), maxMs), signal).then(
     () => true,

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ConnectionTransport } from 'puppeteer'
 import type { BrowserProcess } from './browserProcess.ts'
 
-/** Transports DevTools messages over the two pipes of a browser: JSON texts, each ended by a zero byte. */
+/** Transports DevTools messages over the two pipes of a browser. Each message is a JSON text that ends with a zero byte. */
 export function createPipeTransport({
   commands,
   answers,
@@ -11,7 +11,7 @@ export function createPipeTransport({
     send(message) {
       commands.write(`${message}\0`)
     },
-    // The browser ends when its pipe closes.
+    // Closing the pipe ends the browser.
     close() {
       commands.end()
       answers.destroy()
@@ -27,8 +27,8 @@ export function createPipeTransport({
 }
 
 /**
- * Splits the bytes into messages. Keeps the chunks of an unfinished one, because a screenshot is one message of
- * megabytes.
+ * Splits the bytes into messages. Keeps the chunks of an unfinished message in a list, because a screenshot is one
+ * message of several megabytes.
  */
 function splitMessages(): (bytes: Buffer) => readonly string[] {
   let unfinished: Buffer[] = []

@@ -1,7 +1,9 @@
 export const placeTickMs = 250
-// One second. A page without traffic waits for a server or computes, so its place passes to another page.
+// Ticks without traffic, one second in all, after which a page gives up its place. Such a page waits for a server or
+// computes.
 const idleTicks = 4
-// Five seconds, twice what an ordinary page takes. This bounds pages whose server sends a byte at a time.
+// Ticks, five seconds in all, after which any page gives up its place. This is twice the time of an ordinary page, and
+// bounds pages whose server sends one byte at a time.
 const placeTicksMax = 20
 
 /** Decides when a page gives up its place in the browser to another job. */

@@ -20,7 +20,7 @@ export async function preparePage(page: Page, { page: target, viewport, options 
   ])
 }
 
-/** Sets both, because `navigator.language` follows the accepted languages, and `Intl` follows the locale. */
+/** Sets the accepted languages and the locale, because `navigator.language` follows the first and `Intl` the second. */
 async function setLocale(page: Page, locale: string): Promise<void> {
   const session = await page.createCDPSession()
   const userAgent = await page.browser().userAgent()

@@ -1,13 +1,13 @@
 import type { Standing } from './renderRecord.ts'
 import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
-/** Renders pages. `openRenderer.ts` handles turns, payments and storage. */
+/** Renders pages in browsers. `openRenderer.ts` handles turns, payments and storage. */
 export interface RenderEngine {
   /** Reason why no browser is available. Undefined when one is available. */
   whyUnavailable(): string | undefined
-  /** Problem for operators. Undefined unless no browser can be started. */
+  /** Returns a problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Every error except `RenderFailure` is a bug. */
+  /** Renders a page. Rejects with a `RenderFailure`. Any other error is a bug. */
   render(work: RenderWork, bounds: RenderBounds): Promise<Rendered>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface RenderBounds {
   /** Standing of the payer and site, which decides in which browser the page is rendered. */
   readonly standing: Standing
   readonly timeoutMs: number
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller has disconnected. */
   readonly signal: AbortSignal
   /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal

@@ -7,9 +7,9 @@ import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
-/** Network access of a job. Tests of the guard use one without restrictions. */
+/** Network access of a job. Tests replace it with unrestricted access. */
 export interface Egress {
-  /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
+  /** Hosts that may be reached although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
   open(): Promise<EgressProxy>
@@ -19,7 +19,7 @@ export interface Egress {
 
 export interface JobDeps {
   readonly egress: Egress
-  /** Ends the job when aborted. The page is then closed, whatever it does. */
+  /** Ends the job when aborted. The page is then closed in any state. */
   readonly signal: AbortSignal
   readonly loadTimeoutMs: number
   /** Aborted when this stalled page must end its loading, because other pages need its memory. */
@@ -54,7 +54,7 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
 }
 
 export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
-  /** True if the browser closed the job's context. A browser that does not is replaced. */
+  /** True if the browser closed the job's context. A browser that does not close it is replaced. */
   readonly obeyed: boolean
 }
 
@@ -119,7 +119,10 @@ function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {
   }
 }
 
-/** Converts an error of the browser to a `RenderFailure`. The cause that ended the job takes precedence. */
+/**
+ * Converts an error of the browser to a `RenderFailure`. If a known cause has ended the job, that cause is reported
+ * instead.
+ */
 function asFailure(
   error: unknown,
   { proxy, signal, browser }: Pick<GuardedJob, 'proxy' | 'signal'> & { readonly browser: Browser },

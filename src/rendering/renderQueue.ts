@@ -8,7 +8,7 @@ export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
-/** The place of a running job. It can pass to another job. */
+/** The place of a running job. The place can pass to another job. */
 export type RenderTurn = ReturnType<typeof turnOf>
 
 /**
@@ -42,33 +42,34 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// Use that one running job counts for. It exceeds the 60 s that a payer without purchases counts for.
+// Milliseconds of use that one running job counts as. This exceeds the 60 s that a payer without purchases counts as.
 const runningWeightMs = 70_000
-// A page that stalls for longer does not make its payer a customer, because it may be one of a crowd of hanging pages.
+// A page that stalls for more milliseconds than this does not make its payer a customer, because it may be one of a
+// crowd of hanging pages.
 const stalledOfCustomerMsMax = 5_000
 
 /**
  * Creates places for simultaneous jobs, with a bounded, fair queue in front (decision 0008). The next job is the one
- * whose payer and site use the browser least. Among equals, the first to arrive is next.
+ * whose payer and site use the browser least. Jobs with equal use keep their order of arrival.
  */
 export function createRenderQueue(deps: RenderQueueDeps) {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
     waitingCount: () => state.waiting.length,
     /**
-     * Number of jobs ahead of a job of this payer with a new site. Without a payer: ahead of a payer without recent
-     * purchases.
+     * Number of jobs ahead of a new job of this payer with a new site. Without a payer, the number for a payer without
+     * recent purchases.
      */
     aheadCount: (payer = newcomer) => {
       const use = useOf(state, { payer, site: payer })
       return state.waiting.filter((job) => useOf(state, job) <= use).length
     },
-    /** Waits for a turn. `full` or `aborted`: the job gets none. */
+    /** Waits for a turn. Resolves to `full` or `aborted` if the job gets no turn. */
     enter: (job: QueuedJob) => enter(state, job),
   }
 }
 
-// Stands for a payer without purchases, because no wallet has this address.
+// Represents a payer without purchases, because no wallet has this address.
 const newcomer = ''
 
 function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'> {
@@ -114,7 +115,7 @@ function turnOf(state: QueueState, running: Running) {
     /** Aborted when too many pages continue without a place and this one has the lowest rank. */
     hurry: running.hurry.signal,
     /**
-     * Gives the place to another job, because the page receives nothing or has had the place for long. The page
+     * Gives the place to another job, because the page has received nothing or has had the place for too long. The page
      * continues without a place.
      */
     stall(): void {
@@ -123,7 +124,7 @@ function turnOf(state: QueueState, running: Running) {
       hurryLast(state)
       admit(state)
     },
-    /** Records that the browser ended with all its pages. */
+    /** Records that the browser of this job ended with all its pages. */
     loseBrowser: () => record.addLoss(running),
     leave(outcome: TurnOutcome): void {
       assert(state.running.delete(running), 'a job that leaves had a turn')
@@ -149,7 +150,10 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** Use of the browser by a job's payer and site: their running jobs, and the time that they wasted recently. */
+/**
+ * Returns the use of the browser by the payer and the site of a job: their other running jobs, and the time that they
+ * wasted recently.
+ */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length
@@ -168,7 +172,7 @@ function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): 
   return best.job
 }
 
-/** Returns the job whose user has used the most, and the first of several with equal use. */
+/** Returns the job whose payer and site have used the browser most. If several have equal use, returns the first. */
 function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
 }

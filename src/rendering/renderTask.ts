@@ -11,7 +11,7 @@ export interface RenderTask {
   readonly viewport: Viewport
   readonly options: PageOptions
   readonly scroll: Scroll | undefined
-  /** True for a document: its layout is made for paper, and printing waits for requests without a bound. */
+  /** True for a PDF: its layout is made for paper, and printing waits for requests without a bound. */
   readonly isPrinted: boolean
   readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>
 }

@@ -10,14 +10,14 @@ import { type WorkerNews, type WorkerOrder, workerOrder, workerConfig } from './
 
 /*
  * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and runs the egress
- * proxies. It has no key, no database and no data about callers, and ends when the service ends.
+ * proxies. The worker has no key, no database and no data about callers, and ends when the service ends.
  */
 
 const report = (news: WorkerNews): void => {
   if (process.connected) process.send?.(news, undefined, undefined, () => undefined)
 }
 
-/** Sends the log lines to the service, which writes the log. */
+/** Log that sends its lines to the service, which writes them. */
 const log = createLog({
   name: 'worker',
   level: 'debug',

@@ -1,16 +1,16 @@
 import { Fault } from '@tollbook/core/fault'
 
-/** Makes pictures and documents of pages, with a browser that can reach the internet and not our network. */
+/** Makes pictures and documents of pages, with a browser that can reach the internet but not the network of the service. */
 export interface Renderer {
-  /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
+  /** Hosts that may be rendered although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Reason why no job can be accepted. Ignores the length of the queue, because a caller who has paid waits. */
+  /** Returns why no job can be accepted. Ignores the length of the queue, because a caller who has paid waits. */
   whyUnavailable(): string | undefined
-  /** Reason why no quote is given. Includes a long queue. */
+  /** Returns why no quote is given. A long queue is a reason too. */
   whyNoQuote(payer?: string): string | undefined
-  /** Problem for operators. Undefined unless no browser can be started. */
+  /** Returns a problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Every error except `RenderFailure` is a bug. */
+  /** Renders a picture. Rejects with a `RenderFailure`. Any other error is a bug. */
   screenshot(order: ScreenshotOrder, buyer: Buyer): Promise<Rendered>
   pdf(order: PdfOrder, buyer: Buyer): Promise<Rendered>
   close(): Promise<void>
@@ -33,7 +33,10 @@ export interface PageSettings {
 }
 
 export interface PageWaits {
-  /** Default: `quiet`. The page has loaded, no request is pending, and the document no longer changes. */
+  /**
+   * When the page counts as ready. Default: `quiet`, which means that it has loaded, no request is pending, and the
+   * document no longer changes.
+   */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'
   /** CSS selector of an element that must become visible. */
   readonly waitFor?: string
@@ -76,9 +79,9 @@ export interface PdfOrder extends PageOptions {
   /** Prefer the size in the page's `@page` rule to `format`. */
   readonly preferCSSPageSize?: boolean
   readonly landscape?: boolean
-  /** Width between the margins, in CSS pixels. Without it, content that is wider than the paper is not reported. */
+  /** Width between the margins, in CSS pixels. Absent: content that is wider than the paper is not reported. */
   readonly printableWidth?: number
-  /** Scale of the print. Default: the largest that fits the paper, at most 1. */
+  /** Scale of the print. Absent: the largest scale that fits the paper, at most 1. */
   readonly scale?: number
   readonly printBackground?: boolean
   /** Page ranges, such as `1-3, 5`. */
@@ -100,9 +103,15 @@ export const finalUrlLengthMax = 2_048
 
 export interface Rendered {
   readonly bytes: Uint8Array
-  /** HTTP status of the page. A page with status 404 is rendered too. Undefined for a page that the caller sent. */
+  /**
+   * HTTP status of the page. Undefined for a page that the caller sent. An error page, such as one with status 404, is
+   * rendered too.
+   */
   readonly httpStatus: number | undefined
-  /** Address after redirects. It is cut, because a script can make it a megabyte long. */
+  /**
+   * Address after redirects, shortened, because a script can make it a megabyte long. Undefined for a page that the
+   * caller sent.
+   */
   readonly finalUrl: string | undefined
   readonly missing: readonly MissingContent[]
   /** Number of distinct characters on the page that no font of this server can show. */
@@ -129,16 +138,16 @@ export const missingReasons = [
 
 export interface MissingContent {
   readonly reason: (typeof missingReasons)[number]
-  /** Explanation in one sentence for the caller. */
+  /** Explanation for the caller, in one sentence. */
   readonly detail: string
 }
 
 export const renderFailureKinds = [
-  /** The page has, or leads to, a forbidden address. */
+  /** The page has a forbidden address, or leads to one. */
   'forbidden',
   'unreachable',
   'timeout',
-  /** The page fetched more than a job may, or its result is too large. */
+  /** The page fetched more bytes than a job may, or the result is too large. */
   'too_large',
   /** The browser or the process of the page ended. */
   'broken',

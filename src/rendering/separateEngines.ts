@@ -1,9 +1,9 @@
 import type { RenderEngine } from './renderEngine.ts'
 
 /**
- * Opens one engine for customers and one for everyone else. A page can end its browser, keep it busy, or flood the
- * process that drives it with events. Customers are not affected by the pages of strangers. The engine of customers is
- * opened for the first customer, whose page is rendered among strangers until it has started.
+ * Opens one engine for everyone, and a second one when the first customer arrives. A page can end its browser, keep it
+ * busy, or flood the process that drives it with events. The second engine protects customers from such pages of
+ * strangers. Customers use the first engine until the second has started.
  */
 export async function openSeparateEngines(openEngine: () => Promise<RenderEngine>): Promise<RenderEngine> {
   const strangers = await openEngine()

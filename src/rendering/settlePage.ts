@@ -13,14 +13,14 @@ export interface SettledPage {
   readonly requests: PageRequests
   readonly timers: PageTimers
   readonly sockets: PageSockets
-  /** Present when the capture shows more than the first screen. */
+  /** Defined if the capture shows more than the first screen. */
   readonly scroll: Scroll | undefined
 }
 
-// A page is quiet when neither its requests nor its size have changed for this long.
+// Milliseconds without a change of the requests and the size, after which a page counts as quiet.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
-// Shorter after scrolling or a wait, because the page already had the full time.
+// Shorter timeout for settling after scrolling or a wait, because the page already had the full time.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 
@@ -33,7 +33,7 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   let missing = await settle(quietTimeoutMs)
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
   if (delay > 0) await sleep(delay)
-  // The page settles again, because the wait may have brought more content.
+  // Let the page settle again, because the wait may have brought more content.
   if (waitFor !== undefined || delay > 0) missing = await settle()
   const scrolled = scroll === undefined ? undefined : await scrollThrough(world, { ...scroll, settle })
   return [...(scrolled?.missing ?? missing), unmet, ...(scrolled?.unseen ?? [])].filter((lack) => lack !== undefined)
@@ -44,7 +44,8 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   const { requests, timers, sockets, world } = target
   const isWaiting = async () => sockets.silent().length > 0 || (await timers.areDue(world))
   let [isIdle, stillness]: [boolean, Stillness] = [false, 'changing']
-  // Repeat until both are quiet at the same time: an answer changes the document, and a change makes requests.
+  // Repeat until requests and document are quiet at the same time, because an answer changes the document, and a change
+  // starts requests.
   do {
     ;[isIdle, stillness] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
   } while (isIdle && stillness === 'still' && !late.aborted && (requests.pending().length > 0 || (await isWaiting())))
@@ -84,7 +85,10 @@ function socketSilent(url: string): MissingContent {
   return { reason: 'socket_silent', detail }
 }
 
-/** Waits until no request is pending. Puppeteer's own wait also counts event streams, which never end. */
+/**
+ * Waits until no request is pending, and returns false at the timeout. Puppeteer's own wait also counts event streams,
+ * which never end.
+ */
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1
@@ -97,9 +101,9 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
 }
 
 /*
- * Compares the number of elements and the height, not every mutation: a clock or a carousel changes forever without
- * missing content. Compares a small copy of each canvas too, because a chart is drawn in frames and its element does
- * not change. A canvas with a picture of another site cannot be read.
+ * Compares the number of elements and the height instead of every mutation, because a clock or a carousel changes
+ * forever without missing content. Also compares a small copy of each canvas, because a chart is drawn in several
+ * frames without a change of its element. A canvas with a picture of another site cannot be read.
  */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
@@ -135,7 +139,7 @@ const waitUntilStill = `async (idleMs, timeoutMs) => {
 
 async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<Stillness> {
   const seen = await world.run(waitUntilStill, quietIdleMs, timeoutMs)
-  // The script returns nothing if the document was replaced, which counts as a change.
+  // The script returns nothing if the document was replaced. A new document counts as a change.
   return seen === 'still' || seen === 'drawing' ? seen : 'changing'
 }
 

@@ -18,23 +18,26 @@ export type Visit = Awaited<ReturnType<typeof arriveAndSettle>>
 
 export interface VisitDeps {
   readonly proxy: EgressProxy
-  /** Time for a page to load. Content that arrives later is left out. */
+  /** Milliseconds for a page to load. Content that arrives later is left out. */
   readonly loadTimeoutMs: number
   /** Aborted when other pages need this page's memory. Loading then ends at once. */
   readonly hurry: AbortSignal
 }
 
-// Time for a page to continue after its requests were ended.
+// Milliseconds for a page to become ready after its pending requests were ended.
 const finishTimeoutMs = 3_000
 
-/** Opens the page and waits until it is ready. Throws if the result is an error page or a refusal. */
+/**
+ * Opens the page and waits until it is ready. Throws if the browser shows an error page or the proxy refused an
+ * address.
+ */
 export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
   await preparePage(page, task)
   const watch = watchNavigation(page, deps.proxy)
   try {
     return await arriveAndSettle(page, task, { ...deps, watch })
   } catch (error) {
-    // Check the visited addresses first, because they explain more than the final error.
+    // Check the visited addresses first, because their failures explain more than the final error.
     watch.check()
     throw error
   }
@@ -80,8 +83,8 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
 
-// Finish animations, so that text that fades in is not captured half transparent. Skip those without an end, and those
-// that follow scrolling.
+// Finish animations, so that text that fades in is not captured half transparent. Skip endless animations, and
+// animations that follow scrolling.
 const finishAnimations = `() => {
   for (const animation of document.getAnimations())
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
@@ -143,11 +146,14 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
-// Errors of requests that the browser itself refuses: a port of another service, a redirect to another scheme, or a
-// scheme on our list.
+// Error codes of requests that the browser itself refuses: a port of another service, a redirect to another scheme, or
+// a forbidden scheme.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/** Returns the failure of a page that did not load. It names only the browser's error code, which is precise enough. */
+/**
+ * Returns the failure of a page that did not load. The message contains only the browser's error code, which is precise
+ * enough.
+ */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })
@@ -162,7 +168,7 @@ async function showHtml(page: Page, html: string, navigation: Navigation): Promi
   try {
     await page.setContent(html, navigation)
   } catch (error) {
-    // A timeout is acceptable: the HTML is available immediately, and only its subresources can be late.
+    // Accept a timeout: the HTML is available immediately, and only its subresources can be late.
     if (!(error instanceof TimeoutError)) throw error
   }
 }

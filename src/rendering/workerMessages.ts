@@ -4,8 +4,8 @@ import { standings } from './renderRecord.ts'
 import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './renderer.ts'
 
 /*
- * The protocol between the service and its rendering worker. The service trusts nothing that the worker sends: a page
- * that takes over the browser may take over the worker next.
+ * The protocol between the service and its rendering worker. The service checks everything that the worker sends,
+ * because a page that takes over the browser may take over the worker next.
  */
 
 export const workerConfig = z.object({

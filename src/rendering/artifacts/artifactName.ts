@@ -25,7 +25,10 @@ export function newArtifactName(contentType: ArtifactType, expiresAtMs: number):
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
 }
 
-/** Undefined unless the text has the exact form of our names, so a name can never contain a path. */
+/**
+ * Parses the name of an artifact. Undefined if the text does not have the exact form of a generated name. A parsed name
+ * therefore never contains a path.
+ */
 export function readArtifactName(name: string) {
   const match = pattern.exec(name)
   if (match === null) return undefined

@@ -6,7 +6,7 @@ import { type ArtifactType, newArtifactName, readArtifactName } from './artifact
 
 export type ArtifactStore = ReturnType<typeof createArtifactStore>
 
-/** `expiresAt` is ISO 8601 in UTC. */
+/** Name and end of the availability of a stored result. `expiresAt` is an ISO 8601 time in UTC. */
 export interface ArtifactHandle {
   readonly name: string
   readonly expiresAt: string
@@ -14,7 +14,10 @@ export interface ArtifactHandle {
 
 export interface StoredFile {
   readonly size: number
-  /** Reads the whole file, or the bytes from `start` to `end`, both included. The storage is read as the stream is read. */
+  /**
+   * Reads the whole file, or the bytes from `start` to `end`, both included. The stream opens the storage only when it
+   * is read.
+   */
   read(range?: { readonly start: number; readonly end: number }): Readable
 }
 
@@ -47,26 +50,27 @@ export interface ArtifactStoreDeps {
   readonly log: Log
   readonly storage: ArtifactStorage
   readonly ttlMs: number
-  /** Bound for all artifacts together, including those of other instances. */
+  /** Maximum bytes of all artifacts together, including those that other instances stored. */
   readonly totalBytesMax: number
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// Reserve for callers who had paid when the bound was reached. A quote is refused at the bound, an answer only beyond
-// the reserve.
+// Bytes reserved for callers who had paid before the bound was reached. At the bound, new quotes are refused. Results
+// of paid orders are refused only when the reserve is used up too.
 const reserveBytes = 8 * artifactBytesMax
 
 /**
  * Stores results that are too large for an answer, for a limited time and under names that cannot be guessed. `keep`
- * throws a `Fault` if the storage fails. From then on nothing is sold until `recover` finds that the storage works
- * again. So no caller pays for a result that cannot be stored.
+ * throws a `Fault` if the storage fails. After such a failure, nothing is sold until `recover` finds that the storage
+ * works again, so that no caller pays for a result that cannot be stored.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
-  // Size of the largest result that could not be stored. An almost full disk still takes small files, so the test uses
-  // this size.
+  // Size of the largest result that could not be stored. Undefined while the storage works. The test writes a file of
+  // this size, because an almost full disk still takes small files.
   let failedBytes: number | undefined
-  // Each sweep counts the bytes. Between sweeps this is an estimate, because other instances store files too.
+  // Bytes of all artifacts. Each sweep counts them exactly. Between sweeps the number is an estimate, because other
+  // instances store files too.
   let totalBytes = 0
   return {
     /** Reason why no result can be stored. Undefined while results can be stored. */
@@ -91,14 +95,14 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       }
       return { name, expiresAt: isoTime(expiresAtMs) }
     },
-    /** Undefined for an unknown name, and for an expired one. */
+    /** Returns the file of this name. Undefined if the name is unknown or has expired. */
     async find(name: string): Promise<FoundArtifact | undefined> {
       const read = readArtifactName(name)
       if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
       const found = await storage.get(name)
       return found === undefined ? undefined : { ...read, ...found }
     },
-    /** Removes expired files. */
+    /** Removes expired files, and counts the bytes of all others. */
     async sweep(): Promise<void> {
       let countedBytes = 0
       for await (const { name, bytes } of storage.list()) {
@@ -110,7 +114,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       }
       totalBytes = countedBytes
     },
-    /** After a failed write, writes a test file of the same size. Does nothing otherwise. */
+    /** After a failed write, tests the storage with a file of the same size. Does nothing if no write has failed. */
     async recover(): Promise<void> {
       if (failedBytes === undefined) return
       const bytes = new Uint8Array(failedBytes)
@@ -123,7 +127,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       )
       if (!works) return
       await storage.remove(name)
-      // Keep a larger size that failed meanwhile: the next call tests it.
+      // Keep the larger size if another write failed during this test, so that the next call tests the larger size.
       if (failedBytes === bytes.length) failedBytes = undefined
     },
   }

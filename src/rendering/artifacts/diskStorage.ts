@@ -6,7 +6,8 @@ import type { ArtifactStorage } from './artifactStore.ts'
 
 // Only the service may read the files: they belong to the callers who bought them.
 const fileMode = 0o600
-// A write takes milliseconds, so an unfinished file older than an hour belongs to a dead process.
+// Minimum age of an unfinished file before it is removed. A write takes milliseconds, so a file that is unfinished for
+// an hour belongs to a dead process.
 const abandonedMs = 60 * 60 * 1000
 
 export interface DiskStorageOptions {
@@ -14,7 +15,7 @@ export interface DiskStorageOptions {
   readonly nowMs: () => number
 }
 
-/** Stores artifacts in a folder. Several instances may share one on a shared file system. */
+/** Stores artifacts in a folder. Several instances may use the same folder on a shared file system. */
 export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
   await createFolder(directory, 'ARTIFACT_DIR')
   const fileOf = (name: string): string => join(directory, name)
@@ -44,7 +45,7 @@ export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions):
       const names = await readdir(directory)
       await removeAbandoned(names.filter((name) => name.endsWith(unfinishedEnding)).map(fileOf), nowMs())
       for (const name of names) {
-        // Another instance may have removed the file since it was listed.
+        // Another instance may have removed the file after it was listed.
         const entry = await stat(fileOf(name)).catch(() => undefined)
         if (entry !== undefined) yield { name, bytes: entry.size }
       }

@@ -14,7 +14,7 @@ import type { ArtifactStorage } from './artifactStore.ts'
 export interface S3StorageOptions {
   readonly bucket: string
   readonly region: string
-  /** Undefined: the endpoint of Amazon. */
+  /** URL of an S3-compatible server. Undefined: Amazon S3. */
   readonly endpoint: string | undefined
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -26,7 +26,8 @@ const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
 // The maximum page size of S3.
 const pageMax = 1_000
-// At most ten million objects per sweep. Later sweeps list the rest, after some objects have been removed.
+// Maximum of pages per sweep, which is ten million objects. Later sweeps list the rest, after some objects have been
+// removed.
 const pagesMax = 10_000
 
 /** Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service. */
@@ -37,7 +38,8 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
-    // Self-hosted servers have no host name per bucket, and few support the newer checksums.
+    // Use path-style addresses and no extra checksums: self-hosted servers have no host name per bucket, and few
+    // support the newer checksums.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
