@@ -7,11 +7,12 @@ export interface Address {
   readonly port: number
 }
 
-// libuv accepts one connection per listener in each turn of the event loop, and a turn under load takes 10 ms or more.
-// With one listener, health checks would wait for seconds when many clients reconnect at once.
+// Number of listeners on the port. libuv accepts one connection per listener in each turn of the event loop, and a turn
+// under load takes 10 ms or more. With one listener, health checks would wait for seconds when many clients reconnect
+// at once.
 const acceptorsCount = process.platform === 'linux' ? 16 : 1
-// A burst of connections waits here for the event loop. Otherwise the kernel drops them, and the clients retry after a
-// second.
+// Maximum of connections that wait for the event loop. Beyond it, the kernel drops connections, and the clients retry
+// after a second.
 const backlog = 4_096
 
 /**
@@ -48,8 +49,9 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * Rejects if the port is in use. SO_REUSEPORT would let a second instance share the port without an error, so the check
- * connects to it. A short test listener would accept callers who wait for this instance, and break their connections.
+ * Rejects if the port is in use. With SO_REUSEPORT, a second instance would share the port without an error, so this
+ * function tries to connect. A short test listener would accept callers who wait for this instance, and break their
+ * connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address
@@ -60,7 +62,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   const socket = connect({ host: calledHosts.get(host) ?? host, port, timeout: answerMsMax })
   const answers = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true))
-    // No answer means that another server listens with a full queue.
+    // Treat a timeout as listening: another server has a full queue.
     socket.once('timeout', () => resolve(true))
     socket.once('error', () => resolve(false))
   })
@@ -68,7 +70,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   return answers
 }
 
-/** Returns why nothing can listen on any port of the host. Undefined if a server can. */
+/** Returns why no server can listen on any port of the host. Undefined if a server can. */
 export async function findHostProblem(host: string): Promise<string | undefined> {
   const server = createServer()
   try {

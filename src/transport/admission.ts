@@ -11,26 +11,26 @@ export interface AdmissionRequest {
   readonly address: string
 }
 
-/** A place among the requests in progress. */
+/** A place among the requests that the instance serves at the same time. */
 export type Slot = NonNullable<ReturnType<Admission['enter']>>
 export type Admission = ReturnType<typeof createAdmission>
 
-/** A group of requests with its own maximum: strangers by purpose, known payers, and verified payments. */
+/** A group of requests with a separate maximum: strangers by purpose, known payers, and verified payments. */
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Maximum of callers with paid requests that wait for the chain.
+// Maximum of requests in progress from addresses that have paid. These requests wait for the chain.
 const payersMax = 500
-// Reads per window that always pass, enough for the files of a page. They use about 4 % of a processor.
+// Reads per window that always pass. They are enough for the files of a page, and use about 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000
 const msPerSecond = 1_000
-// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an
-// idle loop.
+// Utilization of the event loop above which the instance is busy. A paid request passes the event loop about 20 times,
+// and at this utilization each pass takes three times as long as on an idle loop.
 const busyUtilization = 0.7
 const busyLagMs = 8
-// Work in units of 0.2 ms, measured by `npm run bench -- attacks`.
+// Work per request in units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
 
@@ -38,14 +38,14 @@ export interface AdmissionOptions {
   readonly now: () => number
   readonly limitAtStart?: number
   readonly adapt?: typeof nextLimit
-  /** Default: the load of this process. */
+  /** Source of load measurements. Absent: the load of this process. */
   readonly load?: FollowedLoad | undefined
 }
 
 /**
  * Limits the requests in progress of this instance. Each purpose has a share of a limit that follows the load. A
- * claimed payment leaves its share at once and is never refused. It earns its client address work that strangers cannot
- * use up.
+ * claimed payment frees its place in that share at once and is never refused. Its client address earns work that
+ * strangers cannot use up.
  */
 export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
@@ -58,7 +58,8 @@ export function createAdmission(options: AdmissionOptions) {
   let servesPayers = false
   const isFull = (group: Group) =>
     inProgress[group] >= (group === 'payer' ? payersMax : Math.ceil(limit * shareOfLimit))
-  // The group of payers can be full while the groups of strangers have room.
+  // Treat an address that has paid like a stranger if the group of payers is full, because the groups of strangers can
+  // still have room.
   const groupOf = ({ purpose, address }: AdmissionRequest): Group =>
     purpose !== 'read' && hasEarned(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
@@ -76,7 +77,8 @@ export function createAdmission(options: AdmissionOptions) {
       const isTurnedAway = turnsAway(request.address)
       allowances.spend(request.address, isTurnedAway ? refusalUnits : unitsOf[request.purpose])
       if (isTurnedAway) return true
-      // Few reads are in progress at once, so count those of a window too while payers are served.
+      // While payers are served, also count the reads of the window, because few reads are in progress at the same
+      // time.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },

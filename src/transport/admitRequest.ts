@@ -17,7 +17,7 @@ export interface AdmitDeps {
   readonly connections: Connections
   readonly limits: CallerLimits
   readonly sales: Pick<Sales, 'rails'>
-  /** Returns the product at a path as sent, with or without a mount. */
+  /** Returns the product at a path as sent. The path may contain a mount. */
   readonly findSold: (path: string) => Endpoint | undefined
   /** Routes whose requests carry a payment in the body. */
   readonly messages?: readonly { readonly path: string }[]
@@ -47,9 +47,9 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 }
 
 /**
- * Requests with a proof of any rail have priority over requests for a price. Anyone can send the header of a proof, so
- * unverified proofs have their own share. A message whose body has room for a payment counts as a proof until the body
- * is read.
+ * Returns the purpose of a request. Requests with a proof of any rail have priority over requests for a price. Anyone
+ * can send the header of a proof, so unverified proofs have a separate share. A message with a body that is long enough
+ * for a payment counts as a proof until the body is read.
  */
 function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
@@ -59,8 +59,8 @@ function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: Incom
   return findSold(path) === undefined ? 'read' : 'quote'
 }
 
-// A call with a payment of x402 or MPP has 2 kB or more, and one without has 300 to 600 bytes. A flood of unpaid calls
-// is therefore refused before its bodies are read.
+// Minimum bytes of a body that may carry a payment. A call with a payment of x402 or MPP has 2 kB or more, and a call
+// without one has 300 to 600 bytes. A flood of unpaid calls is therefore refused before its bodies are read.
 const paymentBytesMin = 1_000
 
 function hasRoomForPayment({ headers }: IncomingMessage): boolean {
@@ -68,8 +68,9 @@ function hasRoomForPayment({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Tells the operator's proxy the state of the address in a header, which the proxy removes (deploy/haproxy.cfg). The
- * proxy can refuse an address that causes load without paying at a fraction of the service's cost.
+ * Adds a header that tells the operator's proxy the state of the address. The proxy removes the header
+ * (deploy/haproxy.cfg), and can refuse an address that causes load without paying, at a fraction of the service's
+ * cost.
  */
 export function reportAddressState(
   { trustedProxyHops }: AdmitDeps,

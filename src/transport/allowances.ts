@@ -2,31 +2,35 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-// A newcomer's quote costs 5 units and its proof 8. An address can use 8 at a time.
+// Minimum allowance of an address in units per second. The quote of a new client costs 5 units, and its proof costs 8.
+// An address can use 8 at a time.
 const unitsPerSecondMin = 4
-// At this allowance or a higher one, work is neither counted nor limited by address.
+// Maximum allowance of an address. While allowances have this value, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
-// Units that all addresses together may use in a window of 100 ms. They equal a twentieth of a processor, or 19
-// newcomers per second with a quote and a proof each.
+// Units that all addresses together may use in a window of 100 ms before allowances shrink. They equal a twentieth of a
+// processor, or 19 new clients per second with a quote and a proof each.
 const unitsPerWindowMin = 25
 const burstSeconds = 2
-// Seconds within which an address that stops is forgiven.
+// Seconds after which the counted work of an address that stops no longer matters.
 const debtSecondsMax = 4
-// Seconds of rest by the time of refusal. An address that reconnects at once for a long time costs a quarter of one
-// that always waits for 5 s.
+// Seconds for which a refused address should rest. The rest grows with the time for which the address has been refused.
+// A client that reconnects at once for a long time then costs a quarter of a client that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// About 1 MB. For floods from more addresses, the limit on requests in progress applies.
+// Maximum of tracked addresses, which use about 1 MB. For floods from more addresses, the limit on requests in progress
+// applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
-// A payment of 0.02 dollars earns 512 units, which are 0.1 s of a processor or 39 purchases.
+// Units of work that a payment of one dollar earns. A payment of 0.02 dollars earns 512 units, which are 0.1 s of a
+// processor or 39 purchases.
 const unitsPerDollar = 25_600
-// Minimum for products below a tenth of a cent. It covers the next purchase of the payer and one repetition.
+// Minimum of earned units per payment, for products below a tenth of a cent. It covers the next purchase of the payer
+// and one repetition.
 const unitsPerPaymentMin = 26
-// Equals 0.8 s of a processor. The cap limits a flood from one address that has paid.
+// Maximum of earned units, which are 0.8 s of a processor. This bounds a flood from one address that has paid.
 const earnedUnitsMax = 4_096
 const earnersMax = 10_000
 const earnedForMs = 3_600_000
@@ -37,7 +41,7 @@ interface SpentAllowance {
   atMs: number
   /** Number of single allowances in this bucket: 1 for an address, several for a network. */
   readonly size: number
-  /** Time since which the address has been refused without a pause. */
+  /** Time at which the refusals of this address began. Undefined: the address is not refused at present. */
   refusedSinceMs?: number | undefined
 }
 
@@ -68,10 +72,11 @@ function createEarnings(now: () => number) {
 }
 
 /**
- * Work that each client address may cause while the instance is busy and serves callers who have paid. It has a leaky
- * bucket for each address, and one of 16 times the size for each IPv6 network of 48 bits. A unit is about 0.2 ms of a
- * processor, and work that payments have earned is used first. On a busy instance the buckets shrink as the work of
- * newcomers grows. They do not shrink while payers alone keep it busy, because refusing newcomers would gain nothing.
+ * Limits the work that each client address may cause while the instance is busy and serves callers who have paid. Each
+ * address has a leaky bucket, and each IPv6 network of 48 bits has one of 16 times the size. A unit is about 0.2 ms of
+ * a processor. An address uses the work that it has earned by payments first. On a busy instance the buckets shrink as
+ * the work of addresses without payments grows. They do not shrink while payers alone keep the instance busy, because
+ * refusing strangers would gain nothing.
  */
 export function createAllowances(now: () => number) {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
@@ -86,7 +91,7 @@ export function createAllowances(now: () => number) {
     spent.refusedSinceMs = undefined
     return false
   }
-  /** Returns the used-up allowance of the address or of its network. */
+  /** Returns the allowance of the address or of its network that is used up. Undefined if neither is. */
   const findSpent = (address: string): SpentAllowance | undefined =>
     earnings.has(address)
       ? undefined
@@ -99,7 +104,7 @@ export function createAllowances(now: () => number) {
     spend(address: string, units: number): void {
       if (earnings.has(address)) return earnings.spend(address, units)
       ofWindow += units
-      // Shrink allowances here, because this work can delay the start of the next window.
+      // Shrink allowances now instead of at the end of the window, because this work can delay that end.
       if (wasBusy && ofWindow >= unitsPerWindowMin) {
         ofWindow = 0
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)
@@ -112,7 +117,10 @@ export function createAllowances(now: () => number) {
         byAddress.set(key, spent)
       }
     },
-    /** Seconds for which the address should send nothing: as long as it has been refused so far, within bounds. */
+    /**
+     * Seconds for which the address should send nothing. This is about the time for which it has been refused so far,
+     * from 5 to 20 s. 0 if the address is not refused.
+     */
     restSeconds(address: string): number {
       const spent = findSpent(address)
       if (spent === undefined) return 0
@@ -120,14 +128,17 @@ export function createAllowances(now: () => number) {
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
     hasEarned: earnings.has,
-    /** Clears the counted work of an address that has paid, and adds what the payment earns. */
+    /** Clears the counted work of an address that has paid, and adds the work that the payment earns. */
     reward(address: string, priceMicroUsd: bigint): void {
       const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
       if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
       byAddress.delete(address)
       earnings.add(address, priceMicroUsd)
     },
-    /** Like `isSpent`, but lets a few requests pass, so that a NAT neighbor of an attacker still gets through. */
+    /**
+     * Like `isSpent`, but lets a few requests pass, so that a client that shares its address with an attacker is still
+     * served.
+     */
     turnsAway(address: string): boolean {
       if (!isSpent(address)) return false
       if (leak(passes, passesPerSecond, now()).units > 0) return true

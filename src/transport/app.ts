@@ -27,7 +27,7 @@ export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyo
 
 /**
  * Creates the request handler: Koa with the routes, behind a check of the load. An overloaded instance refuses a
- * request before Koa does any work. Otherwise checks run in the published order: framing, path, method, rate, load. The
+ * request before Koa does any work. The other checks run in the published order: framing, path, method, rate, load. The
  * paywall makes all decisions about money, and its rails define the headers of payments.
  */
 export function createApp(app: AppDeps): Handler {
@@ -71,7 +71,7 @@ function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
 const overloadedAnswer = overloaded()
 const spentAnswers = new Map<number, Answer>(restSteps.map((seconds) => [seconds, overloaded(seconds)]))
 
-/** Refuses a request without reading it. This costs a tenth of a refusal by the routes. */
+/** Refuses a request without reading its body. This costs a tenth of a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, {
     ...headers,
@@ -83,7 +83,7 @@ function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers,
   metrics.onRequest({ route: 'shed', status, durationMs: 0 })
 }
 
-/** Gives every request an id, every answer a line in the log, and every bug a 500 that contains only the id. */
+/** Adds an id to each request and logs one line for each answer. Answers a bug with a 500 that contains only the id. */
 async function observe(deps: AppDeps, context: Context, next: () => Promise<unknown>): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = newId('request')
@@ -128,8 +128,8 @@ const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie', 'idempot
 const charactersMax = 200
 
 /**
- * Returns the headers of a request for the log, without credentials. Each rail names its own credentials, so a new rail
- * needs no change here.
+ * Returns the headers of a request for the log, without credentials. Each rail lists its credential headers, so a new
+ * rail needs no change here.
  */
 function loggedHeaders(
   headers: IncomingHttpHeaders,

@@ -6,8 +6,8 @@ export interface ByteRange {
 
 /**
  * Parses the single range of a `Range` header (RFC 9110, 14.1.2). Undefined if the header has another unit, several
- * ranges or a syntax error, because such a header is ignored. The package `range-parser` refuses a suffix longer than
- * the file, so this is a parser of the project.
+ * ranges or a syntax error, because the standard ignores such headers. The package `range-parser` is not used, because
+ * it refuses a suffix longer than the file.
  */
 export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []

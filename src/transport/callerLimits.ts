@@ -2,15 +2,15 @@ import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { createClientLimit } from './networkLimit.ts'
 import { createRateLimit, type RateLimit, type RateStanding, sharedCountsOf } from './rateLimit.ts'
 
-/** Limits per caller. 0 switches a limit off. docs/operations.md has the table. */
+/** Limits per caller. A value of 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitConfig {
-  /** Requests per minute of a client address, without those that led to a payment. */
+  /** Requests per minute of a client address. Requests that led to a payment do not count. */
   readonly requestsPerMinute: number
   readonly quotesPerAddressMax: number
   readonly quotesPerWalletMax: number
-  /** Bytes of unpaid quotes of all callers within the lifetime of a quote. */
+  /** Maximum bytes of unpaid quotes of all callers within the lifetime of a quote. */
   readonly openQuotesBytesMax: number
-  /** Proofs per minute of a client address that the ledger does not contain and the chain does not confirm. */
+  /** Proofs per minute of a client address that are neither in the ledger nor confirmed by the chain. */
   readonly unknownProofsPerMinute: number
   readonly quoteTtlMs: number
 }
@@ -27,14 +27,15 @@ export type CallerLimits = ReturnType<typeof createCallerLimits>
 const minuteMs = 60_000
 // Quotes that each client address can still get for a wallet after strangers have used up the wallet's limit.
 const quotesBesideMax = 10
-// Quotes that a client address can still get after all callers together have used up the bytes. A caller who pays has
-// fewer open quotes.
+// Quotes that a client address can still get after all callers together have used up the bytes. A caller who pays needs
+// fewer open quotes than this.
 const quotesBeyondMax = 10
-// Size of a row with its indexes and its part of the write-ahead log. At their limits, 64 addresses wrote 49 GB a day.
+// Bytes of a stored quote: its row, its index entries and its part of the write-ahead log. Without a bound on the
+// bytes, 64 addresses at their other limits wrote 49 GB a day.
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** Limits of client addresses and wallets, counted over all instances. A limit with maximum 0 is off. */
+/** Limits client addresses and wallets. Requests are counted over all instances. A limit with maximum 0 is off. */
 export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps) {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
@@ -52,7 +53,7 @@ export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitD
   }
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
-    /** Counts a request of a client address. The request may continue unless the pass has `refused`. */
+    /** Counts a request of a client address. The request may continue unless the result has `refused`. */
     enter: (address: string) => enter(limits, deps.onLimited, address),
     ...sharedCountsOf(shared),
   }
@@ -87,7 +88,10 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     refused: requested.isAllowed
       ? undefined
       : refuseBeyond(limits.requests, requested, 'too many requests from this client address'),
-    /** Called before a quote is stored. The payer is unverified: a stranger can name any wallet. */
+    /**
+     * Counts a quote and returns a refusal if a limit is reached. Called before a quote is stored. The payer is
+     * unverified, because a stranger can send the address of any wallet.
+     */
     limitQuotes(payer: string | undefined): Refusal | undefined {
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
@@ -95,7 +99,10 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       // Skip the wallet limits, because a quote without a payer is not stored.
       return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
-    /** Called before a lookup on the chain for a proof that the ledger does not contain. Repeated calls count once. */
+    /**
+     * Counts a lookup on the chain and returns a refusal if the limit is reached. Called for a proof that the ledger
+     * does not contain. Repeated calls for the same request count once.
+     */
     limitLookups(): Refusal | undefined {
       looked ??= take(limits.proofs, address)
       if (looked.isAllowed) return undefined

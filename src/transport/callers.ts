@@ -10,7 +10,10 @@ import { createUploads } from './uploads.ts'
 export type Callers = ReturnType<typeof openCallers>
 
 export interface CallerConfig {
-  /** Number of the operator's proxies in front of the service. Further addresses of `X-Forwarded-For` are ignored. */
+  /**
+   * Number of the operator's proxies in front of the service. Earlier addresses in `X-Forwarded-For` are ignored,
+   * because clients can invent them.
+   */
   readonly trustedProxyHops: number
   readonly limits: CallerLimitConfig
   readonly metricsSubnets: readonly string[]
@@ -18,13 +21,14 @@ export interface CallerConfig {
   readonly connectionsPerAddressMax: number
 }
 
-// The largest body has 1 MiB. A body stays in memory from its first byte until its answer is sent.
+// Limits of bodies in memory. One body has at most 1 MiB, and stays in memory from its first byte until its answer is
+// sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<AdmissionOptions, 'load'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
-  /** Lookup counts, shared by all instances like the counts of requests. */
+  /** Lookup counts, which all instances share, as they share the counts of requests. */
   readonly lookups: LookupCounts
 }
 
@@ -43,7 +47,7 @@ export function openCallers(config: CallerConfig, deps: CallerDeps) {
     uploads: createUploads(uploadLimits),
     connectionLimits: {
       connectionsMax,
-      // A proxy's connections serve many clients, so the proxy limits them itself.
+      // Do not limit the connections of a proxy: they serve many clients, and the proxy limits its clients itself.
       connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : config.connectionsPerAddressMax,
     },
     limits,

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /**
- * Returns the address of the client. Any client can write forwarded headers, so the service trusts only the operator's
- * hops, counted from its own end.
+ * Returns the address of the client. Any client can write forwarded headers, so the service trusts only the entries
+ * that the operator's proxies appended.
  */
 export function clientAddress(request: IncomingMessage, trustedProxyHops: number): string {
   const socket = plainAddress(request.socket.remoteAddress ?? '')
@@ -16,7 +16,7 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** Maps an IPv6-mapped IPv4 address, in any spelling, to the IPv4 address, because both are one client. */
+/** Converts an IPv4 address that is mapped to IPv6, in any spelling, to plain IPv4, because both are the same client. */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
@@ -33,7 +33,10 @@ const groupCount = 8
 const networkGroupCount = 4
 const customerGroupCount = 3
 
-/** The address in the form that limits count. For IPv6 it is the /64 network, because each customer has at least one. */
+/**
+ * Returns the form of an address that limits count. For IPv6 this is the /64 network, because each customer of a
+ * network provider has at least one.
+ */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)
@@ -42,7 +45,10 @@ export function limitKey(address: string): string {
     .join(':')}::/64`
 }
 
-/** The /48 network of a limit key, all of which may belong to one customer. Undefined for an IPv4 address. */
+/**
+ * Returns the /48 network of a limit key, because all of its addresses may belong to one customer. Undefined for an
+ * IPv4 address.
+ */
 export function networkKey(key: string): string | undefined {
   if (!key.endsWith('::/64')) return undefined
   return `${key.split(':', customerGroupCount).join(':')}::/48`
@@ -66,8 +72,8 @@ function readGroups(text: string): readonly number[] {
 }
 
 /**
- * Returns a test for membership in the subnets (CIDR notation, IPv4 and IPv6). It is false for text that is not an
- * address.
+ * Returns a function that tests whether an address is in one of the subnets (CIDR notation, IPv4 and IPv6). It returns
+ * false for text that is not an address.
  */
 export function addressList(subnets: readonly string[]): (address: string) => boolean {
   const list = new BlockList()

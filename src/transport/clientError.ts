@@ -3,7 +3,10 @@ import type { Duplex } from 'node:stream'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
-/** Maximum bytes of target and headers of a request. The largest legal proof makes a header of 2.3 kB (measured). */
+/**
+ * Maximum bytes of the request target and all headers together. The largest legal proof makes a header of 2.3 kB
+ * (measured).
+ */
 export const headerBytesMax = 16 * 1024
 
 const lineEnds = 'a line does not end as HTTP/1.1 requires: lines must end with CRLF'
@@ -40,13 +43,13 @@ export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: 
   endUnread(socket, errorAnswer(error, message))
 }
 
-// The client continues to send its request. Drop those bytes for this time, so that the client can read the answer.
+// Milliseconds for which received bytes are dropped, so that a client that continues to send can read the answer.
 const lingerMs = 2_000
 
 /**
- * Sends the last answer of a connection and stops parsing it. Bytes that the client still sends are dropped, so that
- * they do not fill the memory. The connection is destroyed after a delay, because a client that never ends its side
- * would delay a shutdown.
+ * Sends the last answer of a connection and stops parsing. Bytes that the client still sends are dropped, so that they
+ * do not fill the memory. The connection is destroyed after a delay, because a client that never closes its side would
+ * delay a shutdown.
  */
 export function endUnread(socket: Duplex, answer: Answer): void {
   socket.removeAllListeners('data')
@@ -62,7 +65,7 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
   return ['INVALID_REQUEST', messages.get(code) ?? 'the request is not well-formed HTTP/1.1']
 }
 
-/** Formats an answer for a connection to which Node's HTTP server does not write. */
+/** Formats an answer as HTTP text, for a connection to which Node's HTTP server does not write. */
 function rawAnswer({ status, headers, body }: Answer): string {
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

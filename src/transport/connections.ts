@@ -5,9 +5,12 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 export type Connections = ReturnType<typeof createConnections>
 
 export interface ConnectionLimits {
-  /** At this number, a new connection closes the one that has been idle longest. */
+  /** Maximum of open connections. At this number, a new connection closes the connection that has been idle longest. */
   readonly connectionsMax: number
-  /** Infinity behind a proxy, because all clients share its address. */
+  /**
+   * Maximum of open connections per client address. Infinity behind a proxy, because there all clients have the proxy's
+   * address.
+   */
   readonly connectionsPerAddressMax: number
 }
 
@@ -34,7 +37,7 @@ export function createConnections(
     else byAddress.set(address, left)
   }
   const take = (socket: Socket): boolean => {
-    // Refuse a connection that the client reset before the accept, because its request would still be served.
+    // Refuse a connection that the client reset before it was accepted, because its request would still be served.
     if (socket.remoteAddress === undefined) return refuse(socket)
     const address = limitKey(plainAddress(socket.remoteAddress))
     const ofAddress = byAddress.get(address) ?? 0
@@ -56,9 +59,9 @@ export function createConnections(
     return false
   }
   return {
-    /** Counts a new connection. False if nothing of the connection should be read. */
+    /** Counts a new connection. Returns false if the connection must not be read. */
     take,
-    /** Marks a connection with a request in progress, so that it is not closed to make room. */
+    /** Marks the connection as busy with a request, so that it is not closed to make room. */
     hold: (socket: Socket) => void idle.delete(socket),
     /** Marks the connection as idle when its request ends. */
     release(socket: Socket): void {
@@ -68,7 +71,10 @@ export function createConnections(
   }
 }
 
-/** Closes an unread connection later, so that a client that reconnects at once does not cause an accept per request. */
+/**
+ * Closes an unread connection after a delay, so that a client that reconnects at once does not cause an accept for each
+ * request.
+ */
 function park(socket: Socket, parkedMs: number): void {
   // Node's HTTP server adds no error listener to this socket.
   socket.on('error', () => undefined)

@@ -5,11 +5,14 @@ import { createRouteTable } from './routeTable.ts'
 
 export interface CorsDeps {
   readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
-  /** Paths, as in the router, that pages of any origin can read. All other paths are closed to other origins. */
+  /**
+   * Paths, in the syntax of the router, that pages of any origin can read. The answers of all other paths cannot be
+   * read by pages of other origins.
+   */
   readonly paths: readonly string[]
 }
 
-/** A request to which the headers apply. `header` returns an empty text for a missing header. */
+/** The parts of a request that decide about its headers. `header` returns an empty text for a missing header. */
 export interface CorsQuestion {
   readonly path: string
   readonly method: string
@@ -30,7 +33,7 @@ const responseHeaders = [
   'tollbook-receipt',
   'receipt-location',
 ]
-// Browsers cache a preflight answer for at most two hours.
+// Time for which browsers may cache a preflight answer. No browser caches it for longer than two hours.
 const preflightSeconds = 7_200
 
 /** Creates Koa middleware that sets the headers of `corsHeaders`. The router itself answers the preflight. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-// Visible ASCII without "#", because a fragment is for clients and a proxy may remove it.
+// Visible ASCII without "#": clients do not send a fragment, and a proxy may remove it.
 const targetCharacters = /^[!"$-~]+$/
 const absoluteTarget = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?(?:[/?]|$)/i
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
@@ -17,7 +17,8 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   if (headers.host !== undefined && !hostValue.test(headers.host))
     return 'Host must be a name or address with an optional port'
   const encoding = headers['transfer-encoding']
-  // RFC 9112, 6.1: if the server and the proxy in front of it read an encoding differently, they read different bodies.
+  // Refuse other encodings (RFC 9112, 6.1). If the service and a proxy in front of it decode a body differently, they
+  // see different requests.
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked alone'
   if (encoding !== undefined && httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
   if (/\bchunked\b/i.test(String(headers['te'] ?? ''))) return 'TE must not name chunked'
@@ -26,7 +27,10 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
 
 const single = new Set(['host', 'content-type'])
 
-/** Finds repeated headers. Node keeps the first of several values of these headers, and a proxy may keep the last one. */
+/**
+ * Returns a header that must not be repeated and occurs twice. Node keeps the first of several values of these headers,
+ * and a proxy may keep the last one.
+ */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

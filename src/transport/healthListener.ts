@@ -3,13 +3,13 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import type { Log } from '../machine/log.ts'
 
-/** Message to the thread. Each message also shows that the event loop of the service turns. */
+/** Message to the thread. Each message also shows that the event loop of the service still runs. */
 export type HealthMessage =
   | { readonly kind: 'readiness'; readonly answer: Answer }
   | { readonly kind: 'metrics'; readonly answer: Answer }
   | { readonly kind: 'close' }
 
-/** Message from the thread. `collect` requests new metrics. */
+/** Message from the thread to the service. `collect` requests new metrics. */
 export type HealthThreadMessage = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'collect' }
 
 export interface HealthThreadData {
@@ -22,7 +22,7 @@ export interface HealthThreadData {
 }
 
 export interface HealthListenerOptions extends Pick<HealthThreadData, 'host' | 'port' | 'metricsSubnets'> {
-  /** Time without a turn of the event loop after which the service counts as stuck. */
+  /** Milliseconds without a turn of the event loop after which the service counts as stuck. */
   readonly stuckAfterMs?: number
 }
 
@@ -34,21 +34,21 @@ export interface HealthListenerDeps {
 
 export interface HealthListener {
   readonly port: number
-  /** Reports the readiness at once. Without this call it is reported five times per second. */
+  /** Reports the readiness at once. Otherwise it is reported five times per second. */
   report(): void
   close(): Promise<void>
 }
 
 const reportEveryMs = 200
-// 20 times the longest pause under the attacks of `npm run bench -- hostile`.
+// 20 times the longest pause of the event loop under the attacks of `npm run bench -- hostile`.
 const stuckAfterMsStandard = 5_000
-// An answer has about 100 kB, and at most 256 connections are open.
+// Heap limits of the thread. An answer has about 100 kB, and at most 256 connections are open.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 /**
- * Answers health checks in a thread with its own event loop, because requests keep the service's own loop busy for
- * hundreds of milliseconds. The service reports to the thread. Without a report, the thread answers that the service is
- * stuck.
+ * Answers health checks in a thread with a separate event loop, because requests keep the service's own loop busy for
+ * hundreds of milliseconds. The service reports its state to the thread. If the reports stop, the thread answers that
+ * the service is stuck.
  */
 export async function openHealthListener(
   { host, port, metricsSubnets, stuckAfterMs = stuckAfterMsStandard }: HealthListenerOptions,

@@ -1,12 +1,12 @@
 import { createRateLimit, type RateLimit, type SharedCounts, sharedCountsOf } from './rateLimit.ts'
 
-/** Lookups at providers, counted over all instances like the requests of callers. */
+/** Lookups at providers. All instances share these counts, as they share the counts of requests. */
 export interface LookupCounts extends SharedCounts {
   open(provider: string, perMinute: number): { take(): boolean }
 }
 
 const windowMs = 60_000
-// The provider is the only client of its limit.
+// Client name in each limit, because the lookups of all callers count together.
 const everyone = 'all'
 
 /** Counts lookups per provider over all callers together, because a provider limits the service and not its callers. */

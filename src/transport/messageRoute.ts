@@ -9,18 +9,18 @@ import type { Route } from './routes.ts'
 import { onceSent, send } from './send.ts'
 import { overloaded } from './transportError.ts'
 
-/** A protocol whose requests are messages in the body of a POST, and which sells the products under one path. */
+/** A protocol whose requests are messages in the body of a POST, and which sells all products under one path. */
 export interface MessageProtocol {
   readonly path: string
   readonly bodyBytesMax: number
   refuse(header: (name: string) => string | undefined): Answer | undefined
-  /** Reads the body. Returns an answer if it is not a message. */
+  /** Parses the body. Returns an answer with an error if the body is not a valid message. */
   read(body: Buffer): Message | Answer
 }
 
 export interface Message {
   readonly purpose: Purpose
-  /** Name in log and metrics, from a closed list. */
+  /** Name of the message's kind in log and metrics, from a closed list. */
   readonly label: string
   serve(carrier: MessageCarrier): Promise<Answer>
 }
@@ -28,11 +28,14 @@ export interface Message {
 export interface MessageCarrier {
   header(name: string): string | undefined
   readonly facts: PaidVisit['facts']
-  /** Called with each paid answer in the message's answer. */
+  /** Called for each paid answer that the answer to the message contains. */
   onPaid(endpoint: string, dispatch: Dispatch): void
 }
 
-/** Returns the route of a protocol. The slot is taken once the body has shown whether it carries a payment. */
+/**
+ * Returns the route of a protocol. The route takes a slot only after it has read the body, because the body shows
+ * whether it carries a payment.
+ */
 export function messageRoute(deps: VisitDeps & BodyDeps, protocol: MessageProtocol): Route {
   return { path: protocol.path, methods: ['POST'], serve: (context) => serveMessage(deps, protocol, context) }
 }

@@ -10,7 +10,10 @@ interface ShownCheck {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series. */
+/**
+ * Creates all metrics of the service, for Prometheus. The values of labels come from closed lists, so a caller cannot
+ * create new series.
+ */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -25,7 +28,7 @@ export function createMetrics() {
   }
 }
 
-/** Registers counters and durations. */
+/** Registers counters and durations of requests. */
 function trafficMetrics(registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
@@ -67,7 +70,7 @@ function trafficMetrics(registers: Registry[]) {
 type NodeState = Readonly<{ name: string; slot: number; lagSlots: number; problem: string | undefined }>
 type QuoteStorage = Readonly<{ bytes: number; oldestDays: number; retentionDays: number }>
 
-/** Registers gauges of nodes, by position in SOLANA_RPC_URLS, and of the background jobs' results. */
+/** Registers gauges of the Solana nodes, by position in SOLANA_RPC_URLS, and of the results of background jobs. */
 function stateMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })

@@ -14,7 +14,7 @@ export interface VisitDeps extends AdmitDeps {
 
 export type PaidVisit = ReturnType<typeof openVisit>
 
-/** Opens one request for a product: its place among the requests in progress, its limits, and its line in the log. */
+/** Tracks one request for a product: its place among the requests in progress, its limits, and its line in the log. */
 export function openVisit(deps: VisitDeps, { context, pass }: { readonly context: Context; readonly pass: Pass }) {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = String(context.state['requestId'])
@@ -34,7 +34,7 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
   return {
     /** The part of the paywall's request that does not depend on the wire format. */
     facts,
-    /** Takes a slot once the request has fully arrived. False if the instance is overloaded. */
+    /** Takes a slot when the request has fully arrived. Returns false if the instance is overloaded. */
     enter(): boolean {
       slot = takeSlot(deps, context)
       return slot !== undefined

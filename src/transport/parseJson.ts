@@ -3,24 +3,25 @@ export type ParsedJson =
   | { readonly ok: false; readonly message: string }
 
 /**
- * Limits of a body, far above the needs of any product. Without them, one megabyte of brackets, names or empty objects
- * blocks the event loop for up to 0.3 s. Within them, one megabyte of any shape takes milliseconds.
+ * Limits of a JSON body, far above the needs of any product. Without these limits, one megabyte of brackets, names or
+ * empty objects blocks the event loop for up to 0.3 s. Within them, parsing one megabyte of any shape takes
+ * milliseconds.
  */
 export const jsonLimits = {
   depthMax: 32,
   /** Maximum number of names, values, objects and arrays together. */
   itemsMax: 1_000,
-  /** Maximum length of a name as written, with its escapes. */
+  /** Maximum bytes of a name as written, with its escapes. */
   nameBytesMax: 256,
-  /** Maximum length of a number or a literal. */
+  /** Maximum bytes of a number or a literal. */
   scalarBytesMax: 40,
 } as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Parses UTF-8 JSON within the limits and without duplicate names, because programs disagree about which duplicate
- * counts.
+ * Parses UTF-8 JSON within the limits. Rejects duplicate names, because programs disagree about which of the values
+ * applies.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const excess = findExcess(bytes)
@@ -29,7 +30,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return { ok: true, value }
   } catch {
-    // The messages of the decoder and of the parser help a caller less than this one.
+    // Use a fixed message, because the messages of the decoder and the parser help a caller less.
     return { ok: false, message: 'must be valid JSON in UTF-8' }
   }
 }
@@ -55,11 +56,11 @@ function kindAt(bytes: Uint8Array, at: number): number | undefined {
 }
 
 /**
- * Checks the limits in one pass over the bytes, before they are decoded or parsed. Accepted text can still be invalid
- * JSON.
+ * Checks the limits in one pass over the bytes, before they are decoded or parsed. Undefined if they hold. The text can
+ * still be invalid JSON.
  */
 function findExcess(bytes: Uint8Array): string | undefined {
-  // The names of each open object. Undefined for an array.
+  // Names that each open object has so far, innermost last. The entry of an array is undefined.
   const open: (Set<string> | undefined)[] = []
   let items = 0
   let at = 0
@@ -100,10 +101,10 @@ function endOfSpace(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Returns the index after the closing quote, or after the last byte. */
+/** Returns the index after the closing quote. Returns the length of the bytes if the string is not closed. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const nextQuote = bytes.indexOf(quote, start + 1)
-  // Most strings have no escapes, and the native search is much faster than a loop.
+  // Search with native code first, because most strings have no escapes and a loop is much slower.
   const plainEnd = nextQuote === -1 ? bytes.length : nextQuote
   const escape = bytes.subarray(start + 1, plainEnd).indexOf(backslash)
   if (escape === -1) return Math.min(plainEnd + 1, bytes.length)
@@ -135,7 +136,7 @@ function findNameProblem(names: Set<string>, quoted: Uint8Array): string | undef
   return isNew ? undefined : 'must not name a key twice in one object'
 }
 
-/** Returns the name without its escapes. Undefined if the name is not valid JSON, which the parser refuses later. */
+/** Returns the name without its escapes. Undefined if the name is not valid JSON, because the parser refuses it later. */
 function readName(quoted: Uint8Array): string | undefined {
   try {
     const name: unknown = JSON.parse(utf8.decode(quoted))

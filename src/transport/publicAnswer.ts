@@ -6,7 +6,10 @@ export interface PublicAnswer {
   readonly body: PublicBody
 }
 
-/** A cache can store the answer and must revalidate it before each use, because the content may change at any time. */
+/**
+ * Value of Cache-Control: a cache can store the answer and must revalidate it before each use, because the content may
+ * change at any time.
+ */
 export const revalidated = 'no-cache'
 export const immutable = 'public, max-age=31536000, immutable'
 

@@ -9,27 +9,28 @@ export type ContentCoding = (typeof contentCodings)[number]
 /** The body of a public read, prepared once and sent many times. */
 export interface PublicBody {
   readonly bytes: Buffer
-  /** Digest of the bytes, without quotes, so that all instances use the same tag for the same content. */
+  /** Digest of the bytes, without quotes. All instances use the same tag for the same content. */
   readonly entityTag: string
-  /** Encoded forms that are smaller than the bytes. */
+  /** Compressed forms. Only forms that are smaller than the bytes are included. */
   readonly coded: ReadonlyMap<ContentCoding, Buffer>
 }
 
 export interface PublicBodyOptions {
-  /** Codings to prepare. Empty for bytes that do not shrink, such as hashes and images. */
+  /** Codings to prepare. Empty for content that does not compress, such as hashes and images. */
   readonly codings?: readonly ContentCoding[]
-  /** Minimum size for compression, 1 kB by default. A smaller body already fits into one packet. */
+  /** Minimum bytes for compression. Absent: 1 kB, because a smaller body already fits into one packet. */
   readonly codedBytesMin?: number
 }
 
-// Quality 5 of 11. A script of 1.5 MB becomes 404 kB in 0.2 s. Quality 9 gives 392 kB in 0.4 s, and gzip gives 461 kB.
+// Quality 5 of 11. At this quality, a script of 1.5 MB becomes 404 kB in 0.2 s. Quality 9 gives 392 kB in 0.4 s, and
+// gzip gives 461 kB.
 const brotliQuality = 5
 const tagBytes = 16
 
 const zip = promisify(gzip)
 const brotli = promisify(brotliCompress)
 
-/** Prepares a body and compresses it outside of the event loop. */
+/** Prepares a body. Compression runs outside of the event loop. */
 export async function preparePublicBody(
   content: string | Buffer,
   { codings = contentCodings, codedBytesMin = 1_024 }: PublicBodyOptions = {},

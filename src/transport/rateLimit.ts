@@ -1,4 +1,7 @@
-/** A limit over a sliding window. The previous window counts by the share of it that still overlaps. */
+/**
+ * A limit over a sliding window. The requests of the previous window count in proportion to its overlap with the
+ * sliding window.
+ */
 export interface RateLimitRule {
   /** Name in headers, metrics and the shared counts. */
   readonly name: string
@@ -11,11 +14,11 @@ export interface RateStanding {
   readonly isAllowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** 0 if the request is allowed. */
+  /** Seconds until the client should retry. 0 if the request is allowed. */
   readonly retryAfterSeconds: number
 }
 
-/** New requests of a busy client, for the other instances. */
+/** New requests of a busy client, which this instance reports to the others. */
 export interface RateReport {
   readonly name: string
   readonly client: string
@@ -30,15 +33,15 @@ export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'
 
 export interface RateLimit extends SharedCounts {
   readonly rule: RateLimitRule
-  /** Counts a request, unless it is beyond the limit. */
+  /** Counts a request and returns whether it is allowed. A request beyond the limit is not counted. */
   take(client: string): RateStanding
   giveBack(client: string): void
 }
 
 export interface SharedCounts {
-  /** Reports clients that have used a tenth of the limit, with their requests since the last report. */
+  /** Returns the clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
-  /** Adds requests that could not be shared to the next report. */
+  /** Adds requests to the next report that could not be shared with this one. */
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
@@ -56,7 +59,7 @@ export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
 }
 
 interface Count {
-  /** Requests at this instance. Negative if the client sends requests at other instances and pays at this one. */
+  /** Requests that this instance counted. Negative if the client sends requests to other instances and pays at this one. */
   own: number
   reported: number
   others: number
@@ -65,7 +68,10 @@ interface Count {
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
-  /** One iterator per window. A new one would pass all clients that were dropped before, at 20 µs for each new client. */
+  /**
+   * Iterator over the clients, the oldest first. It is reused, because a new iterator would pass all dropped clients
+   * again, which takes 20 µs for each new client.
+   */
   readonly oldestFirst: Iterator<string>
 }
 
@@ -74,17 +80,17 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// About 15 MB. For a flood from more clients in one window, admission applies.
+// Maximum of clients per window, which use about 15 MB. For a flood from more clients, admission control applies.
 const clientsMax = 100_000
-// Rounding error of a sum of fractions of a window.
+// Tolerance for the rounding error of a sum of fractions of a window.
 const roundingError = 1e-6
 const reportedShare = 1 / 10
 const reportsMax = 1_000
 
 /**
- * Creates a sliding window from two counted ones. The previous window counts by the share that still overlaps. Counting
- * is local, so it costs no round trip, and instances exchange the counts of busy clients in the background. Windows
- * follow the wall clock, so they are the same at all instances.
+ * Creates a rate limit that approximates a sliding window from two fixed windows. The previous window counts in
+ * proportion to its remaining overlap. Counting is local and needs no round trip. Instances exchange the counts of busy
+ * clients in the background. Windows follow the wall clock, so they are the same at all instances.
  */
 export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const { name, max, windowMs } = rule
@@ -181,7 +187,7 @@ interface Usage {
   readonly max: number
 }
 
-/** Returns the windows until one more request is allowed, if the client sends none meanwhile. */
+/** Returns the wait, in windows, until one more request is allowed, if the client sends none meanwhile. */
 function windowsToWait({ before, now, elapsed, max }: Usage): number {
   if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
   return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)

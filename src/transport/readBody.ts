@@ -4,7 +4,7 @@ import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
 import type { Upload, Uploads } from './uploads.ts'
 
-// Exactly application/json in UTF-8. "+json" types, lists and other charsets do not match.
+// Matches application/json in UTF-8 only. "+json" types, lists and other charsets do not match.
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?$/i
 
 export interface BodyDeps {
@@ -21,8 +21,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Reads the bytes of a body. It checks the media type, then the declared length, then the content, so that cheap
- * refusals need no reading. A client that expects `100 Continue` gets it after the first two checks.
+ * Reads the bytes of a body. Checks the media type, then the declared length, then the content, so that most refusals
+ * need no reading. A client that expects `100 Continue` gets it after the first two checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
@@ -57,12 +57,13 @@ function declaredBytes(request: IncomingMessage): number {
 
 const firstBytesMs = 3_000
 const timeMaxMs = 10_000
-// Slowest allowed upload, 1 Mbit/s.
+// Slowest allowed upload in bytes per millisecond, which is about 1 Mbit/s.
 const bytesPerMsMin = 128
-// A Buffer object takes 256 bytes in addition to its content, so a body of single bytes costs more than its length.
+// Bytes that a Buffer object takes in addition to its content. They count too, because a body in chunks of one byte
+// uses far more memory than its length.
 const chunkOverheadBytes = 256
 
-/** Time in which a body must arrive. The length of a chunked body is unknown. */
+/** Milliseconds within which the body must arrive. A chunked body gets the maximum, because its length is unknown. */
 function timeFor(request: IncomingMessage): number {
   if (request.headers['content-length'] === undefined) return timeMaxMs
   return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
@@ -72,7 +73,7 @@ async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Pr
   const { request, response, address } = arriving
   const outcome = Promise.withResolvers<Buffer | Answer>()
   const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
-  // Hold the bytes until the answer is sent, because parsing and serving use them.
+  // Count the bytes until the answer is sent, because parsing and serving use them.
   response.once('close', upload.end)
   const stop = collect(arriving, upload, outcome.resolve)
   const timeout = new AbortController()
@@ -93,7 +94,8 @@ function tooSlow(): Answer {
   })
 }
 
-// A chunk of one byte costs 4 µs, so 60 kB of them cost as much as a hundred quotes. A packet also ends a chunk.
+// Maximum of chunks per body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so 60 kB of such chunks
+// cost as much as a hundred quotes. Each packet also ends a chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 
@@ -115,7 +117,7 @@ function collect(
     bytes += chunk.length
     if (isCrumbled()) {
       settle(crumbled())
-      // Do not read the rest to drop it, because the cost is in the parsing.
+      // Do not read the remaining chunks to drop them, because parsing them is the expensive part.
       request.pause()
     } else if (bytes > bytesMax) settle(tooLarge(bytesMax))
     else if (upload.hold(chunk.length + chunkOverheadBytes)) chunks.push(chunk)

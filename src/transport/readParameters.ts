@@ -13,14 +13,14 @@ import { invalidRequest } from './transportError.ts'
 interface Sent {
   readonly queryText: string
   readonly path: Readonly<Record<string, string>>
-  /** Undefined for a method without a body. */
+  /** Bytes of the body. Undefined for a method without a body. */
   readonly body: Buffer | undefined
   readonly header: (name: string) => string | undefined
 }
 
 /**
- * Reads and checks the parameters of an endpoint: those of the path, and those of the query or of a JSON body. No later
- * code checks them again.
+ * Reads and checks the parameters of an endpoint: those in the path, and those in the query or in a JSON body. Later
+ * code does not check them again.
  */
 export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
   const { queryText, path, body, header } = sent
@@ -46,7 +46,10 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
   return check(endpoint, { values: parsed.value, path, whole: 'body', sent: headers })
 }
 
-/** Returns the headers that the product passes on. Without any, an order is the same as one over MCP. */
+/**
+ * Returns the headers that the product passes on. Empty if the request has none of them, so that the order equals the
+ * same order over MCP.
+ */
 function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['header']): SentParts {
   const sent = names.flatMap((name) => {
     const value = header(name)
@@ -55,12 +58,15 @@ function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['he
   return sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }
 }
 
-/** The whole input, for problems that concern no single field. */
+/** Name of the whole input, for a problem that concerns no single field. */
 type Whole = 'query' | 'body' | 'arguments'
 
 type Values = Readonly<Record<string, Json>>
 
-/** Reads the arguments of a tool, which name parameters alike, and the path that a request by HTTP has for them. */
+/**
+ * Reads the arguments of an MCP tool, whose names are those of the parameters. Also returns the path that the same
+ * request over HTTP would have.
+ */
 export function readArguments(endpoint: Endpoint, values: Values) {
   const names = segmentNames(endpoint.path)
   const sent = names.map((name) => asSegment(values[name]))
@@ -74,12 +80,15 @@ export function readArguments(endpoint: Endpoint, values: Values) {
   return { path: fillTemplate(endpoint.path, path.ok ? path.values : {}), ordered }
 }
 
-/** A query has texts only, and models send numbers. */
+/** Converts a number or boolean to text, because all values of a query are text and models also send numbers. */
 function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 
-/** Encodes a segment. Empty, which no path accepts, for a value that has no encoding. */
+/**
+ * Encodes a value as a segment of a path. Returns an empty text, which every path refuses, for a value without an
+ * encoding.
+ */
 function asSegment(value: Json | undefined): string {
   const text = value === undefined ? '' : asText(value)
   return typeof text === 'string' && text.isWellFormed() ? encodeURIComponent(text) : ''

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 
-/** The path as sent, without its query, and without scheme and host if the target is a whole URL. */
+/** Returns the path as sent, without the query. If the target is a whole URL, also removes its scheme and host. */
 export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   const end = url.indexOf('?')
   const target = end === -1 ? url : url.slice(0, end)
@@ -10,13 +10,13 @@ export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return path === '' ? '/' : path
 }
 
-/** Returns a header. A blank header counts as absent. */
+/** Returns a header. Undefined if the header is missing or blank. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = String(headers[name] ?? '').trim()
   return value === '' ? undefined : value
 }
 
-/** True if the caller is a person with a browser: programs accept JSON, or any type. */
+/** True if the request comes from a person with a browser. Programs accept JSON, or any type. */
 export function prefersHtml(context: Pick<Context, 'accepts'>): boolean {
   return context.accepts('json', 'html') === 'html'
 }

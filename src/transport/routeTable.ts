@@ -7,9 +7,9 @@ export interface FoundRoute<R> {
 }
 
 /**
- * Finds the route of a path. Paths are compared as they were sent, character by character: no decoding, no case
- * folding, no dot segments. `{name}` and `:name` stand for one segment, `*name` for all further ones. An exact path
- * wins over a pattern, and of two patterns the one whose first difference is a literal segment.
+ * Creates a function that finds the route of a path. Paths are compared exactly as sent: no decoding, no case folding,
+ * no dot segments. `{name}` and `:name` match one segment, and `*name` matches all further segments. An exact path is
+ * preferred to a pattern. Of two patterns, the one with a literal segment at their first difference is preferred.
  */
 export function createRouteTable<R extends { readonly path: string }>(
   routes: readonly R[],
@@ -17,13 +17,14 @@ export function createRouteTable<R extends { readonly path: string }>(
   const router = new Router({ strict: true, sensitive: true })
   const byPattern = new Map<string, R>()
   const ranked = routes.map((route) => ({ route, ...patternOf(route.path) }))
-  // The router takes the first route that matches.
+  // Add the preferred patterns first, because the router takes the first route that matches.
   for (const { route, pattern } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
     assert(!byPattern.has(pattern), `the path ${route.path} is served once`)
     byPattern.set(pattern, route)
     router.register(pattern, [anyMethod], () => undefined)
   }
-  // Each request looks its path up four times, and the router tries its patterns one after the other.
+  // Find exact paths in a map. Each request is looked up four times, and the router tries its patterns one after the
+  // other.
   const literals = new Map(
     ranked.flatMap(({ route, rank }) => (/^0*$/.test(rank) ? [[route.path, { route, segments: [] }]] : [])),
   )
@@ -33,17 +34,17 @@ export function createRouteTable<R extends { readonly path: string }>(
     const [layer] = router.match(path, anyMethod).path
     if (layer === undefined) return undefined
     const route = assertPresent(byPattern.get(String(layer.path)), 'the router has only these routes')
-    // Captures are as sent; the router's own parameters are percent-decoded.
+    // Return the segments as sent, because the router's own parameters are percent-decoded.
     return { route, segments: layer.captures(path) }
   }
 }
 
-// The route of a path decides about methods, so the table has one entry for each path.
+// Method of all entries. The route itself decides about methods, so the table has one entry for each path.
 const anyMethod = 'GET'
 
 const ranks = { literal: '0', one: '1', rest: '2' } as const
 
-/** The path in the syntax of the router, with numbers as names, and its place in the order of the table. */
+/** Returns the path in the syntax of the router, with numbers as parameter names, and a rank that sorts the table. */
 function patternOf(path: string): { readonly pattern: string; readonly rank: string } {
   const segments = path.split('/').map((text, index) => ({ text, index, kind: kindOf(text) }))
   return {

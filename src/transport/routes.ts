@@ -7,14 +7,14 @@ import { formErrors, send } from './send.ts'
 
 /** A route of the router. `serve` gets the variable segments as sent, in percent-encoding. */
 export interface Route {
-  /** A path in the form of `createRouteTable`. */
+  /** Path in the syntax of `createRouteTable`. */
   readonly path: string
   readonly methods: readonly string[]
   readonly errorForm?: ErrorForm | undefined
   readonly serve: (context: Context, segments: readonly string[]) => Promise<void>
 }
 
-/** Creates the router. The route of the path decides, even for methods that it does not serve. */
+/** Creates the router. It finds the route by the path alone, and refuses methods that the route does not serve. */
 export function createRouter(routes: readonly Route[]): (context: Context, next: Next) => Promise<unknown> {
   const find = createRouteTable(routes)
   return (context, next) => {
@@ -26,9 +26,9 @@ export function createRouter(routes: readonly Route[]): (context: Context, next:
 async function serveRoute({ route, segments }: FoundRoute<Route>, context: Context): Promise<void> {
   const { path, methods, serve, errorForm } = route
   if (errorForm !== undefined) formErrors(context, errorForm)
-  // Metrics count the pattern and not the path, because a caller must not be able to create new series.
+  // Count the pattern instead of the path in metrics, because a caller must not be able to create new series.
   context.state['route'] = path
-  // HEAD is not GET here: it would sell an answer without a body.
+  // Do not treat HEAD as GET, because it would sell an answer without a body.
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
   await serve(context, segments)
 }

@@ -33,7 +33,7 @@ export function send(context: Context, answer: FreeAnswer): void {
 
 const problemType = 'application/problem+json'
 
-/** Problem details (RFC 9457) for callers who prefer them. The usual members stay next to them. */
+/** Problem details (RFC 9457) for callers who prefer this form. The usual members of an error are included too. */
 const problemForm: ErrorForm = (status, body) => {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
 }
@@ -49,8 +49,8 @@ function formed(form: ErrorForm, status: number, body: string): string {
 }
 
 /**
- * Calls back when the operating system has taken the whole response. Never calls back if the connection ended before.
- * The listener runs before those of Node, which release the socket.
+ * Calls back when the operating system has taken the whole response. Never calls back if the connection ends first. The
+ * listener is added before those of Node, which release the socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context
@@ -65,9 +65,9 @@ export interface StreamingDeps {
 }
 
 /**
- * Sends an answer while it is produced, as fast as the caller reads it. Resolves when the answer is finished, even if
- * the caller has left, because admission and shutdown count it until then. A broken answer ends its connection, so that
- * no client takes it for a complete one.
+ * Sends an answer while it is produced, at the speed at which the caller reads. Resolves when the answer is finished,
+ * even if the caller has left, because admission and shutdown count the request until then. A failed answer ends the
+ * connection, so that no client takes the part for the whole.
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
@@ -92,8 +92,8 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
 }
 
 /**
- * A chunked answer without its last chunk is visibly incomplete. HTTP/1.0 has no chunks, so only a reset shows it
- * there.
+ * Ends the connection of a failed answer. In HTTP/1.1, a missing last chunk shows that the answer is incomplete.
+ * HTTP/1.0 has no chunks, so only a reset shows it.
  */
 function tearDown(response: ServerResponse): void {
   if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
@@ -105,7 +105,7 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
   let waitedMs = 0
   response.once('close', () => left.abort('the connection is closed'))
   return {
-    /** True once the connection is closed, by the caller or because the caller read too slowly. */
+    /** True if the connection is closed, by the caller or because the caller read too slowly. */
     hasLeft: () => left.signal.aborted || response.destroyed,
     /** Waits until the caller has read the written bytes. Closes the connection when the wait time is used up. */
     async untilItReads(event: 'drain' | 'finish'): Promise<void> {
@@ -114,7 +114,7 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
       const either = AbortSignal.any([left.signal, ended.signal])
       const read = once(response, event, { signal: either }).then(
         () => true,
-        // False if the caller has left or the time is up.
+        // The wait was aborted: the caller has left or the time is up.
         () => false,
       )
       const late = clock.sleep(Math.max(0, waitMaxMs - waitedMs), either).then(

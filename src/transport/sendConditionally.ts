@@ -9,16 +9,16 @@ export interface FileBody {
   readonly size: number
   /** Entity tag without quotes. */
   readonly entityTag: string
-  /** Opens the storage at the first read. */
+  /** Returns a stream of the file or of a range. The stream opens the storage at the first read. */
   read(range?: ByteRange): Readable
 }
 
 /** Sends the body in a form that the client accepts, or 304 if the client already has it. */
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
-  // The smallest form that the client accepts.
+  // Choose the smallest form that the client accepts.
   const coding = [...coded.keys()].find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')
-  // Each form has its own tag, because a strong tag identifies exact bytes.
+  // Add the coding to the tag, because a strong tag identifies exact bytes.
   context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)
   if (isUnchanged(context)) return
   if (coding !== undefined) context.set('content-encoding', coding)
@@ -41,7 +41,7 @@ export function sendFile(context: Context, file: FileBody): void {
   context.length = range === undefined ? size : range.end - range.start + 1
 }
 
-/** Answers 304 if the client has the content. True if it did. */
+/** Answers 304 if the client already has the content. Returns true in this case. */
 function isUnchanged(context: Context): boolean {
   if (!context.fresh) return false
   context.status = 304
@@ -50,8 +50,8 @@ function isUnchanged(context: Context): boolean {
 }
 
 /**
- * Reads the range of a GET, the only method with ranges. If `If-Range` has another tag or a date, the whole file is
- * sent.
+ * Reads the range of a GET, because other methods have no ranges. If `If-Range` has another tag or a date, the whole
+ * file is sent.
  */
 function readRange(context: Context, size: number, tag: string): ByteRange | 'unsatisfiable' | undefined {
   const condition = context.get('if-range')

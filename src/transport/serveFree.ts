@@ -19,7 +19,7 @@ export interface FreeDeps extends AdmitDeps {
   readonly freeRoutes: readonly FreeRoute[]
 }
 
-/** Returns the free routes. HEAD gets the answer to GET without the body. */
+/** Returns the free routes. The answer to HEAD is the answer to GET without the body. */
 export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
@@ -35,7 +35,7 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
 }
 
 /**
- * Serves a free route. Health checks need no slot, up to a rate above any monitor's. Beyond that rate they count like
+ * Serves a free route. Health checks need no slot up to a rate that no monitor reaches. Above that rate they count like
  * other requests.
  */
 async function serveFree(

@@ -35,8 +35,8 @@ export interface PaidPath {
 }
 
 /**
- * Returns the addresses of the products: the path of each, and another one below the mount of each rail that has a
- * mount.
+ * Returns the paths of the products. Each product has its own path, and another path below the mount of each rail that
+ * has a mount.
  */
 export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sales'>): readonly PaidPath[] {
   const mounts = [undefined, ...sales.rails.flatMap(({ description }) => description?.mount ?? [])]
@@ -62,8 +62,8 @@ export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly
 }
 
 /**
- * Returns the payment page for a person who opens the address of a product. A request with a header of any rail comes
- * from a program.
+ * Returns the payment page if a person opens the address of a product in a browser. A request with a header of any rail
+ * comes from a program.
  */
 function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, context: Context) {
   if (paymentPage === undefined || method !== 'GET' || !prefersHtml(context)) return undefined
@@ -128,9 +128,11 @@ function readOrder(
 ) {
   const path = readSegments(endpoint.path, segments)
   if (!path.ok) return invalidRequest([path.problem])
-  // In another spelling the value may be the path of another product, with another price.
+  // Compare the decoded values with the routes again: decoded, they may be the path of another product with another
+  // price.
   if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
-  // A body of DELETE has no meaning, so a program that sends one expects another order than the one in the path.
+  // Refuse a body of DELETE. It has no defined meaning, so a program that sends one expects another order than the
+  // order in the path.
   if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
   const header = (name: string) => headerOf(context.req, name)
   return readParameters(endpoint, { queryText: context.querystring, path: path.values, body, header })
@@ -155,8 +157,8 @@ function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean 
 }
 
 /**
- * Creates an order without parameters that has a price and cannot be bought. A request with any input is checked as
- * usual, so that a typing error costs no money.
+ * Creates an order without parameters. Such an order has a price but cannot be bought. A request with any input is
+ * checked as usual, so that a typing error costs no money.
  */
 function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {

@@ -11,20 +11,21 @@ import { errorAnswer } from './transportError.ts'
 const limits = {
   maxHeaderSize: headerBytesMax,
   headersTimeout: 10_000,
-  // Time for the whole request. The body has a shorter limit of its own (readBody.ts).
+  // Milliseconds for the whole request. The body has a shorter limit (readBody.ts).
   requestTimeout: 30_000,
-  // Longer than a proxy keeps its connections, so that the proxy never sends into one that closes. Idle connections are
-  // closed when others need room.
+  // Milliseconds for which an idle connection stays open. This is longer than a proxy keeps its connections, so that a
+  // proxy never sends a request on a connection that closes. Idle connections are closed earlier when others need room.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.
+  // Let Node accept a request without Host, because Node refuses it with an empty answer. `findFramingProblem` refuses
+  // it in JSON.
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
 
 export interface Listener {
   readonly port: number
-  /** Stops accepting connections, waits for requests in progress, then closes the rest. */
+  /** Stops accepting connections, waits for requests in progress, then closes the remaining connections. */
   drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
 }
 
@@ -33,15 +34,15 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
-  /** Names of the variables for the address, for the error message. */
+  /** Names of the environment variables that contain the address, for the error message. */
   readonly variables?: string
 }
 
 interface Guard {
-  /** True if a new connection should be read. Called before any memory is allocated for its requests. */
+  /** Returns true if a new connection should be read. Called before any memory is allocated for its requests. */
   readonly takes: (socket: Socket) => boolean
   readonly onConnection: (socket: Socket) => void
-  /** Calls back after the answers to all requests that came before an error of the parser. */
+  /** Calls back after all requests that arrived before a parser error are answered. */
   readonly whenAnswered: (socket: Socket, then: () => void) => void
 }
 
@@ -63,7 +64,8 @@ export async function listen(
   server.on('connect', answerConnect)
   server.on('checkExpectation', answerExpectation)
   server.on('checkContinue', (request, response: ServerResponse) => {
-    // The refused client may or may not send its body, so the connection cannot carry another request.
+    // Close the connection after the answer: the refused client may or may not send its body, so no further request can
+    // be recognized.
     response.shouldKeepAlive = false
     serve(request, response)
   })
@@ -76,8 +78,8 @@ export async function listen(
 }
 
 /**
- * Guards new connections. A refused connection gets no parser, timeouts or listeners, which are four fifths of its
- * cost. Returns all open sockets.
+ * Refuses connections before Node prepares to read them. A refused connection gets no parser, timeouts or listeners,
+ * which are four fifths of its cost. Returns all open sockets.
  */
 function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
@@ -95,8 +97,8 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): Reado
 }
 
 /**
- * Reports an error of the parser after the answers to the requests before it. After `Connection: close` there is no
- * request to answer.
+ * Answers a parser error after the answers to earlier requests. After `Connection: close`, later bytes are not a
+ * request, so the connection is only closed.
  */
 function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
@@ -135,10 +137,11 @@ async function drain(
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
-  // The answers are written. Connections that are still open are idle, or their requests exceeded the timeout.
+  // Close idle connections: all answers are written. Connections that are still open are idle, or their requests
+  // exceeded the timeout.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
-  // Node's own list contains only the connections that it parses.
+  // Destroy the sockets individually, because Node's own list contains only the connections that it parses.
   for (const socket of sockets) socket.destroy()
   await closed
 }

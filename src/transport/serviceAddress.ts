@@ -23,16 +23,16 @@ export function createServiceAddress() {
     /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
     url: () => url,
     /**
-     * Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own
-     * address.
+     * Prefix of the links in documents: PUBLIC_URL, or an empty text. With an empty prefix, links are relative to the
+     * address of the document.
      */
     linkBase: () => publicUrl ?? '',
-    /** Base URL in the answer to a request: PUBLIC_URL, or the host of the request. */
+    /** Base URL for the answer to a request: PUBLIC_URL, or the host in the request. */
     urlFor: (requested: string) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
   }
 }
 
-/** Replaces a wildcard host, because no client can fetch from it. */
+/** Replaces a wildcard host with `localhost`, because no client can connect to a wildcard address. */
 function hostToFetch(host: string): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return name.includes(':') ? `[${name}]` : name

@@ -10,12 +10,13 @@ export interface ShareRatesDeps {
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
-// A client that uses several instances can exceed its limit by one second of requests at each of them.
+// Interval between two exchanges in milliseconds. A client that uses several instances can exceed its limit by the
+// requests of one interval at each instance.
 const everyMs = 1_000
 
 /**
- * Shares the counts of busy clients. While the database is slow or unavailable, each instance continues with its own
- * counts.
+ * Starts to share the counts of busy clients between instances. While the database is slow or unavailable, each
+ * instance continues with its own counts.
  */
 export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts) {
   const { clock } = deps

@@ -7,16 +7,16 @@ export interface SharedReadingDeps<T> {
 }
 
 /**
- * Shares one reading between all callers, with at most one in each span of `ageMaxMs`. The cost of a public read
- * therefore does not depend on the number of callers. A failure goes to all callers who wait for it, and the next
- * caller reads again.
+ * Returns a function that shares one reading between all callers. It reads at most once in each span of `ageMaxMs`, so
+ * the cost of a public read does not depend on the number of callers. If a reading fails, all callers who wait for it
+ * get the error, and the next caller reads again.
  */
 export function shareReading<T>({ clock, ageMaxMs, read }: SharedReadingDeps<T>): () => Promise<T> {
   let reading: Promise<T> | undefined
   let expiresAtMs = Number.POSITIVE_INFINITY
   return () => {
     if (reading !== undefined && clock.monotonicMs() < expiresAtMs) return reading
-    // The age counts from the start of the reading, so the result contains no older data.
+    // Count the age from the start of the reading, because its data may be that old.
     const startedAtMs = clock.monotonicMs()
     expiresAtMs = Number.POSITIVE_INFINITY
     const started = read()

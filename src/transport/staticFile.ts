@@ -12,8 +12,8 @@ export interface StaticFile {
 type Content = string | Buffer
 
 /**
- * Creates a file from content in memory, or from content that the first request produces. The first request compresses
- * it. Images are sent unchanged.
+ * Creates a file from content in memory, or from a function that produces the content at the first request. The first
+ * request compresses the content. Images are sent unchanged.
  */
 export function createStaticFile(contentType: string, content: Content | (() => Promise<Content>)): StaticFile {
   const codings = contentType.startsWith('image/') ? [] : contentCodings
@@ -29,7 +29,7 @@ export function createStaticFile(contentType: string, content: Content | (() => 
   return { contentType, prepared }
 }
 
-/** Serves a file by its name, or 404 for an unknown name. Names are keys of a map and never part of a path. */
+/** Serves a file by its name, or answers 404 for an unknown name. Names are keys of a map and never part of a path. */
 export async function serveStaticFile(
   files: ReadonlyMap<string, StaticFile>,
   name: string,

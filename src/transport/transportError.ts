@@ -25,8 +25,8 @@ export interface ErrorMore {
 }
 
 /**
- * Creates the answer to an error before any product is involved. The code determines the status, and the JSON body
- * contains the code.
+ * Creates the answer to an error that no product is involved in. The code determines the status, and is part of the
+ * JSON body.
  */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
@@ -39,21 +39,21 @@ export function errorAnswer(code: TransportError, error: string, more: ErrorMore
   return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
 }
 
-/** Returns the same answer for a missing path and for a path that is hidden from this caller. */
+/** Creates the answer for a missing path. A path that is hidden from this caller gets the same answer. */
 export function pathNotFound(): Answer {
   return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
 }
 
 /**
- * Returns all problems in one answer, each with its field. The caller then finds five mistakes with one request instead
- * of five.
+ * Creates one answer with all problems, each with its field, so that a caller who makes five mistakes finds them with
+ * one request.
  */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** Creates a refusal because of load, before any work for the request. */
+/** Creates a refusal because of load. It is sent before the request causes any work. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {

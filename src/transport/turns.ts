@@ -4,21 +4,22 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
 /**
- * Serves a request. `shed` means that load caused a refusal. `spentForSeconds` means that the address itself causes too
- * much load.
+ * Serves a request. `shed`: the request was refused because of load. `spentForSeconds`: the client address itself
+ * causes too much load, and should send nothing for this time.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<TurnResult>
 
 export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
-// Node parses all requests of a packet at once, and 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds
-// about 25 of them.
+// Bytes that are parsed at a time. Node parses all requests of a packet at once, and 64 kB of pipelined requests take
+// 150 ms and 7 MB. A piece of this size contains about 25 requests.
 const pieceBytes = 1_024
-// Piece size for a body of unknown length. Such a body is often large, and each piece costs a call of the parser.
+// Bytes that are parsed at a time in a body of unknown length. Such a body is often large, and each piece causes a call
+// of the parser.
 const bodyPieceBytes = 8_192
 const shedRestMs = 1_000
 const msPerSecond = 1_000
-// Time for which the rest of a refused body is dropped, so that the client can read its answer.
+// Milliseconds for which the rest of a refused body is dropped, so that the client can read its answer.
 const lingerMs = 2_000
 
 interface Exchange {
@@ -27,15 +28,15 @@ interface Exchange {
 }
 
 interface Turns {
-  /** The exchange in progress, or the last one while the connection rests. */
+  /** The exchange in progress, or the last one while the connection rests. Undefined before the first request. */
   current: Exchange | undefined
   /** Requests from the same piece that wait for the current one. */
   readonly waiting: Exchange[]
   /** Bytes that are received and not parsed yet. */
   unparsed: Buffer
-  /** Unparsed bytes of the current request's body. NaN if its length is unknown. */
+  /** Unparsed bytes of the current request's body. NaN if the length of the body is unknown. */
   bodyBytes: number
-  /** Answers a parser error in the bytes after the waiting requests. */
+  /** Answers a parser error. Called after all waiting requests are answered. Undefined: no parser error has occurred. */
   refuseRest: (() => void) | undefined
 }
 
@@ -47,9 +48,9 @@ export interface TurnDeps {
 }
 
 /**
- * Answers the requests of a connection one after the other. It parses the next request when the operating system has
- * taken the answer to the one before. A client that pipelines or does not read holds one answer, and its other requests
- * wait in its own buffers.
+ * Answers the requests of a connection one after the other. The next request is parsed when the operating system has
+ * taken the answer to the previous one. If a client pipelines or does not read, the service holds one answer, and the
+ * other requests wait in the buffers of the connection.
  */
 export function createTurns({ serve, unread, rests }: TurnDeps) {
   const turnsOf = new WeakMap<Socket, Turns>()
@@ -68,11 +69,11 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
     await closed
     if (socket.destroyed) return
     if (!request.complete) linger(request, result)
-    // The rest of the body must not be parsed, so no further request can follow on this connection.
+    // Stop here: the rest of the body must not be parsed, so no further request can follow on this connection.
     if (!request.complete && request.isPaused()) return
     const restMs = rests ? restMsAfter(result) : 0
     if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
-    // Let the event loop turn between pipelined requests. Otherwise a thousand of them would block every other
+    // Let the event loop turn between pipelined requests. Otherwise a thousand such requests would block every other
     // connection.
     else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
     else next(turns, socket)
@@ -103,7 +104,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
       if (turns.current === undefined) start(turns, { request, response })
       else turns.waiting.push({ request, response })
     },
-    /** Stops parsing the connection, and calls `refuseRest` once every received request is answered. */
+    /** Stops parsing the connection. Calls `refuseRest` when every received request is answered. */
     whenAnswered(socket: Socket, refuseRest: () => void): void {
       const turns = assertPresent(turnsOf.get(socket), 'an error of the parser comes on a connection')
       if (turns.current?.request.complete !== true) return refuseRest()
@@ -114,8 +115,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
 }
 
 /**
- * Milliseconds for which the connection rests, the same as Retry-After. A client that waits that long loses no time. A
- * client that does not wait is slowed down at no cost.
+ * Milliseconds for which the connection rests, the same as in Retry-After. A client that waits that long loses no time.
+ * A client that does not wait is slowed down at no cost to the service.
  */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
@@ -124,13 +125,13 @@ function restMsAfter(result: TurnResult): number {
 
 const nothing = Buffer.alloc(0)
 
-/** Passes bytes to Node's parser until a request is complete, and the remaining bytes after its answer. */
+/** Passes bytes to Node's parser until a request is complete. Passes the remaining bytes after the request is answered. */
 function parseInPieces(socket: Socket, turns: Turns): void {
   const [parse] = socket.listeners('data')
   assert(parse !== undefined, 'Node parses what a connection receives')
   const advance = (): void => {
     while (turns.unparsed.length > 0 && !socket.destroyed && !socket.writableEnded) {
-      // Node pauses a connection if its body or answer is not read.
+      // Stop if Node has paused the connection, because its body or answer is not being read.
       const request = turns.current?.request
       if (request?.complete === true || request?.isPaused() === true || isHeldUp(socket)) {
         socket.pause()
@@ -154,7 +155,10 @@ function isHeldUp(socket: Socket): boolean {
   return socket.isPaused() || socket.writableNeedDrain
 }
 
-/** A body of known length is one piece of at least `pieceBytes`, so the piece can also contain bytes after the body. */
+/**
+ * Returns the bytes to parse next. A body of known length is one piece of at least `pieceBytes`, so the piece can also
+ * contain bytes after the body.
+ */
 function pieceBytesOf({ current, bodyBytes }: Turns): number {
   if (current === undefined) return pieceBytes
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)

@@ -4,9 +4,9 @@ import type { Socket } from 'node:net'
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>
 
 export interface UnreadLimits {
-  /** Time without progress after which a connection is closed. */
+  /** Milliseconds without progress after which a connection is closed. */
   readonly idleMs: number
-  /** Maximum size of all unread answers together. Above it, the connections that have waited longest are closed. */
+  /** Maximum bytes of all unread answers together. Above it, the connections that have waited longest are closed. */
   readonly bytesMax: number
 }
 
@@ -19,10 +19,11 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits) {
     unread.delete(socket)
   }
   return {
-    /** Follows a written answer until the operating system has taken it. */
+    /** Counts a written answer until the operating system has taken it. */
     follow(response: ServerResponse): void {
       const { socket } = response.req
-      // Node closes a connection at its timeout, and sets its own timeout again after the answer has been read.
+      // Set a timeout, at which Node closes the connection. Node sets its own timeout again after the answer has been
+      // read.
       socket.setTimeout(idleMs)
       unread.set(socket, socket.writableLength)
       total += socket.writableLength

@@ -13,12 +13,13 @@ interface OpenUpload {
 }
 
 /**
- * Limits the memory that request bodies hold, per client address and in total. Counts received bytes and not declared
+ * Limits the memory of request bodies, per client address and in total. Counts received bytes instead of declared
  * lengths, because a client can declare any length at no cost.
  */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   const byAddress = new Map<string, number>()
-  // Uploads in order of arrival. A normal upload takes a moment, so the oldest one is the slowest.
+  // Uploads in order of arrival. The first to make room is the oldest: a normal upload takes a moment, so the oldest
+  // one is the slowest.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {
@@ -40,7 +41,10 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
       const upload: OpenUpload = { address, giveUp, bytes: 0 }
       arriving.add(upload)
       return {
-        /** Counts received bytes. False if the address holds too many, or if all uploads together do and none is older. */
+        /**
+         * Counts received bytes. Returns false if the address has too many, or if all uploads together have too many
+         * and no older upload can make room.
+         */
         hold(bytes: number): boolean {
           if (add(upload, bytes) > bytesPerAddressMax) return false
           for (const oldest of arriving) {
