@@ -2,7 +2,10 @@ import { Command } from 'commander'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 
-/* The commands of packages/agent. They parse their own options, and load when they are called. */
+/*
+ * The commands of packages/agent. These commands parse their own options, and their code is loaded when they are
+ * called.
+ */
 
 const descriptions = {
   mcp: 'serve an agent wallet to a host of MCP, over standard input and output',
@@ -10,7 +13,7 @@ const descriptions = {
   serve: 'run the process of an agent wallet, which pays within the policy of its owner',
 } as const
 
-/** `words` are the command as the package names it, for example `wallet serve`. */
+/** Creates a command of packages/agent. `words` are the command as the package names it, for example `wallet serve`. */
 export function agentCommand(deps: CommandDeps, name: keyof typeof descriptions, words: readonly string[]): Command {
   const command = new Command(name)
     .description(descriptions[name])

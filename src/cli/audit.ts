@@ -24,7 +24,7 @@ export function auditCommand(deps: CommandDeps): Command {
       })
       deps.setExitCode(code)
     })
-  // Show the help of the package's command, which has its own options.
+  // Show the help of packages/audit, because its command parses its own options.
   command.helpInformation = () => auditHelp.replace('tollbook-audit', 'tollbook audit')
   return command
 }

@@ -4,7 +4,10 @@ import type { Clock } from '@tollbook/core/clock'
 export interface CommandDeps {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** TOLLBOOK_HOME: the folder of `local.json` and of stored payments. Read when the command runs. */
+  /**
+   * Folder of `local.json` and of stored payments (TOLLBOOK_HOME). A function, because the variable is read only when
+   * the command runs.
+   */
   readonly home: () => string
   readonly setExitCode: (code: number) => void
   /** Aborted by Ctrl-C. */

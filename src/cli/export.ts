@@ -30,14 +30,15 @@ interface ExportOptions {
   readonly database?: string
 }
 
-// Enough steps for about ten million events, for a ledger whose service never rolled up.
+// Maximum of rollup steps: enough for about ten million events, in case no service has rolled up this ledger before.
 const rollUpStepsMax = 2_000
-// Calculating the closing balances reads every entry, which takes a minute for a hundred million.
+// Maximum time of one statement. The closing balances need every entry, and reading a hundred million entries takes a
+// minute.
 const statementTimeoutMs = 15 * 60 * 1000
 
 /**
- * `tollbook export`: writes the ledger or a part of it, for a spreadsheet, a data warehouse, a bookkeeper or an
- * auditor.
+ * Creates `tollbook export`, which writes the ledger or a part of it for a spreadsheet, a data warehouse, a bookkeeper
+ * or an auditor.
  */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
@@ -99,8 +100,8 @@ async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder)
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
   const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
-  // Roll up first, because values in dollars come from the reports. For a login that may only read, this rolls up
-  // nothing.
+  // Roll up first, because values in dollars come from the reports. With a login that may only read, nothing is rolled
+  // up.
   const catchUp = async () => {
     for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
   }

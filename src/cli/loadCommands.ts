@@ -7,8 +7,8 @@ import type { CommandDeps } from './commandDeps.ts'
 import { prepareCommand } from './prepareCommand.ts'
 
 /*
- * A command is loaded when it is called. Loading all of them takes 190 MB and two seconds, because they include a
- * server, a browser and a blockchain. An export needs a third of that.
+ * Functions that load the code of a command. A command is loaded only when it is called. All commands together take 190
+ * MB and two seconds, because they include a server, a browser and a blockchain. An export needs a third of that.
  */
 
 type LoadCommand = (deps: CommandDeps) => Promise<Command>
@@ -59,13 +59,16 @@ async function loadReport(deps: CommandDeps): Promise<Command> {
 }
 
 async function loadAudit(deps: CommandDeps): Promise<Command> {
-  // Use one thread per core, because the audit keeps every core busy with signatures. On two cores, four threads
-  // compete with the reader and take a tenth longer.
+  // Use one thread per core, because the audit keeps every core busy with signatures. With four threads on two cores,
+  // the threads compete with the reader, and the audit takes a tenth longer.
   useThreads(availableParallelism())
   return (await import('./audit.ts')).auditCommand(deps)
 }
 
-/** Without a valid name, loads all commands: the help lists them and suggests similar names. */
+/**
+ * Loads one command. If the name is missing or unknown, loads all commands, because the help lists them and suggests
+ * similar names.
+ */
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
   const loaded =
@@ -80,7 +83,10 @@ function explainMissingPackage(error: unknown): never {
   throw new Fault('this command needs a package that is not installed', { cause: error, retryable: false })
 }
 
-/** Omits commands whose packages are missing: an installation may lack the packages of the local chain and of the demo. */
+/**
+ * Loads the commands of this installation. Omits commands whose packages are missing, because an installation may lack
+ * the packages of the local chain and of the demo.
+ */
 export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
   const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
   return loaded.filter((command) => command !== undefined)
@@ -95,9 +101,10 @@ function isMissingPackage(error: unknown): error is Error {
 }
 
 /**
- * Limits the heap of commands that read many rows. V8 prefers more memory to garbage collection: at 102,000 events it
- * used 350 MB for 15 MB of live data. The space for new objects stays at its initial 2 MB instead of growing to 128 MB.
- * The rest grows by at most half between collections. V8 reads both flags whenever a space is about to grow.
+ * Limits the heap of commands that read many rows, because V8 prefers more memory to garbage collection. At 102,000
+ * events it used 350 MB for 15 MB of live data. With these flags, the space for new objects stays at its initial 2 MB
+ * instead of growing to 128 MB. The remaining heap grows by at most half between collections. V8 reads both flags
+ * whenever a space is about to grow.
  */
 function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

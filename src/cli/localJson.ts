@@ -6,23 +6,26 @@ import { parseJson } from '@tollbook/core/json'
 import { sampleModes } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 
-/** Facts of local mode that a payer needs. Paths are absolute after reading. */
+/**
+ * Facts of local mode that a payer needs, from `local.json`. Paths are relative in the file, and absolute after
+ * reading.
+ */
 export type LocalJson = z.infer<typeof localJson>
 
 const localJson = z.object({
   baseUrl: z.url(),
   rpcUrl: z.url(),
-  /** Absent if `tollbook provision` wrote the file. */
+  /** URL of the database. Absent if `tollbook provision` wrote the file. */
   databaseUrl: z.string().optional(),
   adminDatabaseUrl: z.string().optional(),
   tokenMint: z.string(),
   paymentWallet: z.string(),
-  /** Absent in homes of earlier releases. */
+  /** Address of the tab wallet. Absent in homes of earlier releases. */
   tabWallet: z.string().optional(),
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
-  /** Null without samples. `pageUrl` is a sample page for screenshots. */
+  /** Mode of the sample providers. Null or absent without samples. `pageUrl` is a sample page for screenshots. */
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 
@@ -31,7 +34,7 @@ export function readLocal({ home }: Pick<CommandDeps, 'home'>): Promise<LocalJso
   return readLocalJson(join(home(), 'local.json'))
 }
 
-/** Undefined if the file does not exist. */
+/** Reads and checks the file. Undefined if the file does not exist. */
 export async function readLocalJson(path: string): Promise<LocalJson | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined

@@ -5,8 +5,8 @@ import { usageExitCode } from './runCommand.ts'
 const distanceMax = 3
 
 /**
- * Refuses a mistyped option of a command from another package. Such a command parses its own arguments and cannot
- * suggest a name. Commander does the same for its own options.
+ * Refuses a mistyped option of a command from another package, and suggests a name. Such a command parses its own
+ * arguments and cannot suggest one. Commander does the same for the options that it parses.
  */
 export function refuseMistyped(command: Command, names: readonly string[]): void {
   const end = command.args.indexOf('--')

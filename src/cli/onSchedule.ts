@@ -9,7 +9,7 @@ const everyMaxMs = 7 * 86_400_000
 
 /**
  * Runs the work once, or repeats it at the interval until the command is interrupted. The interruption also ends a run
- * in progress. Wrong usage ends the schedule. After any other failure, the work runs again at the next time.
+ * in progress. A `UsageProblem` ends the schedule. After any other failure, the work runs again at the next interval.
  */
 export async function runOnSchedule(
   deps: CommandDeps,

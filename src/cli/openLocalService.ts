@@ -7,7 +7,10 @@ import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 
-/** A local service for one command: either the running service of this home, or one that the command starts. */
+/**
+ * A local service for one command: either the service that already runs in this home, or a service that the command
+ * starts.
+ */
 export interface OpenedService {
   readonly local: LocalJson
   readonly started: boolean
@@ -19,7 +22,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
-/** Finds or starts the service. `close` stops it only if this call started it. */
+/** Finds or starts the service. `close` stops the service only if this call started it. */
 export async function openLocalService(
   config: Config,
   { log, onProgress }: OpenServiceOptions,
@@ -41,9 +44,9 @@ export async function openLocalService(
   return { local, started: true, close: () => localMode.close() }
 }
 
-/** True if the service answers. A stopped service leaves its file behind, so the file proves nothing. */
+/** True if the service answers. The file `local.json` is no proof, because a stopped service leaves it behind. */
 async function answers(baseUrl: string): Promise<boolean> {
-  // Without an answer the service has ended, so the caller starts one.
+  // Treat any failure as "not running": the caller then starts a service.
   return fetchFile(new URL('/livez', baseUrl).href).then(
     () => true,
     () => false,
@@ -53,7 +56,7 @@ async function answers(baseUrl: string): Promise<boolean> {
 const advice =
   'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
 
-/** Loads local mode only when it is started, because a production installation lacks its packages. */
+/** Loads the code of local mode only when it is started, because a production installation lacks its packages. */
 export async function loadLocalMode(): Promise<typeof LocalMode> {
   try {
     return await import('./local/localMode.ts')

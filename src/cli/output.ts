@@ -5,15 +5,15 @@ import { interruptedExitCode } from './runCommand.ts'
 
 /** Destination of a long output that is written in chunks. */
 export interface Output {
-  /** Resolves when the next chunk may be written. */
+  /** Writes a chunk. Resolves when the next chunk may be written. */
   write(chunk: string | Uint8Array): Promise<void>
-  /** Resolves when everything is written. Only then does a file appear under its name. */
+  /** Resolves when everything is written. A file appears under its name only then. */
   finish(): Promise<void>
   /** Removes the incomplete output. */
   abandon(): Promise<void>
 }
 
-/** The reader closed the pipe early, as `head` does. This is not a failure and is not reported. */
+/** Error when the reader has closed the pipe early, as `head` does. This is not a failure and is not reported. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -24,7 +24,10 @@ export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): num
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/** The reader of the pipe determines the speed. It may end the output by closing the pipe, as Ctrl-C does. */
+/**
+ * Opens standard output. The reader of the pipe determines the speed. By closing the pipe, the reader ends the output,
+ * as Ctrl-C does.
+ */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   const done = () => Promise.resolve()
   if (!(stdout instanceof Writable))

@@ -3,8 +3,8 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**
- * Opens a temporary file that is renamed when complete. An interrupted export is therefore never taken for a complete
- * one, and an existing file stays until then. A device or a named pipe is written directly.
+ * Opens a temporary file that is renamed when it is complete. An interrupted export is therefore never taken for a
+ * complete one, and an existing file remains until the rename. A device or a named pipe is written directly.
  */
 export async function openOutputFile(path: string): Promise<Output> {
   return reported(path, async () => {
@@ -16,11 +16,11 @@ export async function openOutputFile(path: string): Promise<Output> {
   })
 }
 
-// Other users of the machine must not see the buyers' data.
+// Mode of the file. Other users of the machine must not see the data of buyers.
 const privateFile = 0o600
 
 async function openFile(path: string, target: string): Promise<Output> {
-  // The process id keeps two exports to one name from writing to the same file.
+  // Include the process id, so that two exports to one name do not write to the same temporary file.
   const partial = `${target}.${process.pid}.partial`
   const file = await open(partial, 'w', privateFile)
   const abandon = async (): Promise<void> => {

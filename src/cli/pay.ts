@@ -27,7 +27,7 @@ export function payCommand(deps: CommandDeps): Command {
       })
       deps.setExitCode(code)
     })
-  // Show the help of the package's command, which has its own options.
+  // Show the help of packages/client, because its command parses its own options.
   command.helpInformation = () =>
     (command.args[0] === 'tab' ? tabHelp : `${payHelp}\n${tabHelp}`).replaceAll('tollbook-pay', 'tollbook pay')
   return command

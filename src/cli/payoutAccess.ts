@@ -7,7 +7,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { chainOf, readInstallation, requireLogin } from './installation.ts'
 import { interruptedExitCode, runWith } from './runCommand.ts'
 
-/** Opens the payouts in the mint, does the work, and turns its failure into a message and an exit code. */
+/** Opens the payouts in the mint and does the work. Prints a failure as a message and sets the exit code. */
 export function runPayout(
   deps: CommandDeps,
   mint: () => Promise<string | undefined>,
@@ -29,7 +29,7 @@ export function runPayout(
   )
 }
 
-/** `mint` is the one that is paid; undefined for the service token. */
+/** Opens the payouts in a mint. Undefined `mint`: the service token. */
 async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
   const installation = await readInstallation(deps)
   const { config, local } = installation
@@ -38,8 +38,8 @@ async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout
   const chain = chainOf(installation)
   if (chain === undefined)
     throw new UsageProblem('SOLANA_RPC_URLS', 'is missing, with TOKEN_MINT and PAYMENT_WALLET; or run local mode here')
-  // A payout counts as failed only if two nodes agree. The node of local mode is the chain itself, so it is listed
-  // twice.
+  // List the node of local mode twice. A payout counts as failed only if two nodes agree, and the local node is the
+  // chain itself.
   const rpcUrls = config.chain === undefined ? [...chain.rpcUrls, ...chain.rpcUrls] : chain.rpcUrls
   return openPayout({ ...chain, rpcUrls, mint, databaseUrl, clock: deps.clock, log: silentLog })
 }

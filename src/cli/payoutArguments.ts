@@ -8,16 +8,16 @@ import { readTextFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /*
- * Reads the files, addresses and signatures in the arguments of `tollbook payout`. A `UsageProblem` begins with the
- * name of the option.
+ * Reads the files, addresses and signatures in the arguments of `tollbook payout`. The message of a `UsageProblem`
+ * begins with the name of the option.
  */
 
-/** Reads a plan. Throws a `Fault` if the file is not a plan or was changed. */
+/** Reads a plan from a file. Throws a `Fault` if the file is not a plan or was changed. */
 export async function readPlanFile(option: string, path: string): Promise<ReturnType<typeof parsePlan>> {
   return parsePlan(path, await readTextFile(option, path))
 }
 
-/** A plan is paid in its mint. */
+/** Returns the mint in which the plan is paid. */
 export async function mintOfPlan(option: string, path: string): Promise<string> {
   return (await readPlanFile(option, path)).mint
 }
@@ -33,7 +33,10 @@ export interface PayoutKeys {
   readonly signers: readonly Keypair[]
 }
 
-/** Reads the keys of the payment wallet and the fee payer. The fee payer signs first if it is another wallet. */
+/**
+ * Reads the keys of the payment wallet and the fee payer. If the fee payer is another wallet, its signature comes
+ * first.
+ */
 export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },

@@ -29,7 +29,10 @@ interface SigningOrder extends PartsToSend {
   readonly feePayer: string | undefined
 }
 
-/** Only a part with an unknown outcome stops the run. Sending the plan again continues after the last paid part. */
+/**
+ * Sends the unpaid parts of a plan. Continues after a part that failed, and stops at a part with an unknown outcome.
+ * Sending the plan again continues after the last paid part.
+ */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
   const unpaid = unpaidLines(deps)
@@ -50,14 +53,17 @@ interface PartToSign {
   readonly signers: readonly { readonly address: Address; readonly secretKey: Uint8Array }[]
 }
 
-/** Undefined if the part is on chain, or why it certainly is not. Throws while the outcome is unknown. */
+/**
+ * Sends one part. Undefined if the part is on chain. Returns why it certainly is not on chain otherwise. Throws while
+ * the outcome is unknown.
+ */
 async function sendPart(
   deps: CommandDeps,
   payout: Payout,
   { plan, part, built, signers }: PartToSign,
 ): Promise<string | undefined> {
   const { signature, transaction } = payout.sign(built.transaction, signers)
-  // Record the part before sending it, so that a crash cannot lose it and no other process sends it.
+  // Record the part before sending it. A crash then cannot lose the part, and no other process sends it too.
   const { lastValidBlockHeight } = built
   const attempt = await payout.recordSignedPart(plan, { part, signature, transaction, lastValidBlockHeight })
   deps.stderr.write(`part ${part}: ${signature}\n`)
@@ -66,7 +72,7 @@ async function sendPart(
   return failure
 }
 
-/** Names the debts that a run has not paid, which stay owed. */
+/** Collects and prints the debts that a run has not paid. These debts are still owed. */
 function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
   let count = 0
   const add = (line: string) => {
@@ -78,7 +84,7 @@ function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
       for (const { account, wallet, why } of leftOut) add(`part ${part} leaves out ${account} to ${wallet}: ${why}`)
     },
     fail: (part: number, why: string) => add(`part ${part} was not paid: ${why}`),
-    /** Throws if something was not paid. */
+    /** Throws if a debt was not paid. */
     refuse(): void {
       if (count === 0) return
       throw new Fault(

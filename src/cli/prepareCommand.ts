@@ -6,9 +6,9 @@ import { usageExitCode } from './runCommand.ts'
 const distanceMax = 3
 
 /**
- * Gives wrong usage the same exit code and a complete message in every command and subcommand. Commander itself names
- * one missing argument at a time and does not mention the help. It also takes a mistyped subcommand for an argument if
- * the command has an action.
+ * Gives wrong usage the same exit code and a complete message in every command and subcommand. Commander itself reports
+ * only the first missing argument and does not mention the help. If a command has an action, Commander also takes a
+ * mistyped subcommand for an argument.
  */
 export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout' | 'stderr'>): Command {
   command.exitOverride(rethrowAsUsage).configureOutput({
@@ -23,7 +23,7 @@ export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout
   return command
 }
 
-/** Replaces the exit code, because Commander exits with 1 after wrong usage. Keeps the 0 after help. */
+/** Changes the exit code of wrong usage, because Commander exits with 1. After help, the exit code stays 0. */
 function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
   throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }

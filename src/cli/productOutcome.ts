@@ -6,7 +6,10 @@ import type { MeteredJob, Outcome } from '../product/product.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
 
-/** Prints what a caller would get: the bytes to standard output, and the rest to standard error. Returns the exit code. */
+/**
+ * Prints what a caller would get. The content goes to standard output, and all other lines to standard error. Returns
+ * the exit code.
+ */
 export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Outcome): Promise<number> {
   if (outcome.kind === 'failed') {
     stderr.write(`not sold: ${outcome.code}: ${outcome.message}\n`)
@@ -34,7 +37,7 @@ export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Out
   }
 }
 
-/** Prints what a tab would be charged for an answer that was read to its end. */
+/** Prints what a tab would be charged for a complete answer. */
 export function printCharge({ stderr }: CommandDeps, { price, budgetMicroUsd }: MeteredJob, outcome: Outcome): void {
   const usage =
     outcome.kind === 'failed' ? undefined : outcome.kind === 'stream' ? outcome.usageSoFar?.() : outcome.usage

@@ -59,7 +59,7 @@ function check(deps: CommandDeps, { routes }: ProductsFile): number {
     pricesUsd: [...new Set([prices.priceMicroUsd, ...prices.variants.map((variant) => variant.priceMicroUsd)])].map(
       (price) => formatDecimal(price, usdDecimals),
     ),
-    // Counted for tabs.
+    // Unit that tabs are charged by. Null: the price is fixed.
     unit: prices.unit?.kind ?? null,
   }))
   const lines = sold.map(({ method, path, pricesUsd, upstream, unit }) => {
@@ -107,7 +107,7 @@ async function tryRoute(deps: CommandDeps, file: ProductsFile, { path, parameter
   }
 }
 
-/** Undefined for an order with a fixed price. */
+/** Returns the metered price of an endpoint. Undefined for an order with a fixed price. */
 function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | undefined {
   const price = meteredEntries(products).find((entry) => entry.endpoint === endpoint)
   const listed = priceEntries(products).find((entry) => entry.endpoint === endpoint)
@@ -116,7 +116,7 @@ function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | un
 
 const reasonShape = z.looseObject({ error: z.string() })
 
-/** Prints why an answer is not sold. A caller does not get this text. */
+/** Prints why an answer is not sold. Callers do not get this text. */
 function printReason({ stderr }: CommandDeps, line: string): void {
   const entry = reasonShape.safeParse(JSON.parse(line))
   if (entry.success) stderr.write(`${entry.data.error}\n`)
@@ -124,7 +124,10 @@ function printReason({ stderr }: CommandDeps, line: string): void {
 
 const pathsOf = ({ products }: OpenRoutes) => products.map(({ path }) => path).join(', ')
 
-/** Reads `name=value`. Values of a JSON body are JSON, or text where they are not. */
+/**
+ * Parses parameters of the form `name=value`. For a JSON body, a value that is valid JSON is parsed, and any other
+ * value is text.
+ */
 function orderOf({ method }: Endpoint, parameters: readonly string[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     parameters.map((parameter) => {
@@ -140,7 +143,7 @@ function jsonOrText(text: string): unknown {
   try {
     return z.json().parse(JSON.parse(text))
   } catch {
-    // Shells make quoted JSON text hard to write.
+    // Accept text without quotes, because shells make quoted JSON text hard to write.
     return text
   }
 }

@@ -5,7 +5,10 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** Shows a bar on stderr at a terminal, and nothing to a program. stdout is reserved for the result. */
+/**
+ * Shows a progress bar on stderr at a terminal. Does nothing if the output goes to a program. stdout is reserved for
+ * the result.
+ */
 export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
   if (!isWanted) return { update: () => undefined, stop: () => undefined }
   const bar = new SingleBar(

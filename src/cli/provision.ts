@@ -17,7 +17,7 @@ export function provisionCommand(): Command {
       )
       .requiredOption('--rpc-url <url>', 'the local chain; the command waits for it up to a minute')
       .requiredOption('--base-url <url>', 'base URL of the service for its callers')
-      // Not `--env-file`: Node reads that option itself, wherever it stands.
+      // Do not name the option `--env-file`, because Node reads that option itself, at any position.
       .requiredOption('--variables-file <file>', 'file for the variables of the service, including its receipt key')
       .addHelpText(
         'after',

@@ -83,7 +83,7 @@ function isReport(name: AskedName): name is ReportName {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// Enough steps for about ten million events, for a ledger whose service never rolled up.
+// Maximum of rollup steps: enough for about ten million events, in case no service has rolled up this ledger before.
 const stepsMax = 2_000
 
 type ReportArguments = [AskedName, string | undefined, ReportFlags, Command]
@@ -92,9 +92,9 @@ interface ReportCall {
   readonly name: AskedName
   readonly reference: string | undefined
   readonly format: string
-  /** Undefined: the token. */
+  /** Mint of the report. Undefined: the service token. */
   readonly mint: string | undefined
-  /** Given options, without format and mint. */
+  /** The options of the command line, without format and mint. */
   readonly given: Readonly<Record<string, string>>
   /** Ends the command as wrong usage. */
   readonly refuse: (text: string) => never
@@ -178,7 +178,10 @@ async function withReports(
   }
 }
 
-/** No figure of a report has two mints, so a reader who chooses none reads which others exist. */
+/**
+ * Lists the other mints on stderr. Each figure of a report is in one mint, so a reader who chose none should know which
+ * others exist.
+ */
 async function nameOtherMints({ stderr }: ReportCommandDeps, { mints, token }: Reports): Promise<void> {
   const known = await mints()
   const others = known.flatMap(({ mint, name }) => (mint === token.mint ? [] : [name]))

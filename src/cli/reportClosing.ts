@@ -27,7 +27,7 @@ export async function closingText({ reports, month, format, key, clock }: Closin
   return format === 'json' ? `${JSON.stringify(signed)}\n` : tableText(signed)
 }
 
-/** Throws unless the key also signed the checkpoint: a statement under another key could never be verified. */
+/** Throws unless the same key signed the checkpoint, because a statement under another key could never be verified. */
 function requireOwnKey(key: ReceiptSigningKey, note: string, origin: string): void {
   if (openCheckpoint(note, { name: origin, publicKey: receiptKeyBytes(key) }) !== undefined) return
   throw new Fault('RECEIPT_SIGNING_KEY did not sign the newest checkpoint of this ledger: use the key of the service', {
@@ -52,7 +52,7 @@ function tableText({ statement }: SignedClosing): string {
   ].join('\n')
 }
 
-// Token prices are small: 12 decimals show 10^-12 dollars.
+// Decimals of a token price. Token prices are small, and 12 decimals show 10^-12 dollars.
 const priceDecimals = 12
 
 function priceText({ priceMicroUsd, forBaseUnits }: NonNullable<ClosingStatement['closingPrice']>, decimals: number) {

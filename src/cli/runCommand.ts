@@ -3,20 +3,23 @@ import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 export const usageExitCode = 2
-/** Exit code of a refused command, which would be refused again. */
+/** Exit code of a refused command. The same command would be refused again. */
 export const refusedExitCode = 4
 /** Exit code when the database or the chain did not answer. The same command may succeed later. */
 export const unavailableExitCode = 7
 
 export const interruptedExitCode = 130
 
-/** Exit codes of a command that has separate ones. Default: 4 if it is refused, and 7 if something is unavailable. */
+/**
+ * Exit codes for a command that does not use the defaults: 4 if the command is refused, and 7 if something is
+ * unavailable.
+ */
 export interface FaultCodes {
   readonly refused?: number
   readonly unavailable?: number
 }
 
-/** Returns the exit code. Wrong usage and faults are printed as a message. Bugs are thrown. */
+/** Runs the work and returns the exit code. Wrong usage and faults are printed as a message. Bugs are thrown. */
 export async function exitCodeOf(
   { stderr }: Pick<CommandDeps, 'stderr'>,
   work: () => Promise<number>,
@@ -32,7 +35,7 @@ export async function exitCodeOf(
   }
 }
 
-/** Opens a part, runs the work with it and sets the exit code. The part is always closed. */
+/** Opens a resource, runs the work with it, closes it in any case, and sets the exit code. */
 export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps: CommandDeps,
   open: () => Promise<Part>,
@@ -49,7 +52,7 @@ export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps.setExitCode(code)
 }
 
-/** Prints text at a terminal, and one line of JSON to a program. */
+/** Prints `words` at a terminal, and `json` as one line to a program. */
 export function printResult({ stdout }: Pick<CommandDeps, 'stdout'>, json: object, words: string): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
 }

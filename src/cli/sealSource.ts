@@ -6,7 +6,7 @@ import { UsageProblem } from '@tollbook/client/command/usageProblem'
 export interface SealSource {
   readonly baseUrl: string
   readonly keys: unknown
-  /** Node of local mode, if this is the service of local mode. */
+  /** RPC URL of the local chain. Undefined unless this is the service of local mode. */
   readonly localRpcUrl: string | undefined
 }
 
@@ -15,11 +15,14 @@ interface SourceOptions {
   readonly key?: string
 }
 
-/** Returns the service whose checkpoints are published, with its keys. Default: the service of local mode. */
+/**
+ * Returns the service whose checkpoints are published, with its keys. Without options, this is the service of local
+ * mode.
+ */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
-  // Use local.json only for the service that wrote it.
+  // Use the keys in local.json only for the service that wrote the file.
   const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
   const keys = options.key === undefined ? own?.receiptKey : await readJsonFile('--key', options.key)
   if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')

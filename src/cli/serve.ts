@@ -16,14 +16,14 @@ import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { closeWhenStopped } from './untilStopped.ts'
 
-/** Option of the commands that can start local mode. */
+/** Creates an option of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
   const help =
     'local mode only: sample prices, weather, news and chat, marked as samples. auto (default): used while no provider answers; always: no provider is queried; never: no samples'
   return new Option('--sample-upstreams [mode]', help).choices(sampleModes).preset('always')
 }
 
-/** The finance page is shown in local mode only. */
+/** A running service. Only local mode has a `financeUrl`. */
 type Running = Omit<LocalMode, 'localJsonPath' | 'financeUrl'> & Partial<Pick<LocalMode, 'financeUrl'>>
 
 interface ServeFlags {
@@ -32,7 +32,7 @@ interface ServeFlags {
   readonly products?: string
 }
 
-/** `otherwise` is the mode without `--local`. */
+/** Creates `tollbook serve`. `otherwise` is the mode without `--local`. */
 export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
     .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')
@@ -44,8 +44,8 @@ export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
       useServiceThreads()
       const config = readConfig(undefined, { sampleUpstreams, productsFile, start: local ? 'local' : otherwise })
       const code = await serve(config)
-      // Everything is closed. Exit now, because an abandoned name lookup can keep the process open for 30 s without a
-      // name server.
+      // Exit now, when everything is closed. Without a name server, an abandoned name lookup can keep the process open
+      // for 30 s.
       process.exit(code)
     })
 }
@@ -55,8 +55,8 @@ async function serve(config: Config): Promise<number> {
   for (const { name, meant } of mistypedVariables()) log.warn({ event: 'variable_not_read', name, meant })
   let code = 0
   const stopped = new AbortController()
-  // Listen from the beginning, because a signal without a listener ends the process. The start may have read the file
-  // before a signal came, so the service then reads it again.
+  // Add the listener before the start, because a signal without a listener ends the process. If a signal comes during
+  // the start, the start may already have read the file, so the service then reads the file again.
   const started = Promise.withResolvers<Running>()
   if (config.catalog.productsFile !== undefined)
     process.on('SIGHUP', () => void started.promise.then(({ reload }) => reload()))
@@ -66,7 +66,7 @@ async function serve(config: Config): Promise<number> {
     stopped.abort()
   })
   started.resolve(running)
-  // Print this first, so that a program that waits for the ready line has then read everything.
+  // Print this line before the ready line, so that a program that waits for the ready line has already read it.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   const sampled = running.sampled()
   const samples = sampled.length === 0 ? '' : ` (sample data: ${sampled.join(', ')})`
@@ -81,7 +81,10 @@ async function serve(config: Config): Promise<number> {
   return code
 }
 
-/** Starts the service with the operator's database and chain. In local mode, starts those that are not configured. */
+/**
+ * Starts the service with the operator's database and chain. In local mode, starts an own database and chain where none
+ * is configured.
+ */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
   if (!isServiceConfig(config)) {
     const { startLocalMode } = await loadLocalMode()

@@ -19,7 +19,7 @@ import { readDuration } from './duration.ts'
 import { printResult, refusedExitCode, runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/* Shared code of the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
+/* Code that the commands for changes of a setting share: `key rotate`, `wallet change`, `split change`. */
 
 const settingExitHelp = `
 The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
@@ -32,9 +32,9 @@ Exit codes:
 
 export interface SettingCommand {
   readonly setting: ChangeableSetting
-  /** Present if each dollar has a value too. Returns the setting of the dollar that `--mint` names. */
+  /** Returns the setting of the dollar that `--mint` names. Absent if dollars have no separate values. */
   readonly settingOfDollar?: (ledger: SettingChanges, mint: string) => Promise<ChangeableSetting>
-  /** Name of the command; `tollbook <command> list` lists the values. */
+  /** Name of the command. `tollbook <command> list` lists the values. */
   readonly command: string
   readonly description: string
   /** Further subcommands, listed first. */
@@ -46,7 +46,7 @@ export interface SettingCommand {
     readonly argument: string
     readonly argumentDescription: string
     readonly takesEffectAtOnce?: boolean
-    /** Reads the new value. Throws a `UsageProblem` if it is invalid. */
+    /** Parses the new value. Throws a `UsageProblem` if the value is invalid. */
     readonly read: (text: string) => Json | Promise<Json>
   }
 }
@@ -101,7 +101,7 @@ interface SettingChangeOrder {
   readonly flags: ChangeFlags
 }
 
-/** A split has no `--valid-from`, because it takes effect at once. */
+/** Adds the options of a change. A split has no `--valid-from`, because its change takes effect at once. */
 function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
@@ -128,7 +128,8 @@ function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Prom
   return runWith(deps, open, work)
 }
 
-// Another operator may take the next number first. The change is then decided again.
+// Attempts to store a change. Another operator may take the next version number first, and the change is then decided
+// again.
 const attemptsMax = 3
 
 async function changeSetting(
@@ -165,7 +166,7 @@ async function changeSetting(
   throw new Fault('other changes of this setting are being recorded; run the command again', { retryable: true })
 }
 
-/** Prints the versions of a setting with their periods, as JSON lines or as a table at a terminal. */
+/** Prints the versions of a setting with their periods. A program gets JSON lines, and a terminal gets a table. */
 async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
   const [periods, nowMs] = [await readPeriods(ledger, name), await ledger.nowMs()]
   for (const period of periods) {

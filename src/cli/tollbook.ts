@@ -23,16 +23,17 @@ const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
   .showHelpAfterError('tollbook --help lists the commands.')
-  // Show the usage of each command, because two commands parse their own arguments.
+  // Show the usage that each command defines, because two commands parse their own arguments.
   .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
-// An interrupted payer reports the state of its payment. The commands that serve have their own handlers.
+// On Ctrl-C, abort the command, so that an interrupted payer reports the state of its payment. The commands that serve
+// have separate handlers.
 process.once('SIGINT', () => interrupted.abort())
 
-// A long-running process must not end with exit code 0 because the reader of its log has gone.
+// Do not end a long-running process with exit code 0 if the reader of its log has ended.
 const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn', 'proxy'].includes(process.argv[2] ?? '')
 
-// `head` closes the pipe when it has read enough lines. An export has its own listener.
+// Ignore a closed pipe: `head` closes the pipe when it has read enough lines. An export has its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (process.stdout.listenerCount('error') > 1) return
   if (error.code !== 'EPIPE' || isLongRunning) throw error
@@ -44,7 +45,7 @@ try {
   refuseUnknownHelp(process.argv[2], process.argv[3])
   await program.parseAsync()
 } catch (error) {
-  // Commander has already printed its own errors. Report all others here.
+  // Report all errors except those of Commander, which has already printed them.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else if (isLongRunning) endAfterFailure(error)
   else reportFailure(error)
@@ -53,7 +54,10 @@ try {
 // Exit now, because pending output to a stalled reader would keep the process open.
 if (interrupted.signal.aborted) process.exit()
 
-/** Rejects `help` of an unknown command. Commander would print the whole help without naming the command. */
+/**
+ * Rejects `help` of an unknown command. Without this, Commander prints the whole help and does not mention the unknown
+ * command.
+ */
 function refuseUnknownHelp(command: string | undefined, asked: string | undefined): void {
   if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return
   if (!asked.startsWith('-')) program.error(`error: unknown command '${asked}'`)

@@ -17,7 +17,7 @@ interface VerifyOptions {
   readonly previous?: string
 }
 
-/** The same code as `tollbook pay` has for a receipt that does not verify. */
+/** Exit code for an invalid receipt. `tollbook pay` uses the same code. */
 const invalidExitCode = 9
 
 export function verifyCommand(deps: CommandDeps): Command {
@@ -131,7 +131,7 @@ function receiptOf(json: unknown): unknown {
 
 const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
 
-/** Returns a signed closing statement, which may be inside an answer of the service. Undefined for anything else. */
+/** Returns a signed closing statement, which may be inside an answer of the service. Undefined for any other JSON. */
 function closingOf(json: unknown): unknown {
   const data = z.object({ data: anyClosing }).safeParse(json).data?.data
   return data ?? anyClosing.safeParse(json).data

@@ -9,7 +9,8 @@ export interface FoundRoute<R> {
 /**
  * Creates a function that finds the route of a path. Paths are compared exactly as sent: no decoding, no case folding,
  * no dot segments. `{name}` and `:name` match one segment, and `*name` matches all further segments. An exact path is
- * preferred to a pattern. Of two patterns, the one with a literal segment at their first difference is preferred.
+ * preferred to a pattern. If two patterns match, the pattern with a literal segment at the first difference is
+ * preferred.
  */
 export function createRouteTable<R extends { readonly path: string }>(
   routes: readonly R[],

@@ -8,9 +8,9 @@ import { Fault } from '@tollbook/core/fault'
 import { errorBody, errorText } from '@tollbook/core/wire'
 import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
-/** One request of the demo. A request with a body is a POST. */
+/** One request of the demo: a GET, or a POST if it has a body. */
 export interface DemoOrder {
-  /** Path of the request, with the query of a GET. */
+  /** Path of the request. For a GET, also the query. */
   readonly target: string
   readonly body: object | undefined
 }
@@ -28,9 +28,9 @@ export type DemoSale = z.infer<typeof saleJson> & {
 
 export type PurchaseOutcome =
   | { readonly kind: 'bought'; readonly sale: DemoSale; readonly spent: DemoSpending }
-  /** The service refused before a quote, so the request cost nothing. */
+  /** The service refused the request before it gave a quote, so the request cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
-  /** The payment was made but nothing was delivered. It stays valid for this endpoint. */
+  /** The payment was made, but nothing was delivered. The payment stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
@@ -45,11 +45,11 @@ export interface DemoPurchase {
 }
 
 export function send({ order, onEvent = () => undefined }: DemoPurchase): ReturnType<typeof purchase> {
-  // Two attempts cover a short outage. The demo does not wait for a longer one.
+  // Make two attempts, which are enough for a short outage. The demo does not wait for a longer outage.
   return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })
 }
 
-/** Buys a product and checks the receipt. `onEvent` receives each step before it is taken. */
+/** Buys a product and checks the receipt. Calls `onEvent` before each step of the payment. */
 export async function buy({ order, onEvent }: DemoPurchase, name: string): Promise<PurchaseOutcome> {
   let quoted: DemoSpending | undefined
   const spent = () => assertPresent(quoted, 'a payment was quoted')

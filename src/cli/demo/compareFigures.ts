@@ -28,7 +28,7 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
 export interface Comparison {
   readonly before: DemoFigures
   readonly after: DemoFigures
-  /** All payments between `before` and `after`. */
+  /** All payments of the demo between the readings `before` and `after`. */
   readonly spent: readonly DemoSpending[]
   readonly tab: DemoTab
 }
@@ -49,7 +49,7 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }:
 
   compareTab(say, { before, after, tab })
   const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
-  // The ledger has one burn account per endpoint.
+  // Add up all burn accounts, because the ledger has one per endpoint.
   const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
   const expensed = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
@@ -71,7 +71,10 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }:
   say('   They agree to the base unit.')
 }
 
-/** Compares the debts of the tab in the ledger: its burn, and its rest until a payout. */
+/**
+ * Compares the tab with the debts that it left in the ledger: the burn that it owes, and the unspent balance that is
+ * owed until a payout.
+ */
 function compareTab(say: DemoDeps['say'], { before, after, tab }: Omit<Comparison, 'spent'>): void {
   const grown = (prefix: string) => owed(after, prefix) - owed(before, prefix)
   const burnOwed = grown('Liabilities:BurnOwed')

@@ -54,7 +54,7 @@ function showDelivery({ say }: DemoDeps, { data, receipt }: DemoSale): void {
 }
 
 async function tryAgain(deps: DemoDeps, payment: PendingPayment): Promise<void> {
-  // Use another order, because the same order would receive its stored answer for two minutes.
+  // Use another order, because the service would answer the same order from its store for two minutes.
   const other = await payOrderOf(deps, { target, body: { data: `${text}/` } })
   assert(other.task.kind === 'buy', 'it is a new order')
   const { request: instead } = other.task

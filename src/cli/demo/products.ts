@@ -8,12 +8,15 @@ import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
 
-/** Buys every product. With samples only, each purchase must succeed. Without them, a provider may fail. */
+/**
+ * Buys every product. If all providers are samples, each purchase must succeed. With real providers, a purchase may
+ * fail.
+ */
 export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: DemoSpending[] = []
   let missing = 0
-  // Skip products whose answers have no envelope: they are for client libraries of other protocols.
+  // Skip products whose answers have no envelope, because only client libraries of other protocols buy them.
   for (const product of deps.products.filter(({ stream }) => stream === undefined)) {
     const { notice } = product.demo
     if (notice !== undefined) deps.say(`   (${notice})`)
@@ -32,12 +35,12 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
   return spent
 }
 
-// News is collected in the background and may need a moment after the start. A provider that cannot be reached stays
-// unreachable for longer.
+// Number of tries, one second apart. News is collected in the background and may not be available right after the
+// start. A provider that cannot be reached is not worth waiting for.
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Retries only with samples, because every product then becomes available. */
+/** Buys a product, and retries only with samples, because with samples every product becomes available. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {

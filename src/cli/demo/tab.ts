@@ -5,13 +5,13 @@ import { Fault } from '@tollbook/core/fault'
 import { saleBody } from '@tollbook/core/wire'
 import { type DemoDeps, expectThat, tokens } from './demoDeps.ts'
 
-/** Amounts of a tab that was opened, used and closed, in base units of the token. */
+/** Amounts of a tab that the demo opened, used and closed, in base units of the token. */
 export interface DemoTab {
   readonly depositBaseUnits: bigint
   readonly chargedBaseUnits: bigint
-  /** The part of the prices that the service has to burn. */
+  /** Part of the prices that the service has to burn, in base units. */
   readonly burnOwedBaseUnits: bigint
-  /** Owed to the wallet of the deposit. */
+  /** Unspent balance that the service owes to the wallet of the deposit, in base units. */
   readonly restBaseUnits: bigint
 }
 

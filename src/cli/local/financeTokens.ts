@@ -3,7 +3,10 @@ import type { Config } from '../../config.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Home } from './home.ts'
 
-/** Local mode is its own identity provider. It keeps a key in the home and issues a token per role at every start. */
+/**
+ * Configuration and tokens of the finance pages. Local mode is its own identity provider: it keeps a key in the home,
+ * and issues a token per role at every start.
+ */
 export interface LocalFinance {
   readonly config: NonNullable<Config['finance']>
   readonly financeToken: string

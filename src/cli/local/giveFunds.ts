@@ -28,7 +28,7 @@ export interface Bank {
   readonly mintAuthority: { readonly secretKey: Uint8Array }
 }
 
-/** Order for a gift. Amounts are whole tokens and SOL, as plain decimals. */
+/** Order for a gift of test funds. Amounts are whole tokens and whole SOL, as plain decimals. */
 export interface GiftOrder {
   readonly address: string
   readonly tokens: string
@@ -40,7 +40,7 @@ export interface Gift extends GiftOrder {
   readonly signatures: readonly string[]
 }
 
-/** Returns the WebSocket URL, which has the same port on the local chain. */
+/** Returns the WebSocket URL of a local chain, which uses the same port as its RPC URL. */
 export function webSocketUrl(rpcUrl: string): string {
   return rpcUrl.replace(/^http/, 'ws')
 }
@@ -49,7 +49,10 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/** Gives SOL and new tokens to a wallet on a local chain. Throws a `UsageProblem` for any other chain or a wrong order. */
+/**
+ * Gives SOL and new tokens to a wallet on a local chain. Throws a `UsageProblem` if the chain is not on this machine or
+ * the order is invalid.
+ */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
@@ -74,14 +77,14 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   }
 }
 
-/** True for loopback and for names without a dot, which are containers in the same Docker network. */
+/** True if the host is loopback or a name without a dot. Such names are containers in the same Docker network. */
 export function isOnThisMachine(rpcUrl: string): boolean {
   const url = URL.parse(rpcUrl)
   return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))
 }
 
 const solDecimals = 9
-// Maximum airdrop of the local chain. It also fits the 64 bits of a token account.
+// Maximum airdrop of the local chain, in lamports. Tokens are bounded by the 64 bits of a token account.
 const lamportsMax = 1_000_000n * BigInt(LAMPORTS_PER_SOL)
 const baseUnitsMax = 2n ** 64n - 1n
 
@@ -124,7 +127,7 @@ async function readOrder(
   return { wallet, mint, program, decimals, baseUnits, lamports }
 }
 
-/** Gives a wallet 1 SOL for fees and the rent of accounts, unless it has that much. */
+/** Gives a wallet 1 SOL for fees and the rent of accounts, unless it already has 1 SOL. */
 export async function topUp(connection: Connection, wallet: PublicKey): Promise<void> {
   if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL)
     await airdropTo(connection, wallet, BigInt(LAMPORTS_PER_SOL))
@@ -143,7 +146,7 @@ async function mintTo(
 ) {
   const { publicKey: payer } = authority
   const tokenAccount = getAssociatedTokenAddressSync(mint, wallet, true, program)
-  // Without the memo, two equal gifts with one blockhash would be one transaction.
+  // Add a random memo. Without it, two equal gifts with one blockhash would be the same transaction.
   const memo = { programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(randomToken()) }
   const transaction = new Transaction().add(
     new TransactionInstruction(memo),

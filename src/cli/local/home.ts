@@ -15,9 +15,9 @@ export type ReceiptKey = z.infer<typeof receiptKeyJson>
 const keypairJson = z.array(z.int().min(0).max(255)).length(64)
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
-/** Mode of the home. A Postgres under another user can then find its files in it. */
+/** Mode of the home folder. It lets a Postgres that runs as another user enter the folder and find its files. */
 export const enterableFolder = 0o711
-// No other user of the machine may read the keys, even though they control only demonstration money.
+// Modes of keys. Other users of the machine must not read them, although they control only demonstration money.
 const privateFolder = 0o700
 const privateFile = 0o600
 
@@ -29,15 +29,15 @@ export async function openHome(folder: string) {
   await openFolder(keys, privateFolder)
   return {
     path,
-    /** A Solana CLI keypair file in the home. */
+    /** Returns a Solana CLI keypair file in the home. Creates the file if it does not exist. */
     async keypair(name: string) {
       const file = join(keys, `${name}.json`)
       const text = await readOrMake(file, () => JSON.stringify([...Keypair.generate().secretKey]))
       return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
     },
-    /** A random password. */
+    /** Returns a random password. Creates it if it does not exist. */
     secret: (name: string) => readOrMake(join(keys, `${name}.secret`), randomToken),
-    /** The private Ed25519 JWK that signs receipts. */
+    /** Returns the private Ed25519 JWK that signs receipts. Creates it if it does not exist. */
     receiptKey: () => signingKey(keys, 'receipt-key'),
     signingKey: (name: string) => signingKey(keys, name),
     async writeLocalJson(content: object) {
@@ -66,12 +66,12 @@ async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
   return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
 }
 
-// Each key is rejected with a probability of 1 in 64.
+// Maximum of attempts. Each key is rejected with a probability of 1 in 64.
 const attemptsMax = 100
 
 /**
- * Makes a key whose public part does not start with a hyphen. `tollbook key rotate` takes that part as an argument and
- * would read it as an option.
+ * Generates a key whose public part does not start with a hyphen. `tollbook key rotate` takes the public part as an
+ * argument, and would read a leading hyphen as an option.
  */
 export function makeReceiptKey(): ReceiptKey {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {

@@ -13,13 +13,14 @@ interface LocalBurnerOptions extends LocalPart {
   readonly logLevel: LogLevel
 }
 
-// With this interval, a payment of the demo is burned within half a minute. Production burns every hour.
+// Interval of the burner. With it, a payment of the demo is burned within half a minute. In production the interval is
+// an hour.
 const every = '5s'
 
 /**
  * Starts `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved.
- * Waits for the first burn that is owed for a final payment, because most runs of local mode never owe one. Undefined
- * if stopped before.
+ * Waits until a final payment owes a burn, because most runs of local mode never owe one. Undefined if local mode stops
+ * before that.
  */
 export async function openLocalBurner(
   options: LocalBurnerOptions,
@@ -68,8 +69,8 @@ async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stoppi
   return false
 }
 
-// Unlimited, because these are demonstration tokens. In production the owner approves only an amount that a thief of
-// the key may take.
+// Amount that the delegate may burn, without a limit because these are demonstration tokens. In production the owner
+// approves an amount that could be lost if the key is stolen.
 const unlimited = 2n ** 64n - 1n
 
 interface Approval {
@@ -78,7 +79,7 @@ interface Approval {
   readonly mint: PublicKey
 }
 
-/** Approves the delegate. Does nothing if it is approved already. */
+/** Approves the delegate. Does nothing if the delegate is already approved. */
 async function approve(connection: Connection, { delegate, owner, mint }: Approval): Promise<void> {
   const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
   const known = await getAccount(connection, account)

@@ -17,11 +17,11 @@ export interface LocalCommand {
   readonly onUnexpectedExit: (error: Error) => void
 }
 
-/** Needs of a process that local mode starts in addition to the service. */
+/** Parameters that each process of local mode needs in addition to those of the service. */
 export interface LocalPart {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
-  /** URL with the login of the process. */
+  /** Database URL with the login of the process. */
   readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void
@@ -33,12 +33,15 @@ export interface RunningCommand {
 
 const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 
-/** Starts a command as a separate process, as in production. The command is ready when it prints its first line. */
+/**
+ * Starts a command as a separate process, as in production. Resolves when the command prints its first line, because it
+ * is then ready.
+ */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
   const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
   const child = spawn(process.execPath, [entryFile, command, ...given, '--until-stdin-ends'], {
-    // Use a separate process group. Ctrl-C then reaches only local mode, which stops this process after its own
-    // requests.
+    // Use a separate process group, so that Ctrl-C reaches only local mode. Local mode then stops this process after it
+    // has finished its own requests.
     detached: true,
     env: { ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -44,7 +44,7 @@ export interface LocalMode {
   close(): Promise<void>
 }
 
-/** The samples, unless they are off, and the products that are configured with them. */
+/** The sample providers, and the products that are configured to use them. Undefined `samples`: samples are off. */
 interface LocalSamples extends Pick<Config, 'products'> {
   readonly samples: ProviderAddresses | undefined
   readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }
@@ -52,7 +52,7 @@ interface LocalSamples extends Pick<Config, 'products'> {
 
 /**
  * Starts the whole service on one machine without any setup, with its own database, chain and keys. A later start uses
- * the same ones. `config` has no variables of an operator (config/startMode.ts).
+ * the same database, chain and keys. `config` contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
@@ -111,13 +111,16 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     localJsonPath,
     sampled: service.sampled,
     reload: service.reload,
-    // Do not print the token, because output ends in logs. Only the owner can read the file.
+    // Do not print the token, because output is often stored in logs. The file can be read only by its owner.
     financeUrl: `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`,
     close: () => stored.disposeAsync(),
   }
 }
 
-/** Sells every product in the sample dollar too. The treasury is the demo's own, so its debt has a high limit. */
+/**
+ * Adds the sample dollar to the accepted currencies, unless the configuration has a dollar. The limit of its burn debt
+ * is high, because the treasury belongs to the demo.
+ */
 function withSampleDollar(currencies: Config['currencies']): Config['currencies'] {
   if (currencies.accepted.length > 0) return currencies
   return { ...currencies, accepted: [sampleDollar], burnDebtMaxTokens: localDebtMaxTokens }
@@ -125,10 +128,13 @@ function withSampleDollar(currencies: Config['currencies']): Config['currencies'
 
 const localDebtMaxTokens = 1_000_000
 
-// Enough to buy each product once.
+// Amounts that are enough to buy each product once.
 const testGift = { tokens: '1000', sol: '0.1' }
 
-/** Funds the wallets that the pages of local mode create. Works only on a chain of this machine. */
+/**
+ * Returns a function that funds the wallets that the pages of local mode create. It works only on a chain of this
+ * machine.
+ */
 async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mint }: ProvisionedChain['chain']) {
   const { keypair: mintAuthority } = await home.keypair('mint-authority')
   return async (address: string): Promise<string | undefined> => {
@@ -214,7 +220,7 @@ async function openLocalX402({ home, opened, log, onPartLost, onProgress }: Loca
   return signer.config
 }
 
-/** Starts the burner in the background, because the first payment without a burn comes later. */
+/** Starts the burner in the background, because no payment owes a burn at the start. */
 function startLocalBurner(local: LocalOpening, chain: ProvisionedChain['chain'], databaseUrl: string): void {
   const { config, home, opened, log, onPartLost: onUnexpectedExit } = local
   const stopping = new AbortController()
@@ -237,7 +243,7 @@ async function openSamples({ config, opened, log }: LocalOpening): Promise<Local
   const { pageUrl } = samples
   const whom = mode === 'always' ? 'no provider is asked' : 'samples replace providers that do not answer'
   log.info({ event: 'sample_upstreams', mode, note: `${whom}; answers made of samples say so` })
-  // Allow the sample page: it is on loopback, where callers may not send the renderer.
+  // Let the renderer fetch the sample page, which is on loopback. Orders of callers for loopback are otherwise refused.
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { upstreams, chatServer, newsFeeds } = samples
   return {

@@ -10,7 +10,8 @@ interface LocalSignerOptions extends LocalPart {
   readonly tabWallet: string
 }
 
-// Standard x402 clients support only Solana's three public networks, so the local chain uses the name of devnet.
+// Network name of the local chain in x402. Standard x402 clients support only Solana's three public networks, so the
+// local chain uses the name of devnet.
 const { devnet } = networks
 
 /** Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain. */
@@ -38,7 +39,7 @@ export async function openLocalSigner(options: LocalSignerOptions) {
   return { config: { signer: { socketPath }, network: devnet }, stop: child.stop }
 }
 
-// Maximum length of a Unix socket path: 108 bytes, including the final zero byte.
+// Maximum bytes of a Unix socket path: 108, minus the final zero byte.
 const socketPathMax = 107
 
 function socketPathIn({ path }: Home): string {

@@ -29,11 +29,14 @@ export interface LocalWallets {
 export interface ProvisionedChain {
   readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
   readonly tabWallet: string
-  /** Facts for `local.json`: the address of the chain, and the wallets whose keys are in the home. */
+  /** Facts for `local.json`: the URL of the chain, and the wallets whose keys are in the home. */
   readonly facts: object
 }
 
-/** Creates the mint and the wallets of this home on a running local chain. Does nothing if they exist. */
+/**
+ * Creates the mint and the wallets of this home on a running local chain. Does nothing if the mint and the wallets
+ * exist.
+ */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
   const [mint, mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
@@ -72,11 +75,14 @@ const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 
-/** Creates the service token and its first holders on a new local chain. Does nothing if they exist. */
+/**
+ * Creates the service token and its first holders on a new local chain. If the token exists, only opens a missing
+ * account for tabs.
+ */
 export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return openTabAccount(connection, wallets)
-  // Fund both at the same time, because each waits for one or two slots.
+  // Fund both wallets at the same time, because each airdrop waits for one or two slots.
   const holders = [mintAuthority, demoWallet]
   await Promise.all(
     holders.map(({ publicKey }) => airdropTo(connection, publicKey, BigInt(demoSol * LAMPORTS_PER_SOL))),
@@ -84,7 +90,7 @@ export async function provisionChain(connection: Connection, wallets: LocalWalle
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
 }
 
-/** Opens the account of a home whose first start was without tabs. */
+/** Opens the tab account of a home that was first started by a release without tabs. Does nothing if the account exists. */
 async function openTabAccount(connection: Connection, { mint, mintAuthority, tabWallet }: LocalWallets): Promise<void> {
   if (tabWallet === undefined) return
   const account = getAssociatedTokenAddressSync(mint.publicKey, tabWallet.publicKey)
@@ -94,7 +100,7 @@ async function openTabAccount(connection: Connection, { mint, mintAuthority, tab
   await sendAndConfirmTransaction(connection, new Transaction().add(open), [mintAuthority])
 }
 
-/** Creates everything in one transaction, so that an interrupted start leaves all of it or nothing. */
+/** Returns one transaction that creates everything, so that an interrupted start leaves either all of it or nothing. */
 async function firstTransaction(connection: Connection, wallets: LocalWallets): Promise<Transaction> {
   const { mint, mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const payer = mintAuthority.publicKey

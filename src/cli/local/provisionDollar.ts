@@ -9,15 +9,19 @@ import {
 import { type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { connectLocalChain } from './giveFunds.ts'
 
-/** USDC of devnet. Clients of x402 know this address, so they pay on the local chain without an option. */
+/**
+ * Mint of the sample dollar: the address of USDC on devnet. Clients of x402 know this address, so they pay on the local
+ * chain without an option.
+ */
 export const sampleDollarMint = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'
 
 const decimals = 6
 const demoBaseUnits = 1_000n * 10n ** BigInt(decimals)
 
 /**
- * Returns the account of the sample dollar. The chain starts with it, because no process here has the key of its
- * address. Its authority is that of the token, so that the faucet can mint it.
+ * Returns the mint account of the sample dollar. The chain starts with this account, because its address belongs to a
+ * key that local mode does not have. The mint authority is the same as for the token, so that the faucet can mint
+ * dollars.
  */
 export function sampleDollarAccount(mintAuthority: Keypair) {
   const data = Buffer.alloc(MINT_SIZE)
@@ -43,7 +47,10 @@ interface DollarWallets {
   readonly demoWallet: PublicKey
 }
 
-/** Opens the accounts of payments and tabs for the sample dollar, and gives the demo wallet dollars. Does this once. */
+/**
+ * Opens the accounts of payments and tabs for the sample dollar, and gives dollars to the demo wallet. Does nothing if
+ * this was done before.
+ */
 export async function provisionDollar(rpcUrl: string, wallets: DollarWallets): Promise<void> {
   const { mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const connection = connectLocalChain(rpcUrl)

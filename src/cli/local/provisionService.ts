@@ -6,7 +6,7 @@ import { openHome } from './home.ts'
 import { provisionFromHome } from './provisionChain.ts'
 
 export interface ServiceProvision {
-  /** Folder with all keys, including those of the wallets. The service never reads it. */
+  /** Folder with all keys, including the keys of the wallets. The service never reads this folder. */
   readonly home: string
   readonly rpcUrl: string
   /** Public address of the service, for `local.json`. */
@@ -15,10 +15,11 @@ export interface ServiceProvision {
   readonly envFile: string
 }
 
-// A chain that was just started answers within one second, or within ten on a crowded machine.
+// Attempts to reach the chain, one second apart. A chain that was just started answers within one second, or within ten
+// on a machine under load.
 const attemptsMax = 60
 const pauseMs = 1_000
-// The file holds the private receipt key.
+// Mode of the file, which contains the private receipt key.
 const privateFile = 0o600
 
 /** Provisions a local chain for services in other processes, such as several containers. */
@@ -40,7 +41,10 @@ export async function provisionService(options: ServiceProvision): Promise<void>
   await home.writeLocalJson({ baseUrl, ...facts, tokenMint, paymentWallet, receiptKey: publicKey })
 }
 
-/** A service with its own chain must not continue with the receipt key of a demonstration. */
+/**
+ * Removes the file with the variables, so that a service that now has its own chain does not continue with the receipt
+ * key of a demonstration.
+ */
 export async function withdrawProvision(envFile: string): Promise<void> {
   await rm(envFile, { force: true })
 }

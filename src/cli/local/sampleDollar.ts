@@ -1,6 +1,6 @@
 import type { DollarSetting } from '../../payment/dollar.ts'
 
-/** The dollar of local mode, which is at the address of devnet's USDC. Every price is sold in it. */
+/** The dollar of local mode, at the address of USDC on devnet. Every product can be paid in it. */
 export const sampleDollar: DollarSetting = {
   symbol: 'USDC',
   mint: undefined,

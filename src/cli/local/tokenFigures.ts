@@ -4,13 +4,13 @@ import type { LocalJson } from '../localJson.ts'
 import { connectLocalChain } from './giveFunds.ts'
 
 export interface TokenFigures {
-  /** Total supply of tokens, which each burn reduces. */
+  /** Total supply of tokens in base units. Each burn reduces it. */
   readonly supplyBaseUnits: bigint
-  /** Balance of the payment wallet and of the wallet for tabs, which the ledger counts as one. */
+  /** Balance of the payment wallet and the tab wallet together, in base units. The ledger counts both as one. */
   readonly heldBaseUnits: bigint
 }
 
-/** Reads the figures of the chain, for a comparison with the ledger. */
+/** Reads the supply and balances from the chain, for a comparison with the ledger. */
 export async function readTokenFigures(local: LocalJson): Promise<TokenFigures> {
   const { rpcUrl, tokenMint, paymentWallet, tabWallet } = local
   const chain = connectLocalChain(rpcUrl)
