@@ -35,7 +35,7 @@ export { requireFreePorts } from './start/http/freePorts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Funds a wallet with tokens of a local chain. Returns the problem if it fails. Absent outside local mode. */
+  /** Funds a wallet with tokens of a local chain. Returns the problem if this fails. Absent outside local mode. */
   readonly fundWallet?: WalletPort['fund']
   /** Samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
@@ -70,19 +70,20 @@ export interface Service {
 }
 
 /**
- * Opens the parts of the service in the order of this function. Each part receives its own configuration and the ports
- * of earlier parts. Its file in `start/` does the rest.
+ * Opens the parts of the service in the order of this function. Each part receives its part of the configuration and
+ * the ports of earlier parts. The code of each part is in `start/`.
  */
 export async function createService(
   config: ServiceConfig,
   { log, clock = systemClock, seams = {}, samples, fundWallet }: ServiceOptions,
 ): Promise<Service> {
-  // Close the parts in reverse order: in `close`, or at once if a later part cannot be opened.
+  // Close the parts in reverse order. This happens in `close`, or at once if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const { catalog, providers, prices, products: delivery, sale, x402, currencies, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
-  // The URL is set when the service listens. Parts read it only while they answer requests.
+  // Pass the URL as a function, because it is known only when the service listens. Parts read it only while they answer
+  // requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token, seller } = catalog

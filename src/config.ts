@@ -33,18 +33,21 @@ const configSchema = z.object({
   ledger: ledgerConfig,
   migrationDatabaseUrl: variable('MIGRATION_DATABASE_URL', postgresUrl),
   /**
-   * Database for reports, exports and audits: a standby, or a login that may only read. Undefined: the database of the
-   * ledger.
+   * Database URL for reports, exports and audits: a standby, or a login that may only read. Undefined: the database of
+   * the ledger.
    */
   reportsDatabaseUrl: variable('REPORTS_DATABASE_URL', postgresUrl),
   local: localConfig,
-  /** Login of `tollbook_operator` for commands that change settings of the ledger. The service must never use it. */
+  /**
+   * Database URL with a login of `tollbook_operator`, for commands that change settings of the ledger. The service must
+   * never use this login.
+   */
   operatorDatabaseUrl: variable('OPERATOR_DATABASE_URL', postgresUrl),
   payout: payoutConfig,
   burn: burnConfig,
   chain: chainConfig,
   currencies: currencyConfig,
-  /** Checked by conflicts.ts. */
+  /** Mint that the operator permits to burn although it is a stablecoin. conflicts.ts checks it. */
   burnThisMint: variable('BURN_THIS_MINT', solanaAddress),
   receiptSigningKey: variable('RECEIPT_SIGNING_KEY', signingKey),
   seal: sealConfig,
@@ -62,17 +65,20 @@ const configSchema = z.object({
   limits: limitConfig,
 })
 
-/** The operator's configuration. Local mode provides the undefined parts. */
+/** The operator's configuration. Local mode supplies the undefined parts. */
 export type Config = ReturnType<typeof withDefaults>
 
 /** The private key that signs receipts, as a JWK. */
 export type ReceiptSigningKey = NonNullable<Config['receiptSigningKey']>
 
-/** A configuration that is complete without local mode. */
+/** A configuration that can start the service without local mode. */
 export type ServiceConfig = Config & { readonly [K in NeededPart]: NonNullable<Config[K]> }
 type NeededPart = 'ledger' | 'chain' | 'receiptSigningKey'
 
-/** Local mode has only demonstration keys, and still listens only on the loopback address by default. */
+/**
+ * Adds the defaults that depend on other variables. Without a chain or ledger, which means local mode, the service
+ * listens only on loopback by default.
+ */
 function withDefaults(config: z.infer<typeof configSchema>) {
   const { chain, ledger, providers, server } = config
   const host = chain === undefined || ledger === undefined ? '127.0.0.1' : '0.0.0.0'
@@ -91,22 +97,26 @@ export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf)
 
 interface ConfigFlags {
   readonly sampleUpstreams?: string | undefined
-  /** Replaces PRODUCTS_FILE. */
+  /** Path that replaces PRODUCTS_FILE. */
   readonly productsFile?: string | undefined
-  /** Set by commands that start a service. Undefined for commands that read only some of the variables. */
+  /** Mode of the start, for commands that start a service. Undefined for commands that read only some of the variables. */
   readonly start?: StartMode | undefined
 }
 
-/** Sets the size of Node's thread pool unless the user has set it. Node reads it when it first needs a thread. */
+/**
+ * Sets the size of Node's thread pool, unless the user has set it. Call this before Node first needs a thread of the
+ * pool, because Node then reads the size.
+ */
 export function useThreads(count: number): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(count)
 }
 
-// Thread pool size, because each name lookup holds a thread, for 10 s if a name server is silent. Lookups of providers
-// must not block the database and the chain. An idle thread costs only a stack, which is hardly used.
+// Thread pool size. Each name lookup holds a thread, for 10 s if a name server is silent. With this size, lookups of
+// providers do not block the database and the chain. An idle thread uses only a stack, of which little memory is in
+// use.
 const serviceThreads = 64
 
-/** Sets the thread pool size of a service. Must be called before the pool of libuv is first used. */
+/** Sets the thread pool size of a service. Call this before the pool of libuv is first used. */
 export function useServiceThreads(): void {
   useThreads(serviceThreads)
 }
@@ -126,14 +136,14 @@ export function readConfig(
   const parsed = configSchema.safeParse(inputOf(configSchema, given))
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
   const gaps = start === undefined ? [] : findStartMistakes(start, { given, set, mistyped })
-  // Remove duplicates: a variable may occur several times, and two checks may report the same missing one.
+  // Remove duplicates: a variable may occur several times, and two checks may report the same missing variable.
   const mistakes = new Set([...unreadable, ...invalid, ...gaps, ...findConflicts(given, (name) => set.includes(name))])
   if (parsed.success && mistakes.size === 0) return withDefaults(parsed.data)
   const asked = mistyped.map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
   throw configFault([...mistakes], asked)
 }
 
-/** Reads a variable that the products file names, or the file in `NAME_FILE`. */
+/** Reads a variable that the products file mentions, or the contents of the file in `NAME_FILE`. */
 export function readVariable(name: string): { readonly value: string } | { readonly problem: string } {
   const { given, mistakes } = readVariables(process.env, [name])
   const value = given[name]
@@ -147,19 +157,19 @@ export function configFault(mistakes: readonly string[], hints: readonly string[
   return new Fault(`the configuration has ${mistakes.length} mistake${s}:${lines}`, { retryable: false })
 }
 
-/** Finds variables that nothing reads and whose names resemble a variable of the configuration. */
+/** Finds variables that no code reads and whose names resemble a variable of the configuration. */
 export function mistypedVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly MistypedVariable[] {
   return findMistyped(env, [...environmentNames, ...environmentNames.map((name) => name + fileSuffix)])
 }
 
-/** True when ledger, chain and receipt key are configured, so that the service starts without local mode. */
+/** True if ledger, chain and receipt key are configured, so that the service starts without local mode. */
 export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
 }
 
-// Names of secret variables. URLs can contain a password or a key.
+// Matches the names of secret variables. Those with URLs are included, because a URL can contain a password or a key.
 const secretName = /KEY|SECRET|URL|FEEDS/
 const shownCharactersMax = 80
 

@@ -44,7 +44,7 @@ export async function openLocalService(
   return { local, started: true, close: () => localMode.close() }
 }
 
-/** True if the service answers. The file `local.json` is no proof, because a stopped service leaves it behind. */
+/** True if the service answers. The file `local.json` does not prove this, because a stopped service leaves it behind. */
 async function answers(baseUrl: string): Promise<boolean> {
   // Treat any failure as "not running": the caller then starts a service.
   return fetchFile(new URL('/livez', baseUrl).href).then(

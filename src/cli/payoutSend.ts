@@ -54,8 +54,8 @@ interface PartToSign {
 }
 
 /**
- * Sends one part. Undefined if the part is on chain. Returns why it certainly is not on chain otherwise. Throws while
- * the outcome is unknown.
+ * Sends one part. Undefined if the part is on chain. If the part certainly is not on chain, returns the reason. Throws
+ * while the outcome is unknown.
  */
 async function sendPart(
   deps: CommandDeps,

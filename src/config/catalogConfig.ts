@@ -18,14 +18,14 @@ const contact = z
     'must be an e-mail address or an http(s) URL',
   )
 
-/** Products for sale with their prices in US dollars, the split of each payment, and the names of the token. */
+/** Products for sale with their prices in US dollars, the split of each payment, and the symbol and source of the token. */
 export const catalogConfig = z.object({
-  /** Products that the operator describes in a file. Undefined: the built-in products are sold. */
+  /** File in which the operator describes products. Undefined: the built-in products are sold. */
   productsFile: variable('PRODUCTS_FILE', filePath),
   prices: variable('PRICES_USD', parsedBy(parsePrices, new Map())),
   productsOff: variable('PRODUCTS_OFF', parsedBy(parseProductsOff, new Set())),
   split: variable('SPLIT', parsedBy(parseSplit, defaultSplit)),
-  /** The operator, as documents and pages name it. */
+  /** Name and description of the operator, which documents and pages show. */
   seller: z.object({
     name: variable('SERVICE_NAME', line(60).default(defaultSeller.name)),
     description: variable('SERVICE_DESCRIPTION', line(200).default(defaultSeller.description)),

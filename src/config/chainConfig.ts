@@ -11,7 +11,7 @@ const commitment = variable(
 /** The chain on which callers pay. Undefined: local mode starts its own chain. */
 export const chainConfig = z
   .object({
-    /** Node URLs in the order of their use. */
+    /** URLs of Solana nodes, in the order of their use. */
     rpcUrls: variable('SOLANA_RPC_URLS', httpUrls),
     tokenMint,
     paymentWallet,

@@ -3,21 +3,24 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames } from '../pricing/commaList.ts'
 import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
 
-/** Used by `tollbook burn` only. The service does not read it. */
+/** Configuration that only `tollbook burn` uses. The service does not read it. */
 export const burnConfig = z.object({
-  /** Connection with a login of `tollbook_burner`, which is never the service's login. */
+  /** Database URL with a login of `tollbook_burner`. Do not use the login of the service. */
   databaseUrl: variable('BURN_DATABASE_URL', postgresUrl),
   keypairFile: variable('BURN_KEYPAIR', filePath),
 })
 
-/** Used by `tollbook payout` only. The service does not read it. */
+/** Configuration that only `tollbook payout` uses. The service does not read it. */
 export const payoutConfig = z.object({
-  /** Connection with a login of `tollbook_payout`, which is never the service's login. */
+  /** Database URL with a login of `tollbook_payout`. Do not use the login of the service. */
   databaseUrl: variable('PAYOUT_DATABASE_URL', postgresUrl),
   wallets: variable('PAYOUT_WALLETS', parsedBy(parseShareWallets, new Map<string, Address>())),
 })
 
-/** Parses `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split with their wallets. */
+/**
+ * Parses `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`. Each entry has the name of a share of the split
+ * and its wallet.
+ */
 export function parseShareWallets(setting: string): ParsedList<ReadonlyMap<string, Address>> {
   const entries = parseEntries(setting, ':')
   const problems = repeatedNames(entries).map((name) => `names "${name}" more than once; keep one wallet for it`)

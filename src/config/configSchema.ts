@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { GivenVariables } from './variables.ts'
 
-/** A schema that reads one variable, with its path in the configuration. */
+/** A schema that reads one variable, and its path in the configuration. */
 interface Leaf {
   readonly variable: string
   readonly path: string
@@ -34,7 +34,7 @@ function variableOf(schema: z.core.$ZodType): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Returns the members of an object schema, also if a transformation wraps it. */
+/** Returns the members of an object schema. The schema may be wrapped in a transformation. */
 function membersOf(schema: z.core.$ZodType): readonly [string, z.core.$ZodType][] {
   if (schema instanceof z.core.$ZodPipe) return membersOf(schema._zod.def.in)
   return schema instanceof z.core.$ZodObject ? Object.entries(schema._zod.def.shape) : []

@@ -3,7 +3,7 @@ import { stablecoinMints } from './stablecoinMints.ts'
 import { sharedPorts } from './serverConfig.ts'
 import type { GivenVariables } from './variables.ts'
 
-/** A variable, another one that it requires, and the reason. */
+/** A variable, a second variable that must then also be set, and the reason. */
 type Companion = readonly [present: string, needed: string, why: string]
 
 const ofFinance = [
@@ -27,15 +27,15 @@ const companions: readonly Companion[] = [
   ['AI_FALLBACK_BASE_URL', 'AI_FALLBACK_MODEL', 'the model to ask for at the server of AI_FALLBACK_BASE_URL'],
   ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
   ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
-  // A finance listener without keys accepts no token, and keys without a listener have no use. Each of these variables
-  // requires the others.
+  // Add each pair of the finance variables. A finance listener without keys accepts no token, and keys without a
+  // listener have no use. So each of these variables requires all others.
   ...ofFinance.flatMap(([name, why]) => ofFinance.map(([present]): Companion => [present, name, why])),
   ...signerPorts.flatMap((port) =>
     tlsFiles.map((file): Companion => [port, file, 'the signer is reached over mutual TLS']),
   ),
 ]
 
-/** Finds mistakes that involve several variables. A variable with an unreadable file is not reported as missing. */
+/** Finds mistakes that involve several variables. A variable whose file cannot be read does not count as missing. */
 export function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
   const isGiven = (name: string) => given[name] !== undefined
   const missing = companions.filter(([present, needed]) => isGiven(present) && !isGiven(needed) && !isSet(needed))
@@ -54,7 +54,10 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
   ]
 }
 
-/** Samples are free, so they are allowed only with free tokens, on the chain of local mode. Markets have no samples. */
+/**
+ * Returns mistakes in the use of samples. Samples have no value, so they are allowed only on the chain of local mode,
+ * whose tokens have no value either. Markets have no samples.
+ */
 function sampleConflicts(given: GivenVariables): readonly string[] {
   const asked = given['SAMPLE_UPSTREAMS']
   if (asked === undefined || asked === 'never') return []
@@ -64,7 +67,10 @@ function sampleConflicts(given: GivenVariables): readonly string[] {
   return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
 }
 
-/** Requires the operator's confirmation for a stablecoin, because each payment burns a part of the token. */
+/**
+ * Returns a mistake if the token is a stablecoin and the operator has not confirmed it, because each payment burns a
+ * part of the token.
+ */
 function burnsMoney(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
   if (allowed !== undefined && allowed !== mint)
@@ -76,7 +82,10 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** Dollars are paid by x402 and MPP, and their burns are delivered by the wallet of the treasury. */
+/**
+ * Returns mistakes in the settings of dollars. Dollars are paid over x402 and MPP, so a signer is needed. The wallet of
+ * the treasury delivers their burns.
+ */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
   const dollars = parseCurrencies(given['CURRENCIES'] ?? '')

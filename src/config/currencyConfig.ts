@@ -8,15 +8,15 @@ import { integerFrom, parsedBy, solanaAddress, variable } from './variables.ts'
 
 const noCurrencies: readonly DollarSetting[] = []
 
-/** Dollars that are accepted in addition to the service token. The signer reads them too. */
+/** Dollar tokens that the service accepts in addition to its own token. The signer reads this variable too. */
 export const currencies = variable('CURRENCIES', parsedBy(parseCurrencies, noCurrencies))
 
-/** Dollars in addition to the service token, and the burns that the service may promise for them. */
+/** Dollar tokens that are accepted in addition to the service token, and the limit of burns promised for them. */
 export const currencyConfig = z.object({
   accepted: currencies,
-  /** Whole tokens that may be promised before the treasury delivers them. 0: the treasury delivers first. */
+  /** Maximum of whole tokens that may be promised before the treasury delivers them. 0: the treasury must deliver first. */
   burnDebtMaxTokens: variable('BURN_DEBT_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),
-  /** Wallet whose transfers of tokens to the payment wallet are deliveries. */
+  /** Wallet of the treasury. Its transfers of tokens to the payment wallet count as deliveries. */
   treasuryWallet: variable('TREASURY_WALLET', solanaAddress),
 })
 
@@ -24,14 +24,13 @@ export type CurrencyConfig = z.infer<typeof currencyConfig>
 
 const dollarRails = ['x402', 'mpp'] as const
 const minimumStandardMicroUsd = 10_000n
-// The shares of a split contain colons before their numbers.
+// Matches a colon that starts an option. A colon before a number belongs to the shares of a split.
 const optionStart = /:(?!\s*[\d.])/
 const symbolPattern = /^[A-Z][A-Z0-9]{0,9}$/
 
 /**
- * `CURRENCIES`, such as `usdc:wallet=ADDRESS` or
- * `usdc:minimum=0.005,XUSD=MINT:burn=none:split=provider:90+treasury:10`: dollars that are accepted in addition to the
- * service token.
+ * Parses `CURRENCIES`: the dollars that are accepted in addition to the service token. Examples: `usdc:wallet=ADDRESS`
+ * and `usdc:minimum=0.005,XUSD=MINT:burn=none:split=provider:90+treasury:10`.
  */
 export function parseCurrencies(setting: string): ParsedList<readonly DollarSetting[]> {
   const read = setting.split(',').map((entry) => currencyOf(entry.trim()))
@@ -44,7 +43,10 @@ export function parseCurrencies(setting: string): ParsedList<readonly DollarSett
   return parsedUnless(problems, currencies)
 }
 
-/** Two dollars of one mint would have two wallets and two splits for each payment in it. */
+/**
+ * Returns a mistake for each mint that two dollars use. Each payment in such a mint would have two wallets and two
+ * splits.
+ */
 function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
   return currencies.flatMap((dollar, at) =>
     currencies

@@ -16,28 +16,28 @@ const deniedHosts = list
   .default([])
 
 export const deliveryConfig = z.object({
-  /** False if another instance on the same database polls the feeds. */
+  /** True if this instance polls the feeds. Set it to false if another instance on the same database polls them. */
   newsPolling: variable('NEWS_POLLING', onOff('1')),
   render: z.object({
-    /** Undefined: the browser of puppeteer, of the system, or from npm. */
+    /** Path of the browser. Undefined: the browser of puppeteer, of the system, or from npm. */
     chromiumPath: variable('CHROMIUM_PATH', filePath),
-    /** Pages rendered at the same time. 0 renders no page and starts no browser. */
+    /** Maximum of pages that are rendered at the same time. 0: no page is rendered, and no browser starts. */
     concurrency: variable('RENDER_CONCURRENCY', integerFrom(0, 16, 2)),
-    /** Hosts that may be fetched although their addresses are not global, as `name` or `name:port`. */
+    /** Hosts that may be fetched although their addresses are not public, as `name` or `name:port`. */
     allowHosts: variable('EGRESS_ALLOW_HOSTS', hosts),
-    /** Names, addresses and networks that must not be fetched although they are global. */
+    /** Names, addresses and networks that must not be fetched although they are public. */
     denyHosts: variable('EGRESS_DENY_HOSTS', deniedHosts),
   }),
   artifacts: z.object({
-    /** Undefined: the home of local mode, or `artifacts` in the working directory. */
+    /** Folder of artifacts. Undefined: the home of local mode, or `artifacts` in the working directory. */
     directory: variable('ARTIFACT_DIR', filePath),
     totalBytesMax: variable('ARTIFACT_TOTAL_MEGABYTES', megabytes(100, 100_000_000, 10_000)),
-    /** Undefined: artifacts are stored on disk. */
+    /** Bucket of artifacts. Undefined: artifacts are stored on disk. */
     s3: z
       .object({
         bucket: variable('ARTIFACT_S3_BUCKET', z.string().optional()),
         region: variable('ARTIFACT_S3_REGION', z.string().default('us-east-1')),
-        /** Undefined: Amazon S3. */
+        /** URL of an S3-compatible server. Undefined: Amazon S3. */
         endpoint: variable('ARTIFACT_S3_ENDPOINT', httpUrl),
         accessKeyId: variable('ARTIFACT_S3_ACCESS_KEY_ID', secret),
         secretAccessKey: variable('ARTIFACT_S3_SECRET_ACCESS_KEY', secret),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { complete, hostName, httpUrl, optionalPort, postgresUrl, usd, variable } from './variables.ts'
 
 export interface FinanceConfig {
-  /** The exact `iss` of the tokens. */
+  /** Required value of the `iss` claim in tokens, compared exactly. */
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
@@ -16,7 +16,10 @@ interface PublicKey {
   readonly x: string
 }
 
-/** Undefined: the reports are not served over HTTP. The exception is local mode, which issues its own tokens. */
+/**
+ * Settings of the finance reports over HTTP. Undefined: the reports are not served, except in local mode, which issues
+ * its own tokens.
+ */
 export const financeConfig = z
   .object({
     port: variable('FINANCE_PORT', optionalPort),
@@ -33,7 +36,7 @@ export const financeConfig = z
   })
 
 export const refundConfig = z.object({
-  /** Connection with a login of `tollbook_finance`. Undefined: refunds are decided only on the command line. */
+  /** Database URL with a login of `tollbook_finance`. Undefined: refunds can be decided only on the command line. */
   databaseUrl: variable('FINANCE_DATABASE_URL', postgresUrl),
   /** Maximum value of one decision, in millionths of a dollar at the quoted price. */
   limits: z.object({

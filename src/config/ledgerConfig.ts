@@ -5,7 +5,7 @@ import { complete, onOff, postgresUrl, variable } from './variables.ts'
 export const ledgerConfig = z
   .object({
     databaseUrl: variable('DATABASE_URL', postgresUrl),
-    /** True closes paid routes while no synchronous standby is attached. */
+    /** True: paid routes are closed while no synchronous standby is connected. */
     requiresStandby: variable('REQUIRE_SYNCHRONOUS_STANDBY', onOff('0')),
   })
   .transform(complete)

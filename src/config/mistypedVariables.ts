@@ -1,17 +1,17 @@
 import { closestMatch } from 'leven'
 
-/** A variable of the environment that no code reads, with the variable that was probably meant. */
+/** A variable in the environment that no code reads, and the variable that was probably meant. */
 export interface MistypedVariable {
   readonly name: string
   readonly meant: string
 }
 
-// Names shorter than this are not checked, because one like PORT is two letters away from many others.
+// Minimum length of checked names. A short name such as PORT is only two letters away from many other names.
 const checkedLengthMin = 8
 const maxDistance = 2
 const prefix = 'TOLLBOOK_'
 
-/** A variable is not reported if the correct name also has a value. */
+/** Finds mistyped variables. A variable is not reported if the correct name also has a value. */
 export function findMistyped(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

@@ -11,14 +11,14 @@ import { handlerTimeoutMs } from './saleConfig.ts'
 import { complete, httpUrl, list, onOff, parsedBy, secret, variable, integerFrom } from './variables.ts'
 
 /**
- * Use of samples in local mode. `auto` uses them for products of which no provider answers. `always` uses them for all
- * products and calls no provider. Every answer made from samples says so.
+ * Uses of samples in local mode. `auto`: for products that no provider can answer. `always`: for all products, and no
+ * provider is called. Every answer that uses samples is marked.
  */
 export const sampleModes = ['auto', 'always', 'never'] as const
 
 interface AiServer {
   readonly baseUrl: string
-  /** Model names. The first one is the default. */
+  /** Model names. The first name is the default. */
   readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
 }
@@ -48,7 +48,7 @@ const acceptedNames = list
 
 const modelsMax = 20
 
-/** One or several model names, separated by commas. The first one is the default. */
+/** Parses one or several model names, separated by commas. The first name is the default. */
 const modelNames = z.string().transform((value, context): [string, ...string[]] => {
   const names = value.split(',').map((name) => name.trim())
   const [first, ...others] = names
@@ -83,17 +83,17 @@ const aiServerOf = (prefix: 'AI' | 'AI_FALLBACK') =>
 export const providerConfig = z.object({
   upstreams,
   newsFeeds: variable('NEWS_FEEDS', newsFeeds),
-  /** Chat servers in the order of their use. If empty, no chat is sold. */
+  /** Chat servers in the order of their use. Empty: chat is not sold. */
   aiServers: z
     .object({ first: aiServerOf('AI'), second: aiServerOf('AI_FALLBACK') })
     .transform(({ first, second }) => [first, second].filter((server) => server !== undefined)),
   /** Undefined: `auto` on the chain of local mode, `never` on any other chain. */
   sampleUpstreams: variable('SAMPLE_UPSTREAMS', z.enum(sampleModes, 'must be auto, always or never').optional()),
-  /** False: a provider counts as available until it fails a caller. */
+  /** True if providers are probed. False: a provider counts as available until it fails for a caller. */
   areProbed: variable('PROVIDER_PROBES', onOff('1')),
-  /** Providers with an agreement of the operator that covers the sale. */
+  /** Providers for which the operator has an agreement that permits the sale. */
   termsAccepted: variable('PROVIDER_TERMS_ACCEPTED', acceptedNames),
-  /** The operator's URL or e-mail address, for the User-Agent that providers require. */
+  /** The operator's URL or e-mail address. It is part of the User-Agent, because some providers require a contact. */
   contact: variable(
     'UPSTREAM_CONTACT',
     z
@@ -103,7 +103,7 @@ export const providerConfig = z.object({
   ),
   aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', integerFrom(1, outputTokensMost, 1_024)),
   aiModelPrices: variable('AI_MODEL_PRICES_USD', parsedBy(parseModelPrices, new Map())),
-  /** Prices by use of models, for tabs. */
+  /** Prices per token of the models. Only tabs pay these prices. */
   aiTokenPrices: variable('AI_TOKEN_PRICES_USD', parsedBy(parseMeteredPrices, new Map())),
   handlerTimeoutMs,
 })

@@ -16,7 +16,10 @@ const receiptSigningKey = z
   )
   .refine(isKeyPair, keyExpected)
 
-/** Otherwise the wrong public key would be published, and no receipt would verify. */
+/**
+ * True if the public and private parts of a key belong together. Otherwise a wrong public key would be published, and
+ * no receipt would verify.
+ */
 function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d: string }): boolean {
   try {
     const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
@@ -27,7 +30,7 @@ function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d:
   }
 }
 
-/** The key that signs receipts. Undefined: local mode creates one. */
+/** The private key that signs receipts. Undefined: local mode creates a key. */
 export const signingKey = z
   .string()
   .transform((value, context): unknown => {
@@ -42,8 +45,8 @@ export const signingKey = z
   .pipe(receiptSigningKey)
   .optional()
 
-// C2SP recommends a URL without its scheme. A signed note puts the name between spaces, and a verifier key ends the
-// name with a plus sign.
+// Name of a signing key. C2SP recommends a URL without its scheme. Spaces and plus signs are forbidden: a signed note
+// puts the name between spaces, and a plus sign ends the name in a verifier key.
 const keyName = z
   .string()
   .regex(
@@ -53,13 +56,19 @@ const keyName = z
   .optional()
 
 export const sealConfig = z.object({
-  /** Name of the log in its checkpoints. Undefined: `tollbook/` and the payment wallet. */
+  /** Name of the log in its checkpoints. Undefined: `tollbook/` and the address of the payment wallet. */
   origin: variable('LEDGER_ORIGIN', keyName),
-  /** A file outside the database with the newest checkpoint. Undefined: no file, or in local mode one in its home. */
+  /**
+   * File outside the database that contains the newest checkpoint. Undefined: no file. In local mode, undefined means a
+   * file in the home.
+   */
   checkpointFile: variable('CHECKPOINT_FILE', filePath),
-  /** Node for `tollbook anchor`, which the service does not read. Undefined: the option `--rpc-url`, or local mode. */
+  /**
+   * Node URL for `tollbook anchor`, which the service does not read. Undefined: the option `--rpc-url`, or the node of
+   * local mode.
+   */
   anchorRpcUrl: variable('ANCHOR_RPC_URL', httpUrl),
-  /** True: anyone can read the events. False: anyone can read only their hashes. */
+  /** True if the events are public. False: only their hashes are public. */
   entriesArePublic: variable(
     'LEDGER_ENTRIES',
     z

@@ -33,10 +33,10 @@ const baseUrl = httpUrl
   .transform((value) => value?.replace(/\/$/, ''))
 
 export const serverConfig = z.object({
-  /** Undefined: all addresses, or loopback in local mode. */
+  /** Address to listen on. Undefined: all addresses, or loopback in local mode. */
   host: variable('HOST', hostName.optional()),
   port: variable('PORT', integerFrom(0, 65_535, 3_402)),
-  /** Base URL for callers, without a trailing slash. Undefined: the listener's address. */
+  /** Base URL for callers, without a trailing slash. Undefined: the address of the listener. */
   publicUrl: variable('PUBLIC_URL', baseUrl),
   trustedProxyHops: variable('TRUSTED_PROXY_HOPS', integerFrom(0, 10, 0)),
   metricsSubnets: variable('METRICS_SUBNETS', subnets),
@@ -50,26 +50,26 @@ export const serverConfig = z.object({
 })
 
 /**
- * Limits of one client that does not pay. 0 means no limit. The limits are generous: a program that pays for its
- * requests never reaches them. 3,000 open quotes are 0.9 million per day, which is about 0.35 GB of storage per day for
- * each address.
+ * Limits for one client that does not pay. 0 means no limit. The limits are generous, so that a program that pays for
+ * its requests never reaches them. 3,000 open quotes are 0.9 million quotes per day, which is about 0.35 GB of storage
+ * per day for each address.
  */
 export const limitConfig = z.object({
-  /** Requests per minute of a client address, without those that led to a payment. */
+  /** Maximum requests per minute of a client address. Requests that led to a payment do not count. */
   requestsPerMinute: variable('RATE_LIMIT_PER_MINUTE', integerFrom(0, 1_000_000, 6_000)),
-  /** Unpaid quotes of a client address within the lifetime of a quote. */
+  /** Maximum unpaid quotes of a client address within the lifetime of a quote. */
   quotesPerAddressMax: variable('QUOTES_PER_ADDRESS_MAX', integerFrom(0, 10_000_000, 3_000)),
   /**
-   * Unpaid quotes of a wallet within the lifetime of a quote. A plain payment is compared with all of the wallet's
-   * quotes of one day.
+   * Maximum unpaid quotes of a wallet within the lifetime of a quote. The limit exists because a payment without a memo
+   * is compared with all quotes of its wallet from one day.
    */
   quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', integerFrom(0, 10_000_000, 300)),
   /**
-   * Bytes of unpaid quotes of all callers within the lifetime of a quote. The default is 18 GB per day, which the alert
-   * on growth allows.
+   * Maximum bytes of unpaid quotes of all callers within the lifetime of a quote. The default is 18 GB per day, for
+   * which the alert on growth leaves room.
    */
   openQuotesBytesMax: variable('OPEN_QUOTES_MEGABYTES', megabytes(0, 1_000_000, 64)),
-  /** Proofs per minute of a client address that the ledger does not contain and the chain does not confirm. */
+  /** Maximum proofs per minute of a client address that are neither in the ledger nor confirmed by the chain. */
   unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', integerFrom(0, 1_000_000, 300)),
 })
 
@@ -82,7 +82,7 @@ const listeners = [
   { host: 'FINANCE_HOST', port: 'FINANCE_PORT', defaults: { host: '127.0.0.1', port: '0' } },
 ] as const
 
-/** Returns each pair of listeners that would use the same port of one address. */
+/** Returns one message for each pair of listeners that would bind the same port on overlapping addresses. */
 export function sharedPorts(given: GivenVariables): readonly string[] {
   const opened = listeners.map(({ host, port, defaults }) => ({
     name: port,

@@ -10,7 +10,7 @@ export type SignerPlace =
   | {
       readonly host: string
       readonly port: number
-      /** Paths of PEM files, by the names of their variables. */
+      /** Paths of PEM files, under the names of their variables. */
       readonly tls: {
         readonly SIGNER_TLS_CERT: string
         readonly SIGNER_TLS_KEY: string
@@ -50,13 +50,13 @@ function placeOf({ socketPath: path, port, tls: files }: PlaceVariables): Signer
   return files === undefined ? undefined : { ...port, tls: files }
 }
 
-/** The signer for payments by x402 and MPP. Undefined: neither protocol is offered. */
+/** The signer for payments over x402 and MPP. Undefined: both protocols are not offered. */
 export const x402Config = z
   .object({
     socketPath,
     port: variable('SIGNER_ADDRESS', hostAndPort),
     tls,
-    /** CAIP-2 id in the offers. Undefined: the id of the chain. */
+    /** CAIP-2 id of the network in offers. Undefined: the id of the chain. */
     network: variable(
       'X402_NETWORK',
       z
@@ -72,19 +72,19 @@ export const x402Config = z
 
 export type X402Config = NonNullable<z.infer<typeof x402Config>>
 
-/** Used by `tollbook signer` only. The service does not read it. */
+/** Configuration that only `tollbook signer` uses. The service does not read it. */
 export const signerConfig = z
   .object({
     socketPath,
     port: variable('SIGNER_LISTEN', hostAndPort),
     tls,
-    /** Connection with a login of `tollbook_signer`, which is never the service's login. */
+    /** Database URL with a login of `tollbook_signer`. Do not use the login of the service. */
     databaseUrl: variable('SIGNER_DATABASE_URL', postgresUrl),
     keypairFile: variable('FEE_PAYER_KEYPAIR', filePath),
     tokenMint,
     currencies,
     paymentWallet,
-    /** Wallet that may also receive payments while the payment wallet changes. */
+    /** Former or future payment wallet. It may also receive payments while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
     tabWallet,
     limits: z.object({

@@ -1,8 +1,9 @@
 /**
- * Mints of dollars and euros. A service that burns a part of each payment would make callers destroy money. USDC, USDT,
- * USDG, PYUSD, CASH and the mints of devnet are from the default assets of `@x402/svm` 2.27.0 and `@solana/mpp` 0.6.0.
- * The others are from the list `tokens_solana_spl_stablecoins_core` of duneanalytics/spellbook, read in November 2026.
- * The list is incomplete: it catches common mistakes, and a missing mint is not proof of a token that may be burned.
+ * Mints of dollar and euro stablecoins. A service that burns a part of each payment would make callers destroy money.
+ * USDC, USDT, USDG, PYUSD, CASH and the mints of devnet are from the default assets of `@x402/svm` 2.27.0 and
+ * `@solana/mpp` 0.6.0. The others are from the list `tokens_solana_spl_stablecoins_core` of duneanalytics/spellbook,
+ * read in November 2026. The list is incomplete and catches only common mistakes. A mint that is not in the list may
+ * still be a stablecoin.
  */
 export const stablecoinMints: ReadonlyMap<string, string> = new Map([
   ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'USDC'],

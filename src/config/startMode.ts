@@ -3,15 +3,16 @@ import type { MistypedVariable } from './mistypedVariables.ts'
 import type { GivenVariables } from './variables.ts'
 
 /**
- * Mode of a start. Local mode creates a new ledger, so a start without the operator's database could sell used payments
- * again. `operated` refuses a configuration with gaps. `local` refuses the variables of an operator. `unless-operated`
- * (`npm start`) is local mode if no variable of an operator is set, and otherwise `operated`.
+ * Mode of a start. Local mode creates a new ledger. If it started by mistake instead of the operator's database, used
+ * payments could be sold again. `operated` refuses a configuration with gaps. `local` refuses the variables of an
+ * operator. `unless-operated` (`npm start`) is local mode if no variable of an operator is set, and otherwise
+ * `operated`.
  */
 export type StartMode = 'operated' | 'local' | 'unless-operated'
 
 export interface StartVariables {
   readonly given: GivenVariables
-  /** Variables that have a value or name a file, readable or not. */
+  /** Variables that have a value or a file. The file may be unreadable. */
   readonly set: readonly string[]
   readonly mistyped: readonly MistypedVariable[]
 }
@@ -24,7 +25,10 @@ const needed = [
   ['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`'],
 ] as const
 
-/** Variables that only an operator sets. Any database, bucket or non-loopback listener is also one of an operator. */
+/**
+ * Variables that only an operator sets. A database, a bucket or a non-loopback listener also shows that an operator
+ * configured the service.
+ */
 const ofOperator = new Set<string>([
   ...needed.map(([name]) => name),
   'REQUIRE_SYNCHRONOUS_STANDBY',
@@ -42,7 +46,7 @@ const ofOperator = new Set<string>([
 const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
 
-/** Returns reasons not to start. Empty if no variable is missing and none contradicts the mode. */
+/** Returns reasons not to start. Empty if no variable is missing and no variable contradicts the mode. */
 export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
   const operated = operatorVariables(variables)
   const names = operated.join(', ')
@@ -62,7 +66,7 @@ function gapAdvice(operated: string): string {
     : `local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove ${operated}`
 }
 
-/** Returns the variables of an operator. A mistyped name counts as the variable that was probably meant. */
+/** Returns the set variables that only an operator sets. A mistyped name counts as the variable that was probably meant. */
 function operatorVariables({ given, set, mistyped }: StartVariables): readonly string[] {
   const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
   const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))
@@ -71,7 +75,7 @@ function operatorVariables({ given, set, mistyped }: StartVariables): readonly s
 
 function isOfOperator(name: string): boolean {
   const plain = name.replace(/_FILE$/, '')
-  // Also compare the full name, because `_FILE` is a part of CHECKPOINT_FILE itself.
+  // Also compare the full name, because the name CHECKPOINT_FILE itself ends with `_FILE`.
   return [name, plain].some((one) => ofOperator.has(one) || ofOperatorPattern.test(one))
 }
 

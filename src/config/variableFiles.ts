@@ -4,19 +4,21 @@ import { describeError } from '@tollbook/core/fault'
 /** Values of the variables, and mistakes in variables that name a file. */
 export interface VariableValues {
   readonly given: Readonly<Record<string, string>>
-  /** Names of variables with a value or a file, even an unreadable one. */
+  /** Names of variables that have a value or a file. The file may be unreadable. */
   readonly set: readonly string[]
   readonly mistakes: readonly string[]
 }
 
 export const fileSuffix = '_FILE'
 
-// The longest value is a list of URLs. This limit, or the size check, refuses other files such as devices.
+// Maximum bytes of a value in a file. The longest valid value is a list of URLs. The limit also refuses other files,
+// such as devices.
 const fileBytesMax = 64 * 1024
 
 /**
- * Reads the value of each variable: its own, or the contents of the file in `NAME_FILE`. Docker, Kubernetes and systemd
- * mount secrets as files. `docker inspect` does not show them, and child processes do not inherit them.
+ * Reads the value of each variable: the variable itself, or the contents of the file in `NAME_FILE`. Docker, Kubernetes
+ * and systemd mount secrets as files, because `docker inspect` does not show them and child processes do not inherit
+ * them.
  */
 export function readVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -25,7 +27,7 @@ export function readVariables(
   const mistakes: string[] = []
   const given: Record<string, string> = {}
   for (const name of names) {
-    // Treat an empty variable as unset, because a shell turns an unset one into an empty one.
+    // Treat an empty variable as unset, because a shell expands an unset variable to an empty text.
     const [value, file] = [env[name] ?? '', env[name + fileSuffix] ?? '']
     if (value !== '') given[name] = value
     if (file === '') continue

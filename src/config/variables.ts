@@ -23,7 +23,7 @@ export function integerFrom(min: number, max: number, standard: number) {
 
 const bytesPerMegabyte = 1_000_000
 
-/** A size given in millions of bytes, converted to bytes. */
+/** Reads a size in megabytes and converts it to bytes. */
 export function megabytes(min: number, max: number, standard: number) {
   return integerFrom(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
@@ -35,7 +35,8 @@ export const optionalPort = z
   .refine((value) => value <= 65_535, 'must be a port')
   .optional()
 
-// Labels of letters, digits and hyphens. Exclude a name that ends with a number, because it is a mistyped IPv4 address.
+// Matches labels of letters, digits and hyphens. Excludes a name that ends with a number, because it is probably a
+// mistyped IPv4 address.
 const hostLabels = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
 export const hostName = z
@@ -74,13 +75,14 @@ export const solanaAddress = z
   .refine(isBase58Of32Bytes, 'must be a Solana address (base58 of 32 bytes)')
   .optional()
 
-// Keys are sent in headers and addresses. Any other character would fail at each request instead of at the start.
+// Accept printable ASCII only. Secrets are sent in headers and URLs, so another character would make each request fail
+// instead of the start.
 export const secret = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
   .optional()
 
-/** A switch: `1` is true and `0` is false. */
+/** Reads a switch: `1` is true and `0` is false. */
 export function onOff(standard: '0' | '1') {
   return z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -90,7 +92,7 @@ export function onOff(standard: '0' | '1') {
 
 const usdDecimals = 6
 
-/** An amount in US dollars, converted to millionths. */
+/** Reads an amount in US dollars and converts it to millionths. */
 export const usd = z.string().transform((value, context) => {
   const amount = parseDecimal(value, usdDecimals)
   if (amount !== undefined) return amount
@@ -100,7 +102,7 @@ export const usd = z.string().transform((value, context) => {
 
 type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
-/** Returns the values if every variable has one. Otherwise undefined. */
+/** Returns the values if every variable has one. Undefined if a value is missing. */
 export function complete<T extends object>(values: T): Complete<T> | undefined {
   return isComplete(values) ? values : undefined
 }
@@ -109,7 +111,7 @@ function isComplete<T extends object>(values: T): values is T & Complete<T> {
   return !Object.values(values).includes(undefined)
 }
 
-/** A variable whose parser reports every mistake. */
+/** Reads a variable with a parser that reports every mistake at once. */
 export function parsedBy<T>(parse: (text: string) => ParsedList<T>, standard: T) {
   return z
     .string()

@@ -1,14 +1,14 @@
 import { Fault } from '@tollbook/core/fault'
 import type { BuiltinChoice } from '../../product/builtinName.ts'
 
-/** The built-in products that are sold, and the function that opens them. */
+/** The built-in products for sale, and the function that opens their endpoints. */
 export type Goods = NonNullable<Awaited<ReturnType<typeof loadGoods>>>
 
 export type BuiltinProducts = Goods['products']
 
 /**
- * Loads the goods, if any is sold. No other import of the till leads to them, so a service that sells only configured
- * products needs none of their packages.
+ * Loads the built-in products, if any is sold. Undefined: none is sold. No other import of the service loads their
+ * code, so a service that sells only configured products needs none of their packages.
  */
 export async function loadGoods(choices: readonly BuiltinChoice[]) {
   if (choices.length === 0) return undefined

@@ -18,7 +18,10 @@ import type { PartDeps } from '../partDeps.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 
 export interface FinanceOptions {
-  /** Undefined: reports are not served over HTTP, and rolled up only where dollars are sold. */
+  /**
+   * Access rules of the finance reports. Undefined: reports are not served over HTTP, and are rolled up only where
+   * dollars are sold.
+   */
   readonly access: FinanceConfig | undefined
   readonly refunds: RefundConfig
   readonly reportsDatabaseUrl?: string | undefined
@@ -31,13 +34,13 @@ export interface FinanceDeps extends PartDeps {
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'dollars'>
 }
 
-// Interval of the rollup. A read of a report rolls up at most one step, and this interval keeps the backlog within one
-// step.
+// Milliseconds between two rollups. A read of a report rolls up at most one step, and this interval keeps the backlog
+// within one step.
 const rollUpEveryMs = 1_000
-// People decide one payment at a time.
+// Maximum of connections for decisions. Two are enough, because a person decides one payment at a time.
 const decisionConnectionsMax = 2
 
-/** Opens the finance reports and their access. Without an issuer, reports are not served. */
+/** Opens the finance reports and the rules of access to them. Without an issuer of tokens, reports are not served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
   const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
@@ -46,10 +49,11 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
   const token = { mint, decimals }
   const opened = new AsyncDisposableStack()
   const close = () => opened.disposeAsync()
-  // The reports connect at their first use.
+  // Connections of the reports are opened at their first use.
   const reports = opened.adopt(ledger.openReports({ token, readDatabaseUrl }), closePart)
   const payerRoutes = createPayerRoutes(deps, reports)
-  // The public statistics read what sales in dollars promised from the rolled-up reports.
+  // Roll up the reports if they are served, or if dollars are sold: the public statistics then read the promised burns
+  // from them.
   if (access !== undefined || chain.dollars.length > 0)
     opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: reports.rollUp }).stop)
   if (access === undefined) return { serving: undefined, routes: payerRoutes, close }
@@ -66,7 +70,8 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
         )
   const walletBaseUnits = (of: string) => totalBaseUnits(deps, of)
   const { facts } = reports
-  // The ledger keeps the figures of a dollar that was removed from CURRENCIES. The service does not read its account.
+  // List only the mints that are accepted now. The ledger keeps the figures of a dollar that was removed from
+  // CURRENCIES, but the service does not read its account.
   const mints = async () => {
     const accepted = new Set<string>(allTerms().map((terms) => terms.mint))
     return (await reports.mints()).map((each) => each.mint).filter((each) => accepted.has(each))
@@ -83,7 +88,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
     network,
     decideRefund: decisions && createDecider(decisions, { clock, chain: chain.reader, allTerms, limits, token }),
     signClosing: ledger.keys.signClosing,
-    // On the same listener, a path without a host is enough.
+    // Use an empty base URL on the shared listener, because a path without a host is enough there.
     publicUrl: access.listener === undefined ? '' : publicUrl,
     explain: (text) => explain({ clock, facts, chain: chain.reader, allTerms, decimals }, text),
     reconcile: (of) => reconcile({ clock, facts, chain, allTerms }, of),
@@ -108,7 +113,10 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/** Returns the tokens of a mint in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
+/**
+ * Returns the tokens of a mint in all payment wallets together. Former wallets count too, because they hold tokens
+ * until the tokens are paid out or moved.
+ */
 async function totalBaseUnits({ chain, ledger }: FinanceDeps, of: string): Promise<bigint> {
   const terms = ledger.settings.allTerms().filter(({ mint }) => mint === of)
   const balances = await Promise.all(

@@ -12,7 +12,7 @@ export interface FindStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>
 }
 
-/** Finds state, attempts, receipt and refunds of a payment, for the wallet that paid. */
+/** Creates a function that finds the state, attempts, receipt and refunds of a payment, for the wallet that paid. */
 export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): FindPaymentStatus {
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
@@ -38,8 +38,8 @@ export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): F
 }
 
 /**
- * Returns the refunds of a payment. Null while the reports are behind the ledger, because a public request adds at most
- * one step.
+ * Returns the refunds of a payment. Null while the reports are behind the ledger, because a public request rolls up at
+ * most one step.
  */
 async function readRefunds(
   reports: FindStatusDeps['reports'],

@@ -10,7 +10,7 @@ import type { OpenGateway } from './openGateway.ts'
 export interface ReloadDeps {
   readonly log: Log
   readonly gateway: OpenGateway
-  /** Throws a fault if the file has a mistake. */
+  /** Opens the products file. Throws a fault if the file has a mistake. */
   readonly openFile: () => OpenGateway
   readonly soldWith: (routes: OpenRoutes) => Offers['sold']
   readonly products: Pick<Products, 'replace'>
@@ -18,7 +18,7 @@ export interface ReloadDeps {
   readonly serveEndpoints: () => Promise<void>
 }
 
-// Callers can read this text, so the mistakes are in the log only.
+// Health message for a refused file. Callers can read this text, so only the log contains the mistakes.
 const refused = 'the changed products file has mistakes and is not used; the log lists them'
 
 /** Creates the function that reads the products file again while the service runs. */
@@ -31,7 +31,7 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps) {
     const next = opened.adopt(deps.openFile(), closePart)
     requireSameBuiltin(gateway, next)
     await deps.products.replace({ gateway: next, sold: deps.soldWith(next) }, deps.serveEndpoints)
-    // Requests in progress use the earlier connections, which close when they are idle.
+    // Replace the connections. Requests in progress use the earlier connections, which close when they are idle.
     current = next
     opened.move()
   }
@@ -41,7 +41,7 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps) {
       hasMistakes = false
       log.info({ event: 'products_file_read' })
     } catch (error) {
-      // A bug in a reload must not end a service that sells.
+      // Log every error, because a bug in a reload must not end a service that sells.
       hasMistakes = true
       const text = error instanceof Fault ? errorText(error) : describeError(error)
       log.error({ event: 'products_file_refused', error: text })
@@ -54,7 +54,10 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps) {
   }
   return {
     check,
-    /** A mistake in the file changes nothing. Never throws. One reload follows another. */
+    /**
+     * Reads the file again. Each reload waits for the previous one. Never throws: a file with a mistake changes
+     * nothing.
+     */
     reload() {
       last = last.then(reload)
       return last
@@ -63,7 +66,7 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps) {
   }
 }
 
-/** Refuses a file that changes the built-in products, which are loaded at the start only. */
+/** Throws if the file changes the built-in products, because they are loaded at the start only. */
 function requireSameBuiltin(before: OpenGateway, after: OpenGateway): void {
   if (canonicalText(before.builtin) === canonicalText(after.builtin)) return
   throw new Fault('the products file changes the built-in products, which needs a restart', { retryable: false })

@@ -6,16 +6,19 @@ import { type BuiltinChoice, builtinNames } from '../../product/builtinName.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface GatewayConfig {
-  /** `PRODUCTS_FILE`. Undefined: the built-in products are sold. */
+  /** Path from `PRODUCTS_FILE`. Undefined: the built-in products are sold. */
   readonly productsFile: string | undefined
   readonly handlerTimeoutMs: number
-  /** False: an upstream counts as working until it fails. */
+  /** True if upstreams are probed. False: an upstream counts as working until it fails. */
   readonly areProbed: boolean
 }
 
 export type OpenGateway = ReturnType<typeof openGateway>
 
-/** Opens the products of the operator's file. Without a file, the built-in products are sold. */
+/**
+ * Opens the products of the operator's file. Without a file, opens no configured products, and the built-in products
+ * are sold.
+ */
 export function openGateway(
   { productsFile, handlerTimeoutMs, areProbed: isProbed }: GatewayConfig,
   { clock, log, metrics }: PartDeps,

@@ -5,7 +5,7 @@ import type { ProductFacts, ProviderName } from '../../product/productFacts.ts'
 import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
 
-/** A provider whose terms alone do not permit sales, with the products that use it. */
+/** A provider whose published terms do not permit sales, with the products that use it. */
 interface OpenTerms {
   readonly provider: ProviderName
   readonly commercialUse: string
@@ -16,7 +16,7 @@ interface OpenTerms {
 type SoldFacts = readonly Pick<ProductFacts, 'path' | 'providers'>[]
 type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 
-/** Returns the providers of the products on sale whose terms the operator has not accepted. */
+/** Returns the providers of the products on sale whose terms the operator has not yet accepted. */
 export function unacceptedTerms(sold: SoldFacts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
@@ -42,11 +42,11 @@ interface TermsQuestion {
   readonly log: Log
 }
 
-/** Checks for providers in use whose terms are not accepted. Throws on mainnet, and warns on other chains. */
+/** Finds providers in use whose terms are not accepted. Throws on mainnet, and logs a warning on other chains. */
 export function checkProviderTerms({ sold, config, network, log }: TermsQuestion): void {
   const open = unacceptedTerms(sold, config)
   if (open.length === 0) return
-  // Only tokens of mainnet have value, so only payments on mainnet are sales.
+  // Throw only on mainnet: only its tokens have value, so only payments there are sales.
   if (network === mainnet) throw new Fault(describeTerms(open), { retryable: false })
   log.warn({ event: 'provider_terms_not_accepted', providers: open.map(({ provider }) => provider).join() })
 }

@@ -18,13 +18,13 @@ export interface GoodsConfig {
 }
 
 export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
-  /** The products without those that are off, at the operator's prices. */
+  /** The products for sale at the operator's prices. Products that are off are not included. */
   readonly sold: readonly BuiltinProduct[]
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Loads the chosen products. Those that are off are loaded and not sold. */
+/** Loads the chosen products. Products that are off are loaded too, but not sold. */
 export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   const names = choices.map(({ name }) => name)
   const loaded = await loadProducts(names)
@@ -65,7 +65,8 @@ async function openGoods(names: readonly BuiltinName[], { providers: config, del
   const catalog = await openCatalog(sold, parts, samples)
   opened.defer(() => catalog.close())
   const { endpoints } = catalog
-  // Captures stay available until they expire, although their product may be off.
+  // Open the pages if a product of captures is loaded, even if it is off, because stored captures stay available until
+  // they expire.
   const pages = names.includes('screenshot') || names.includes('pdf') ? await openPages() : undefined
   const searches = await loadSearches(names)
   const models = await openModelRoutes(endpoints, parts, samples)
@@ -90,7 +91,10 @@ async function openModelRoutes(
   return modelRoutesOf(endpoints, { provided: await parts.chat(), sampled: await samples?.chat() })
 }
 
-/** Opens a part for the first product that needs it. */
+/**
+ * Returns a function that opens a part at the first call, for the first product that needs it. Later calls return the
+ * same part.
+ */
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let part: Promise<T> | undefined
   return () => (part ??= open())

@@ -15,8 +15,8 @@ const sweepEveryMs = 60_000
 const recoverEveryMs = 5_000
 
 /**
- * Counts the artifacts in the background, because a large bucket takes long. The job retries storage that cannot be
- * read.
+ * Counts the artifacts in the background, because listing a large bucket takes long. If the storage cannot be read, the
+ * sweep job counts them later.
  */
 async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   try {
@@ -26,7 +26,7 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   }
 }
 
-/** Opens the storage of screenshots and PDFs. Its jobs remove expired ones and detect when failed storage works again. */
+/** Opens the storage of screenshots and PDFs. Its jobs remove expired files and detect when failed storage works again. */
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
   { clock, log }: Pick<PartDeps, 'clock' | 'log'>,

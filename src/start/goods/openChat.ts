@@ -9,13 +9,17 @@ import { createModelRoutes } from '../../routes/modelRoutes.ts'
 import type { FreeRoute } from '../../transport/freeRoute.ts'
 import type { Providers } from './openProviders.ts'
 
-/** Opens the chat servers in the order of their use. A streamed reply must end before it counts as broken. */
+/**
+ * Opens the chat servers in the order of their use. A streamed reply must end before the time limit, after which it
+ * counts as broken.
+ */
 export function openChat(config: ProviderConfig, { data, aiServers }: Providers, caller: UpstreamDeps): ChatDeps {
   const { handlerTimeoutMs, aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = config
   const streamMsMax = Math.floor(handlerTimeoutMs * 0.9)
-  // Longest pause within a streamed reply, 5 s of the default time. After a longer one, the model counts as stopped.
+  // Longest pause within a streamed reply, which is 5 s with the default time limit. After a longer pause, the model
+  // counts as stopped.
   const silentMsMax = Math.floor(handlerTimeoutMs / 6)
-  // The servers share the time, so that a failure of the last one is still reported in time.
+  // Divide the time between the servers, so that a failure of the last server is still reported in time.
   const timeoutMs = Math.floor(streamMsMax / Math.max(1, aiServers.length))
   const chatServers = aiServers.map((server, index) =>
     createChatServer(caller, { ...server, label: `ai-${index + 1}`, timeoutMs, silentMsMax }),
@@ -28,7 +32,7 @@ interface ChatSources {
   readonly sampled: ChatDeps | undefined
 }
 
-/** The list of models next to the chat of OpenAI's form, if that chat is sold. */
+/** Returns the routes of the model list that OpenAI's clients read. Empty if the chat in OpenAI's format is not sold. */
 export function modelRoutesOf(
   endpoints: readonly Endpoint[],
   { provided, sampled = provided }: ChatSources,

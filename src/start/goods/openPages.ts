@@ -8,13 +8,13 @@ import type { PartDeps } from '../partDeps.ts'
 import { openArtifacts } from './openArtifacts.ts'
 
 export interface PagesDeps extends Pick<PartDeps, 'clock' | 'log' | 'metrics'> {
-  /** Base URL for callers. Read when an artifact is stored, because the port is known only at the end of the start. */
+  /** Returns the base URL for callers. A function, because the port is known only at the end of the start. */
   readonly serviceUrl: () => string
 }
 
 export type Pages = Awaited<ReturnType<typeof openPages>>
 
-/** Opens the browser, and the storage of what it captures. */
+/** Opens the browser and the storage of captures. */
 export async function openPages({ artifacts: storage, render }: DeliveryConfig, deps: PagesDeps) {
   const { clock, log, serviceUrl } = deps
   await using opened = new AsyncDisposableStack()

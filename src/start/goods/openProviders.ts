@@ -8,7 +8,7 @@ import type { LookupCounts } from '../../transport/lookupCounts.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
-/** Access to the providers of data, headlines and chat, with the names of Tollbook and of the operator. */
+/** Access to the providers of data, headlines and chat. Requests contain the names of Tollbook and of the operator. */
 export interface Providers extends Pick<ProviderAddresses, 'newsFeeds' | 'aiServers'> {
   readonly data: ProviderDeps
   readonly readFeed: ReadFeed
@@ -19,11 +19,11 @@ export interface ProvidersDeps extends PartDeps {
   readonly lookups: Pick<LookupCounts, 'open'>
   /** Sample servers on loopback, which local mode starts. */
   readonly samples: ProviderAddresses | undefined
-  /** Hosts that feeds may or must not use, in addition to the public web. */
+  /** Hosts that feeds may use in addition to the public web, and hosts that they must not use. */
   readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
-/** Opens the providers of the configuration, and samples for products of which no provider answers. */
+/** Opens the providers of the configuration. Also opens samples for products that no provider can answer. */
 export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
   const { log, upstreams, lookups, samples, hosts } = deps
   const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
@@ -31,7 +31,7 @@ export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
       ...upstreams.accessTo(addresses, isSample),
       log,
       isProbed: config.areProbed,
-      // Do not share the lookup counts of samples, because they belong to one instance.
+      // Do not share the lookup counts of samples, because sample servers belong to one instance.
       ...(isSample ? {} : { openSharedCount: lookups.open }),
     },
     readFeed: createReadFeed(upstreams.caller, webRules(hosts.allowHosts, hosts.denyHosts)),

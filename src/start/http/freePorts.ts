@@ -10,7 +10,7 @@ export interface ListenerConfig {
 
 /**
  * Throws if a listener cannot use its address. The listeners open last, so the start checks their ports first. A
- * service that cannot listen then opens no database and no chain, and runs no migrations.
+ * service that cannot listen then does not open the database and the chain, and runs no migrations.
  */
 export async function requireFreePorts({ server, finance }: ListenerConfig): Promise<void> {
   await requireFree('', server)

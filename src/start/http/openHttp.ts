@@ -27,14 +27,14 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRout
   readonly load?: CallerDeps['load']
 }
 
-// Below the limit of `ulimit -n`.
+// Maximum of open connections. It is below the usual limit of open files (`ulimit -n`).
 const connectionsMax = 5_000
 const connectionsPerAddressMax = 256
 const drainTimeoutMs = 35_000
 
 /**
- * Opens the listeners last, which makes the service reachable. `close` stops accepting requests and answers those in
- * progress.
+ * Opens the listeners, after all other parts, which makes the service reachable. `close` stops accepting requests and
+ * answers those in progress.
  */
 export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps: HttpDeps) {
   const { clock, log, metrics, ledger, lookups, load, health, address, terms } = deps

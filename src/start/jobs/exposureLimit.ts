@@ -13,8 +13,9 @@ export interface ExposureDeps {
 }
 
 /**
- * Limits the possible loss by a fork of the chain: answers delivered for payments that are not final, in all mints
- * together. Dollars count as the tokens that they would buy. 0 tokens means no limit.
+ * Creates a function that limits the possible loss by a fork of the chain. It counts answers delivered for payments
+ * that are not final, in all mints together. Dollars count as the tokens that they would buy. A `maxTokens` of 0 means
+ * no limit.
  */
 export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Promise<string | undefined> {
   const { lifecycle, terms, dollars } = deps
@@ -29,7 +30,7 @@ export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Prom
   }
   return async () => {
     if (maxBaseUnits === 0n) return undefined
-    // The last known price counts while the markets are silent.
+    // Use the last known price while the markets do not answer.
     tokenPriceAttoUsd = deps.tokenPriceAttoUsd() ?? tokenPriceAttoUsd
     const ofDollars = await Promise.all(dollars.map(inTokens))
     const exposed = ofDollars.reduce((sum, each) => sum + each, await lifecycle.exposureBaseUnits(terms.mint))

@@ -8,7 +8,7 @@ export interface HealthDeps {
 export type Health = ReturnType<typeof createHealth>
 
 /**
- * Creates the health of the service. Paid requests stop at the first failing check that applies to them and to every
+ * Creates the health of the service. Paid requests are refused while a check fails that applies to them and to every
  * product.
  */
 export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
@@ -17,7 +17,7 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
   let draining = false
   return {
     checks,
-    /** Undefined while the service accepts paid requests. */
+    /** Returns why paid requests are refused. Undefined while the service accepts them. */
     whyClosed(): string | undefined {
       if (draining) return 'the server is shutting down'
       for (const check of closing) {
@@ -26,7 +26,7 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
       }
       return undefined
     },
-    /** Undefined while the service creates quotes. A caller who has paid is always served. */
+    /** Returns why no quotes are created. Undefined while quotes are created. A caller who has paid is always served. */
     whyNoQuotes,
     isDraining: () => draining,
     startDraining() {
@@ -36,8 +36,8 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
 }
 
 /**
- * Mutes a check while one of its causes fails. A check that cannot read the ledger would report a different problem,
- * with wrong advice.
+ * Mutes a check while one of its causes fails. Without this, a check that cannot read the ledger would report a
+ * different problem, with wrong advice.
  */
 function muteConsequence(check: HealthCheck, all: readonly HealthCheck[]): HealthCheck {
   const causes = all.filter(({ name }) => check.causes?.includes(name) === true)

@@ -19,11 +19,11 @@ import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { watchedDollar, watchedToken } from './watchedAccounts.ts'
 
-/** Replaced by proofs, which cannot wait for an hour and have no mainnet. */
+/** Limits that the proofs in test/proofs replace, because they cannot wait for an hour and do not run on mainnet. */
 export interface JobLimits {
-  /** The service accepts no older transfer as a payment. */
+  /** Maximum age of a transfer that the service accepts as a payment. */
   readonly settleAgeMs: number
-  /** Network whose dollars have a market. */
+  /** CAIP-2 name of the network whose dollars have a market. */
   readonly pegNetwork: string
 }
 
@@ -32,17 +32,17 @@ export interface JobsDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'tabs' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
   readonly chain: Chain
-  /** Wallet whose transfers of the token are deliveries. */
+  /** Wallet of the treasury. Its transfers of the token count as deliveries of promised burns. */
   readonly treasuryWallet?: Address | undefined
   readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
   readonly tokenPriceAttoUsd: ExposureDeps['tokenPriceAttoUsd']
-  /** Called with the bytes of a transaction that provably never lands. */
+  /** Called with the bytes of a transaction that can certainly never be confirmed. */
   readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
-/** Health comes first, so that the other jobs use a checked ledger and chain. */
+/** Starts the background jobs. Health starts first, so that the other jobs use a checked ledger and chain. */
 export async function startJobs(sale: SaleConfig, deps: JobsDeps) {
   const { clock, log, chain, upkeep, ledger, tokenPriceAttoUsd } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
@@ -57,18 +57,18 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps) {
   const ofToken: HealthCheck = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
   return {
     checks: [...health.checks, ofToken, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
-    /** Why no quotes are created. A caller who has paid is still served. */
+    /** Returns why no quotes are created. A caller who has paid is still served. */
     whyNoQuotes: health.whyNoQuotes,
     whyExposed,
     slot: health.slot,
-    /** Why a dollar, or a deposit on a tab in it, is not accepted now. */
+    /** Returns why a dollar, or a deposit in it, is not accepted at present. */
     whyDollarOff: dollars.whyOff,
     whyNoDeposit: dollars.whyNoDeposit,
     close: () => stopAll([...lifecycle.jobs, token, dollars, health]),
   }
 }
 
-/** Starts the jobs for payments after their answers: finality, reversal, refund, and matching with transfers. */
+/** Starts the jobs that follow a payment after its answer: finality, reversal, refund, and matching with transfers. */
 function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   const { clock, log, metrics, chain, ledger } = deps
   const { payments, lifecycle, presentations, tabs } = ledger
@@ -96,10 +96,10 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
 
 const burnDebtEveryMs = 30_000
 
-/** Measures how long burns have been owed. Another process makes the burns, and may be down. */
+/** Measures for how long burns have been owed. A separate process makes the burns, and may not be running. */
 async function measureBurnDebt({ clock, ledger, chain, metrics }: JobsDeps): Promise<void> {
   const { owedBaseUnits, oldestOwedAtMs } = await ledger.burnDebt(chain.terms)
-  // Block times may be slightly ahead of the server's clock.
+  // Use at least 0, because block times may be slightly ahead of the server's clock.
   const ageMs = oldestOwedAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestOwedAtMs)
   metrics.onBurnDebt({ owedBaseUnits, oldestSeconds: ageMs / 1_000 })
 }

@@ -18,14 +18,17 @@ interface WatchDeps {
 export function watchedDollar({ symbol, terms }: Dollar, deps: WatchDeps): WatchedMint {
   const { chain, ledger, marketSources, limits } = deps
   const { mint, network } = terms
-  // Only dollars of mainnet have a market.
+  // Read markets only for dollars of mainnet, because other dollars have no market.
   const sources = network === (limits?.pegNetwork ?? mainnet) ? marketSources(terms) : []
   const deposits = ledger.settings.depositTerms(mint)
   const own = deposits === undefined ? [terms] : [terms, deposits]
   return { symbol, mint, sources, readAccounts: () => readTokenAccounts(chain, own) }
 }
 
-/** Watches the account that receives the service token: its issuer can freeze it. It is opened by the first payment. */
+/**
+ * Watches the account that receives the service token, because the issuer of the token can freeze it. The account may
+ * not exist before the first payment.
+ */
 export function watchedToken(chain: Accounts & Pick<Chain, 'terms'>): WatchedMint {
   const { terms } = chain
   const readAccounts = async () => {

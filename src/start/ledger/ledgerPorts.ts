@@ -18,8 +18,8 @@ export type LedgerPorts = Awaited<ReturnType<typeof openLedgerPorts>>
 export type SealPort = LedgerPorts['seal']
 
 /**
- * Opens the database of the ledger and returns its ports. They belong to this instance, which has a random application
- * name. No other part gets the database handle.
+ * Opens the database of the ledger and returns its ports. The ports belong to this instance, which has a random
+ * application name. No other part gets the database handle.
  */
 export async function openLedgerPorts(config: LedgerConfig, { clock, log, metrics }: PartDeps) {
   const { databaseUrl } = config
@@ -53,7 +53,7 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
     burnDebt: ({ mint }: Pick<PaymentTerms, 'mint'>) => readBurnDebt(database, mint),
     burnReads: (terms: PaymentTerms) => ({
       burnStats: () => burnStats({ database, clock }, terms),
-      /** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such payment. */
+      /** Finds a burn by a payment reference or a bare signature. Undefined if the ledger has no such payment. */
       burnOf: (reference: string) => findBurnOf(database, reference),
     }),
     close: () => store.close(),

@@ -22,8 +22,8 @@ export interface LedgerPartDeps extends PartDeps {
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
 
 /**
- * Opens the ledger, its records about this service, and the signing key. Records the first values of the settings only
- * after it has compared the ledger with its checkpoint.
+ * Opens the ledger, its records about this service, and the signing key. The first values of the settings are recorded
+ * only after the ledger was compared with its checkpoint.
  */
 export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
   await using opened = new AsyncDisposableStack()

@@ -23,23 +23,23 @@ import { isSameValue, isWithin } from '../../settings/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Uses of the operator's private key. No other part gets the key itself. */
+/** Operations with the operator's private key. No other part gets the key itself. */
 export interface ReceiptKeys {
-  /** Returns the signed note of a tree head. Throws while the key is not accepted. */
+  /** Returns a signed note over a tree head. Throws while the ledger does not accept the key. */
   signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
-  /** Returns a JWS over a statement. Verifiers find its key by the DID of the service at that address. */
+  /** Returns a JWS over a statement. Verifiers find its key by the DID of the service at `serviceUrl`. */
   signStatement(serviceUrl: string, statement: Json): string
-  /** Returns a closing statement with its proof. Throws while the key is not accepted. */
+  /** Returns a closing statement with its proof. Throws while the ledger does not accept the key. */
   signClosing(closing: UnsignedClosing): SignedClosing
   didDocument(serviceUrl: string): Json
   /** Returns an authentication code for a text that clients send back. All instances return the same code. */
   authenticate(text: string): string
-  /** True if `authenticate` returns this code. A wrong code always takes the same time. */
+  /** True if `authenticate` returns this code for the text. The comparison takes the same time for every wrong code. */
   isAuthentic(text: string, code: string): boolean
   /** Public keys of all periods, as a JWK set. */
   published(): Json
-  /** Returns keys for verifiers of checkpoints, newest first, each as a C2SP verifier key. */
+  /** Returns the keys for verifiers of checkpoints, newest first. Each key is in the C2SP verifier format. */
   verifierKeys(): readonly string[]
 }
 
@@ -48,8 +48,8 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
   readonly priceLists: { listNumber: SignerDeps['splitsOf'] }
 }
 
-// The key stops signing checkpoints this much early. Events use the clock of the database, which differs from the clock
-// of the service.
+// Milliseconds before the end of its period at which the key stops signing checkpoints. Events use the clock of the
+// database, which differs from the clock of the service.
 const checkpointMarginMs = 60_000
 
 export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
@@ -59,8 +59,8 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
   const kid = receiptKeyId(key)
   const signJws = jwsSigner(signer, kid)
   const { kty, crv, x } = key
-  // Derive a separate key, so that no code reveals anything about the receipt key. Prepare it once: a code takes Node
-  // 17 µs with the key's bytes and 3 µs with this object.
+  // Derive a separate key, so that a code reveals nothing about the receipt key. Create the key object once: with it, a
+  // code takes 3 µs, and with the key's bytes 17 µs.
   const codeKey = createSecretKey(
     createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest(),
   )

@@ -6,15 +6,15 @@ import { openDatabase } from '../../store/database.ts'
 
 export interface ReportsOptions {
   readonly databaseUrl: string
-  /** Source of the reports. Undefined means the primary. */
+  /** Database that the reports read. Undefined: the primary. */
   readonly readDatabaseUrl: string | undefined
   readonly token: { readonly mint: string; readonly decimals: number }
   readonly log: Log
 }
 
-// A small, separate pool, so that a download of a report never takes a connection from payments.
+// Use a small, separate pool, so that a download of a report never takes a connection from payments.
 const connectionsMax = 3
-// Spread a longer backlog over several rounds.
+// Maximum of rollup steps per round. A longer backlog is spread over several rounds.
 const stepsPerRoundMax = 20
 
 export type OpenReports = ReturnType<typeof openReports>
@@ -32,7 +32,7 @@ export function openReports({ databaseUrl, readDatabaseUrl, token, log }: Report
     ...createReports(standby, token),
     // Read the state of one payment from the primary, because support and payers act on it.
     facts: createPaymentFacts(database),
-    /** Updates the reports by a bounded amount of work. */
+    /** Rolls up new events into the reports. One call does a bounded amount of work. */
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },

@@ -14,8 +14,8 @@ export interface SealDeps extends PartDeps {
 }
 
 /**
- * Opens the signed checkpoints of the ledger. Must open before any part that appends, because a restored older backup
- * must stay unchanged.
+ * Opens the signed checkpoints of the ledger. This must happen before any other part appends events, because a backup
+ * that is restored and too old must stay unchanged.
  */
 export async function openSeal(config: SealConfig, deps: SealDeps) {
   const { checkpointFile, entriesArePublic } = config
@@ -38,8 +38,8 @@ export async function openSeal(config: SealConfig, deps: SealDeps) {
 }
 
 /**
- * Creates a function that notes a loss once. After a restart, the note prevents the opening of an instance that has
- * seen more events than the database contains.
+ * Creates a function that records a loss of events once. After a restart, the record prevents an instance from opening
+ * a database that lacks events which the instance has seen.
  */
 function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<boolean> {
   let isNoted = false

@@ -31,26 +31,29 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** The settings on record in the ledger, while the service runs. */
+/** The settings that the ledger has on record, read again while the service runs. */
 export interface LedgerSettingsPart {
   readonly origin: string
   readonly check: HealthCheck
-  /** Records the first value of each setting. Must be called after the ledger was compared with its checkpoint. */
+  /** Records the first value of each setting. Call this only after the ledger was compared with its checkpoint. */
   record(): Promise<void>
   refresh(): Promise<void>
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
   /**
-   * Terms of the wallets that can receive a payment of that time, the configured wallet first. Without a mint, those of
-   * the service token.
+   * Returns the terms of the wallets that could receive a payment at that time, the configured wallet first. Without a
+   * mint, those of the service token.
    */
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Terms of every wallet on record in the ledger, whatever it is for: of the service token, then of each dollar. */
+  /** Returns the terms of every wallet on record, for any purpose: first of the service token, then of each dollar. */
   allTerms(): readonly PaymentTerms[]
-  /** Terms of deposits on tabs, in the service token or this mint. Undefined if none are sold in it. */
+  /**
+   * Returns the terms of deposits on tabs in this mint, or in the service token without a mint. Undefined if no
+   * deposits are sold in it.
+   */
   depositTerms(mint?: Address): PaymentTerms | undefined
-  /** Terms of the wallets that can receive a deposit of that time, the configured wallet first. */
+  /** Returns the terms of the wallets that could receive a deposit at that time, the configured wallet first. */
   acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Wallets of the deposits on record, the newest first, even if no tabs are sold any more. */
+  /** Returns the wallets of deposits on record, the newest first. They are returned even if tabs are no longer sold. */
   tabWallets(): readonly Address[]
   close(): Promise<void>
 }
@@ -74,7 +77,7 @@ export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
 
 interface Opened {
   readonly deps: SettingsDeps
-  /** Time before the end of a setting's period at which an instance stops selling. */
+  /** Milliseconds before the end of a setting's period at which an instance stops selling. */
   readonly closingMs: number
   readonly configured: readonly ConfiguredSetting[]
   periods: ReadonlyMap<string, readonly SettingPeriod[]>
@@ -113,8 +116,9 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     origin,
     check: { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] },
     async record() {
-      // Record one setting at a time. If two instances have different settings, one then stops at the first difference.
-      // Recorded together, the values could be a mixture that matches neither instance.
+      // Record one setting at a time. If two instances start with different settings, one of them then stops at the
+      // first difference. If all values were recorded together, the record could be a mixture that matches neither
+      // instance.
       for (const { name, value } of configured) {
         await deps.ledger.settings.record([{ name, value }])
         await refresh(opened)
@@ -127,8 +131,8 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
       every
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods(walletNameOf(each)), landedAtMs)),
-    // Deposits are looked up and paid back even after the sale of tabs has ended. Tokens that arrive in the wallet of
-    // another mint pay nothing, and are owed back.
+    // Include former wallets of deposits, because deposits are looked up and paid back even after the sale of tabs has
+    // ended. Tokens that arrive in the wallet of another mint do not count as a payment, and are owed back.
     allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
     depositTerms,
     acceptedDepositTerms(landedAtMs, mint) {
@@ -143,8 +147,8 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
 const clockMarginMs = 60_000
 
 /**
- * Returns how early an instance stops selling before its values end. In that time it can answer its open quotes and
- * running attempts.
+ * Returns how many milliseconds before the end of its values an instance stops selling. In that time it can answer its
+ * open quotes and running attempts.
  */
 function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): number {
   return Math.max(claimLeaseMs, quoteTtlMs + quoteGraceMs) + clockMarginMs
@@ -157,7 +161,7 @@ async function refresh(opened: Opened): Promise<void> {
   opened.readAtMs = opened.deps.clock.monotonicMs()
 }
 
-/** Returns LEDGER_ORIGIN, the name on record, or a name for a new ledger. */
+/** Returns the origin of the log: LEDGER_ORIGIN, the name on record, or a new name for a new ledger. */
 async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps): Promise<string> {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
   return configured ?? (typeof recorded === 'string' ? recorded : `tollbook/${terms.paymentWallet}`)
@@ -172,7 +176,8 @@ function requireRecorded({ configured, periods, deps }: Opened): void {
   if (differences.length > 0) throw new Fault(differencesText(differences), { retryable: false })
 }
 
-// Nine reads. The notice period of a change is longer (settingChange.ts), so the service sees every change in time.
+// Age at which the settings count as too old, equal to nine reads. The notice period of a change is longer
+// (settingChange.ts), so the service sees every change in time.
 const staleMs = 45_000
 
 function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): string | undefined {
@@ -187,10 +192,11 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
   return undefined
 }
 
-// Block times and the service's clock differ by seconds, or by minutes while the cluster is slow.
+// Milliseconds before the start of a period at which its wallet is already accepted. Block times and the service's
+// clock differ by seconds, or by minutes while the cluster is slow.
 const earlyMs = 300_000
 
-/** Returns one entry per wallet of that time, the configured wallet first. */
+/** Returns the terms of each wallet that was valid at that time, the configured wallet first. */
 function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {
   const ofTime = periods.filter(({ fromMs, untilMs }) => isWithin({ fromMs: fromMs - earlyMs, untilMs }, landedAtMs))
   const wallets = new Set(ofTime.map(walletOf))

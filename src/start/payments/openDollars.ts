@@ -16,19 +16,23 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
   readonly dollars: readonly Dollar[]
   readonly token: Pick<PaymentTerms, 'mint' | 'decimals'>
   readonly currentPrice: Prices['currentPrice']
-  /** Why a dollar is not accepted now: its peg, or its account. */
+  /**
+   * Returns why a dollar is not accepted at present: its peg, its account, or the burn that cannot be promised.
+   * Undefined if it is accepted.
+   */
   readonly whyOff: (mint: Address) => string | undefined
-  /** Why the wallet for tabs cannot receive a dollar now. */
+  /** Returns why the wallet for tabs cannot receive a dollar at present. Undefined if it can. */
   readonly whyNoDeposit: (mint: Address) => string | undefined
   readonly lifecycle: Pick<PaymentLifecycle, 'undeliveredBaseUnits'>
 }
 
-// Offers of this time share one reading, so promises of this time may exceed the limit.
+// Milliseconds for which offers share one reading of the debt. Promises made within this time may exceed the limit.
 const debtAgeMaxMs = 1_000
 
 /**
- * Opens the dollars in addition to the token. A dollar is offered while the burn of the sale can be promised: the token
- * has a price, and the treasury owes no more tokens than the operator allows. Undefined if only the token is accepted.
+ * Opens the dollars that are accepted in addition to the token. A dollar is offered only while the burn of the sale can
+ * be promised: the token has a price, and the treasury owes no more tokens than the operator allows. Undefined if only
+ * the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
   const { clock, dollars, token, currentPrice, lifecycle } = deps
@@ -46,7 +50,7 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
   const whyOff = async (price: Price): Promise<string | undefined> => {
     const off = deps.whyOff(price.mint)
     if (off !== undefined) return off
-    // A deposit buys nothing while no burn can be promised.
+    // Refuse deposits too while no burn can be promised, because their balance could not buy anything.
     const spends = isDepositPrice(price) && dollarOf(price.mint)?.burn === 'token'
     const promised = price.tokenBurn ?? (spends ? { mint: token.mint, baseUnits: 1n } : undefined)
     if (promised === undefined) return undefined

@@ -31,7 +31,7 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
-  /** Adds rails in tests. */
+  /** Replaces the rails in tests. */
   readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
 }
 
@@ -72,7 +72,8 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
   return { sales, wallets: openWallets(sales, deps) }
 }
 
-// A blockhash is valid for at least 60 s, so all buyers within these seconds share one.
+// Age up to which a blockhash is reused. It is valid for at least 60 s, so all buyers within these milliseconds share
+// one blockhash.
 const blockhashAgeMaxMs = 3_000
 
 function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {

@@ -28,23 +28,23 @@ import type { Products } from '../products/openProducts.ts'
 
 export interface RailConfig {
   readonly sale: SaleConfig
-  /** Undefined: x402 and MPP are not offered. */
+  /** Configuration of x402. Undefined: x402 and MPP are not offered. */
   readonly x402: X402Config | undefined
 }
 
 export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'tabs' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  /** Dollars in addition to the token. Undefined: only the token is accepted. */
+  /** Dollars accepted in addition to the token. Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice' | 'endpoints'>
   readonly serviceUrl: () => string
   readonly sellerName: string
-  /** Undefined: x402 and MPP are not offered. */
+  /** Client of the signer. Undefined: x402 and MPP are not offered. */
   readonly feePayer: FeePayer | undefined
 }
 
-/** Opens the rails, in the order in which requests are matched. */
+/** Opens the rails, in the order in which they are matched with a request. */
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
   const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
@@ -61,7 +61,7 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
   return [tab, ...joined]
 }
 
-/** The same dollars, paid to the wallet for tabs. */
+/** Returns the same dollars with the wallet for tabs as receiver. */
 function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depositTerms']): Dollars {
   return {
     ...dollars,
@@ -93,7 +93,7 @@ function openChainRails(
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
   const native = createNativeRail(sale, { ...settling, split, token, slot })
-  // The native rail accepts every request that no other rail claims, so it must be last.
+  // Put the native rail last, because it accepts every request that no other rail claims.
   if (x402 === undefined || feePayer === undefined) return [native]
   return [...openSponsoredRails({ sale, x402 }, { ...deps, feePayer, settling }), native]
 }
@@ -103,7 +103,7 @@ interface SponsoredRailsDeps extends RailsDeps {
   readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'>
 }
 
-/** Opens x402 and MPP. Standard clients need a fee payer, which is a separate process: the signer. */
+/** Opens x402 and MPP. Standard clients need a fee payer. The fee payer's key is in a separate process, the signer. */
 function openSponsoredRails(
   { sale, x402 }: RailConfig & { readonly x402: X402Config },
   { settling, clock, feePayer, ledger, dollars, products, serviceUrl, sellerName }: SponsoredRailsDeps,
@@ -134,7 +134,8 @@ function openSponsoredRails(
     sellerName,
     readPayerSigned,
     nowMs: () => clock.nowMs(),
-    // The offer that a payment repeats may be one for a deposit. The settlement decides by the order.
+    // Accept the terms of deposits too, because the offer that a payment repeats may be for a deposit. The settlement
+    // then decides by the order.
     acceptedTerms: (landedAtMs: number, mint?: Address) => {
       const { acceptedTerms, acceptedDepositTerms } = ledger.settings
       return [...acceptedTerms(landedAtMs, mint), ...acceptedDepositTerms(landedAtMs, mint)]

@@ -8,8 +8,9 @@ import { readTlsIdentity } from '../../signer/tlsIdentity.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 /**
- * Opens the signer part without waiting for the signer's answer, because the native rail sells without it. TLS files
- * that can never work are a mistake of the configuration. An expired certificate is a problem of the signer's health.
+ * Opens the client of the signer. It does not wait for the signer's answer, because the native rail sells without the
+ * signer. TLS files that can never work are a mistake of the configuration, and throw. An expired certificate only
+ * makes the health check fail.
  */
 export async function openSignerPart(x402: X402Config | undefined, deps: PartDeps) {
   if (x402 === undefined) return { feePayer: undefined, checks: [], recordAbsent: done, close: done }
@@ -18,10 +19,13 @@ export async function openSignerPart(x402: X402Config | undefined, deps: PartDep
   const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
-  /** A payment that never lands costs nothing, so it does not count as failed. */
+  /**
+   * Tells the signer that a payment can never be confirmed. Such a payment costs nothing, so it does not count as
+   * failed.
+   */
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
-    // Skip transactions that the fee payer did not sign.
+    // Skip transactions that were not signed by the fee payer.
     if (typeof signed !== 'string') await feePayer.recordOutcome(signed.digest, 'absent')
   }
   return { feePayer, checks: [check], recordAbsent, close: health.stop }

@@ -12,12 +12,15 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
-/** Markets agree if each one is within this percentage of their median. */
+/** Percentage. Markets agree if each price is within this percentage of their median. */
 const tolerancePercent = 2
-/** Maximum age of a quoted price, counted from the last agreement of the markets. */
+/** Maximum age of a price for quotes in milliseconds, counted from the last agreement of the markets. */
 const ageMaxMs = 300_000
 
-/** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
+/**
+ * Opens prices that follow the token price on which the markets agree. A new price list is published when the token
+ * price changes.
+ */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, listed, upstreams, earlier } = deps
   const job = await startPriceJob(
@@ -68,8 +71,8 @@ function sourceOf(market: Market, { mint, decimals }: PaymentTerms): PriceSource
         return { source, ...(await market.ask(token)).data }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
-        // Return only the kind of the failure. Callers and the ledger read this text, and the message may contain a
-        // provider's words.
+        // Return only the kind of the failure: callers and the ledger read this text, and the error's message may
+        // contain a provider's words.
         return { source, why: error.kind }
       }
     },

@@ -14,13 +14,13 @@ import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'listed'> {
   /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
-  /** The shares of each payment. */
+  /** Shares into which each payment is divided. */
   readonly split: readonly SplitShare[]
   /** Dollars in which the products are also sold. */
   readonly dollars?: readonly Dollar[]
 }
 
-/** Opens prices by the operator's token price, or by the price on which the markets agree. */
+/** Opens prices. The token price is either fixed by the operator or the price on which the markets agree. */
 export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
   const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps), listed: listedFacts(deps) }
   return config.source === 'fixed'
@@ -28,7 +28,10 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
     : openMarketPrices(config, pricing)
 }
 
-/** The parts of each list that do not depend on the token price. Throws a fault for a split that cannot be sold by. */
+/**
+ * Returns the parts of each price list that do not depend on the token price. Throws a fault if the split makes a sale
+ * impossible.
+ */
 function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
   const metered = meteredEntries(sold)
   const [poor] = dollars.flatMap((dollar) => findPoorTreasury(dollar, split) ?? [])
@@ -43,7 +46,10 @@ function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['li
   }
 }
 
-/** Returns the price lists at this token price. A text says why a request cannot be sold at it. */
+/**
+ * Returns the price lists at this token price. Returns a text with the reason if a request cannot be sold at this
+ * price.
+ */
 function pricesAt(
   { sold, split, dollars = [], terms: { mint, decimals } }: PricesDeps,
   tokenPriceAttoUsd: TokenPriceAttoUsd,
@@ -51,8 +57,8 @@ function pricesAt(
   const priced = priceAll(sold, { tokenPriceAttoUsd, decimals, split })
   if (typeof priced === 'string') return priced
   const inToken = priced.map((price): Price => ({ ...price, mint }))
-  // The token comes first: readers that know one mint take the first price of an endpoint.
-  // The smallest price of a dollar pays for the network fee, which a debit of a tab does not have.
+  // Put the token first, because readers that know only one mint take the first price of an endpoint. The minimum price
+  // of a dollar covers the network fee. Debits of tabs have no network fee, so with tabs the minimum is one millionth.
   const hasTabs = sold.some(({ isDeposit }) => isDeposit === true)
   const inDollars = dollars.flatMap(({ terms: { mint: dollar, decimals: own }, ...given }) => {
     const minimumMicroUsd = hasTabs ? 1n : given.minimumMicroUsd
@@ -61,7 +67,7 @@ function pricesAt(
   return [...inToken, ...inDollars]
 }
 
-/** Opens fixed prices. They are published once, because the price changes only with the configuration. */
+/** Opens fixed prices. They are published once, because they change only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
   const { terms, priceLists, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
@@ -80,7 +86,7 @@ async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: Prici
   }
 }
 
-/** Finds prices of one list by endpoint and mint. */
+/** Returns a function that finds the prices of one list by endpoint and mint. */
 function listedPrices(prices: readonly Price[], priceList: number) {
   const keyOf = (endpoint: string, mint: Address) => `${mint} ${endpoint}`
   const known = new Map(

@@ -33,10 +33,10 @@ export interface ProductsDeps
 
 export type Products = Awaited<ReturnType<typeof openProducts>>
 
-/** Products on sale, of which the file contributes the routes. */
+/** Products on sale. The routes of `gateway` are from the products file. */
 export type Offers = Pick<ProductsDeps, 'gateway' | 'sold'>
 
-/** Opens the endpoints that create the answers, with their prices. `replace` exchanges them while the service runs. */
+/** Opens the endpoints that create the answers, with their prices. `replace` changes both while the service runs. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
   const { goods, gateway } = deps
   await using opened = new AsyncDisposableStack()
@@ -47,7 +47,8 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     openOffers(config.prices, { ...deps, ...offers, upstreams, builtin, earlier })
   let current = await open(deps)
   opened.defer(() => current.close())
-  // The checks of a later file have the same names, because the configuration decides which checks there are.
+  // Wrap each check, so that it uses the current products. The names of the checks never change, because the
+  // configuration decides which checks exist.
   const checks = current.checks.map((check) => {
     const now = () => current.checks.find(({ name }) => name === check.name) ?? check
     return { ...check, problem: () => now().problem(), ...(check.facts && { facts: () => now().facts?.() ?? null }) }
@@ -62,11 +63,11 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     tokenPriceAttoUsd: () => current.prices.tokenPriceAttoUsd(),
     checks: [...checks, ...(builtin?.checks ?? [])],
     sampled: () => current.supply.sampled(),
-    /** Sources of the price of any mint, which ask nothing until they are used. */
+    /** Creates sources of the price of any mint. They send no request until they are used. */
     marketSources: (terms: PaymentTerms) => marketSources(upstreams, terms),
     /**
-     * Publishes the prices of the new products, and then sells those. `serve` makes them public; if it fails, the
-     * earlier ones are sold as before. Requests in progress keep their product.
+     * Publishes the prices of the new products, then sells these products. `serve` makes them public. If `serve` fails,
+     * the earlier products stay on sale. Requests in progress keep their product.
      */
     async replace(offers: Offers, serve: () => Promise<void>): Promise<void> {
       const before = current
@@ -91,7 +92,7 @@ interface OffersDeps extends ProductsDeps {
   readonly earlier: Prices | undefined
 }
 
-/** Publishes the prices of products, and opens those of the file. */
+/** Publishes the prices of the products, and opens the products of the file. */
 async function openOffers(config: PriceConfig, deps: OffersDeps) {
   const { clock, log, builtin, gateway, tabs, ledger, sold } = deps
   await using opened = new AsyncDisposableStack()

@@ -8,17 +8,22 @@ export interface SupplyDeps {
   readonly clock: Clock
   readonly log: Log
   readonly endpoints: readonly Endpoint[]
-  /** True if samples can supply every product, so that the start waits for them. */
+  /** True if samples can supply every product, so that the start waits for the samples. */
   readonly hasStandIns: boolean
 }
 
-// Limits the delay of a start by an unresponsive provider. Its product is not for sale at first.
+// Milliseconds that the start waits for providers. If a provider does not answer in this time, its products are not for
+// sale at first.
 const firstRoundMsMax = 5_000
-// Feeds on loopback supply the sample articles, which takes about a second.
+// Milliseconds that the start waits for samples. Feeds on loopback supply the sample articles, which takes about a
+// second.
 const standInsMsMax = 10_000
 const pollMs = 50
 
-/** Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product. */
+/**
+ * Probes the providers before the first quote and regularly afterwards. The health then shows which provider supplies
+ * each product.
+ */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps) {
   const supplied = endpoints.filter(({ providers, probes }) => providers.length + probes.length > 0)
   const job = startProbeJob(

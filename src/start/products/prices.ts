@@ -11,25 +11,25 @@ import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
-/** Prices of the endpoints in tokens, by the operator's token price or the markets' price. */
+/** Prices of the endpoints in tokens. They follow the operator's token price or the markets' price. */
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
-  /** Returns the price in the service token, or in the dollar with this mint. */
+  /** Returns the price in the service token, or in the dollar with this mint. Undefined while there is no price. */
   currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
-  /** Answer of `/api/token/price`. */
+  /** Returns the answer of `/api/token/price`. Undefined while the token has no price. */
   tokenPrice(): Json | undefined
-  /** Absent if the price is the operator's. */
+  /** Returns the last answers of the markets. Absent if the operator sets the price. */
   heard?(): MarketsHeard
   close(): Promise<void>
 }
 
-/** Ports that convert a token price of any source into price lists. */
+/** Ports that convert a token price from any source to price lists. */
 export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'listed'> {
   readonly upstreams: Pick<Upstreams, 'access'>
   readonly terms: PaymentTerms
   readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
-  /** The prices of other products, which these replace. */
+  /** The prices of the earlier products, which the new prices replace. Absent at the start. */
   readonly earlier?: Prices | undefined
 }
 
@@ -39,7 +39,7 @@ interface SourcedPrice {
   readonly asOfMs: number
 }
 
-/** Formats a token price for `/api/token/price`. */
+/** Formats a token price for the answer of `/api/token/price`. */
 export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms) {
   const priceUSD = displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals)
   return { priceUSD, source: price.source, asOf: isoTime(price.asOfMs), mint, decimals }

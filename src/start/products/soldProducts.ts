@@ -8,14 +8,14 @@ import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts
 
 type TokenPricing = Pick<ProviderConfig, 'aiTokenPrices' | 'aiOutputTokensMax'>
 
-/** Models of the chat products, with the facts for their prices. */
+/** Models of the chat products, with the settings that determine their prices. */
 export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'>, TokenPricing {
   readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
 /**
- * Returns the definitions with the operator's prices, without products that are off. Throws one fault that lists every
- * mistake.
+ * Returns the definitions with the operator's prices. Products that are off are omitted. Throws one fault that lists
+ * every mistake.
  */
 export function soldProducts<Product extends ProductFacts>(
   products: readonly Product[],
@@ -41,7 +41,7 @@ function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
   return [...aiServers, ...(samples?.aiServers ?? [])].flatMap((server) => server.models)
 }
 
-/** Each model with its own price is a variant of each chat product. */
+/** Adds variants to each chat product: one for each model with its own price. */
 function withModels<Product extends ProductFacts>(product: Product, prices: ModelPrices): Product {
   if (prices.size === 0 || !product.providers.includes('AI')) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }
@@ -55,7 +55,10 @@ function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]
   )
 }
 
-/** Tabs pay for chats by their tokens, at most the price of a reply. */
+/**
+ * Adds metered prices to a chat product, so that tabs pay for the tokens of a reply. The price of a whole reply is the
+ * maximum.
+ */
 function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
   if (!product.providers.includes('AI')) return product
   const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models

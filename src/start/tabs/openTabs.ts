@@ -34,14 +34,14 @@ export interface TabEndsDeps {
 export interface TabEnds {
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
-  /** Why the wallet for tabs stops deposits in this mint. */
+  /** Returns why deposits in this mint are stopped, because of the wallet for tabs. Undefined if deposits are possible. */
   readonly whyNoDeposit: (mint: Address) => string | undefined
   close(): Promise<void>
 }
 
 /**
- * Value of all tabs in millionths of a US dollar, by the prices of one deposit in each mint. A mint without a price is
- * left out. Undefined before it is known.
+ * Returns the value of all tabs in millionths of a US dollar, converted at the price of a deposit in each mint. A mint
+ * without a price is omitted. Undefined until balances and prices are known.
  */
 function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigint | undefined {
   if (custodies.length === 0 || prices.length === 0) return undefined
@@ -53,11 +53,11 @@ function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigin
 }
 
 const custodyEveryMs = 10_000
-// Each public reading calls the nodes for every wallet and mint.
+// Milliseconds for which public readings are shared, because each reading calls the nodes for every wallet and mint.
 const custodySharedMs = 1_000
 const full = 'all tabs together hold as much as this service permits'
 
-/** Opens the sale of tabs. Its product has a price before the ledger is open, and sells only afterwards. */
+/** Opens the sale of tabs. Its product has a price before the ledger is open, and is sold only afterwards. */
 export function openTabs(config: TabConfig, base: PartDeps) {
   const { clock, log } = base
   let connected: TabLedgerPart | undefined
@@ -99,9 +99,9 @@ export function openTabs(config: TabConfig, base: PartDeps) {
   }
 
   return {
-    /** Empty without TAB_WALLET. */
+    /** Products that open and top up tabs. Empty without TAB_WALLET. */
     products,
-    /** Opens the products of this part that are in the list, with the operator's prices. */
+    /** Opens the products of this part that are on sale, with the operator's prices. */
     open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
       products.flatMap((definition) => {
         const facts = sold.find(({ path }) => path === definition.path)
@@ -110,7 +110,7 @@ export function openTabs(config: TabConfig, base: PartDeps) {
     connect(part: TabLedgerPart): void {
       connected = part
     },
-    /** Starts the jobs. Tabs that were sold earlier are shown and closed even if no tabs are sold any more. */
+    /** Starts the jobs of tabs. Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
     async start(deps: TabEndsDeps): Promise<TabEnds> {
       return ledger().settings.tabWallets().length === 0
         ? { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }

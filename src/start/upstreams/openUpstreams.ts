@@ -4,12 +4,12 @@ import type { UpstreamAccess } from '../../outbound/publicUpstream.ts'
 import { createUpstream, type UpstreamDeps } from '../../outbound/upstream.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Clients of other services. Each request names Tollbook and the operator. */
+/** Clients of other services. Each request contains the names of Tollbook and the operator. */
 export interface Upstreams {
   readonly caller: UpstreamDeps
-  /** Opens services at these addresses. */
+  /** Returns access to the services at these addresses. */
   accessTo(addresses: Pick<ProviderAddresses, 'upstreams'>, isSample: boolean): UpstreamAccess
-  /** The services of the configuration. */
+  /** Access to the services of the configuration. */
   readonly access: UpstreamAccess
 }
 
