@@ -169,7 +169,8 @@ export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
 }
 
-// Matches the names of secret variables. Those with URLs are included, because a URL can contain a password or a key.
+// Matches the names of secret variables. Names with URL or FEEDS are included, because a URL can contain a password or
+// a key.
 const secretName = /KEY|SECRET|URL|FEEDS/
 const shownCharactersMax = 80
 

@@ -10,9 +10,9 @@ import { verifyRepository } from './pgBackRest.ts'
 export interface DrillDeps {
   readonly log: Log
   readonly onStep: (text: string) => void
-  /** Checks of the database by the login of the service. Returns the names of those that failed. */
+  /** Checks the database with the login of the service. Returns the names of the checks that failed. */
   readonly examine: (logins: { serviceUrl: string; ownerUrl: string }) => Promise<readonly string[]>
-  /** Audits the ledger, and returns the exit code of the audit. */
+  /** Audits the ledger. Returns the exit code of the audit. */
   readonly audit: (url: string, checkpoints: readonly CheckpointFile[]) => Promise<number>
 }
 
@@ -21,13 +21,13 @@ export interface DrillOptions extends ScratchOptions {
   readonly checkpointFiles: readonly string[]
 }
 
-/** Restores a backup into a scratch cluster, examines it, and removes it. Nothing of it touches the original server. */
+/** Restores a backup into a temporary cluster, examines the cluster and removes it. The original server is not used. */
 export async function drill(options: DrillOptions, deps: DrillDeps): Promise<DrillFindings> {
   if (process.getuid?.() === 0)
     throw new Fault('Postgres does not run as root: run the drill as the account of Postgres (sudo -u postgres)', {
       retryable: false,
     })
-  // Checkpoints are read before the archive is replayed: it then has every event that they cover.
+  // Read the checkpoints before the archive is replayed, so that the replay includes every event that they cover.
   const checkpoints = await readCheckpoints(options.checkpointFiles, deps)
   await verifyRepository(options.repository)
   deps.onStep('every file of the repository has its checksum')
@@ -55,10 +55,13 @@ async function readCheckpoints(
 }
 
 const databaseConnectionsMax = 1
-// The root is computed from the events that no tile covers yet.
+// Maximum milliseconds of one statement. The root hash needs all events that no tile covers yet, which takes long.
 const statementTimeoutMs = 15 * 60_000
 
-/** A checkpoint that the ledger does not reach would only repeat itself in the audit. */
+/**
+ * Compares each checkpoint with the ledger. Checkpoints that the ledger does not reach are left out of the audit,
+ * because the audit would only report the same difference again.
+ */
 async function compare(
   url: string,
   { checkpoints, deps }: { checkpoints: readonly CheckpointFile[]; deps: DrillDeps },

@@ -1,6 +1,9 @@
 import type { CheckpointComparison } from '../store/checkpointFile.ts'
 
-/** `sound`: it can be served. `older`: it is whole, and lacks events that a checkpoint was signed over. */
+/**
+ * Verdict of a drill. `sound`: the restored ledger can be served. `older`: the ledger is complete up to its end, but
+ * lacks events that a signed checkpoint covers.
+ */
 export type DrillVerdict = 'sound' | 'older' | 'broken'
 
 export interface DrillFindings {
@@ -10,10 +13,14 @@ export interface DrillFindings {
   readonly hasTarget: boolean
 }
 
-// 3: nothing is wrong, and a part can no longer be checked. A drill asks no node.
+// Exit codes of an audit that found no difference. With 3, a part can no longer be checked, because a drill does not
+// use a Solana node.
 const passingAuditCodes: ReadonlySet<number> = new Set([0, 3])
 
-/** Sound unless a check failed, the audit found a difference, or a checkpoint is of another or a longer ledger. */
+/**
+ * Returns `broken` if a check failed, the audit found a difference, or a checkpoint belongs to another ledger. Returns
+ * `older` if a checkpoint covers more events than the ledger has.
+ */
 export function judgeDrill({ failedChecks, auditExitCode, comparisons }: DrillFindings): DrillVerdict {
   if (failedChecks.length > 0 || !passingAuditCodes.has(auditExitCode)) return 'broken'
   if (comparisons.some(({ relation }) => relation === 'other')) return 'broken'

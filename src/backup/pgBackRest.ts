@@ -2,36 +2,42 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describeError, errorCode, Fault } from '@tollbook/core/fault'
 
-/** A repository of pgBackRest, whose own configuration has its place and keys. */
+/** A repository of pgBackRest. Its location and keys are in the configuration of pgBackRest. */
 export interface Repository {
   readonly stanza: string
   readonly interrupted: AbortSignal
 }
 
-/** Compares every backup and the archived write-ahead log with their checksums. Throws a `Fault` when one differs. */
+/**
+ * Compares every backup and the archived write-ahead log with their checksums. Throws a `Fault` if one checksum
+ * differs.
+ */
 export async function verifyRepository(repository: Repository): Promise<void> {
   const output = await pgBackRest(repository, ['verify', '--output=text'])
-  // Debian 12 has 2.45, whose exit code is 0 whatever it finds.
+  // Check the output, because version 2.45 in Debian 12 exits with 0 even if it finds errors.
   if (!output.includes('status: error')) return
   const found = output.slice(-outputCharactersMax).trim()
   throw new Fault(`the repository of pgBackRest is damaged, or has no such stanza: ${found}`, { retryable: false })
 }
 
 export interface RestoreOrder {
-  /** Created by pgBackRest; the server of the original directory is not touched. */
+  /** Folder of the restored data, created by pgBackRest. The server with the original data is not affected. */
   readonly dataDirectory: string
   readonly tablespaces: string
-  /** The replay ends here. Undefined: at the end of the archive. */
+  /** Time at which the replay ends. Undefined: it ends at the end of the archive. */
   readonly targetMs: number | undefined
 }
 
-/** Restores the newest backup, or the newest one from before the target time, and prepares the replay of the archive. */
+/**
+ * Restores a backup and prepares the replay of the archive. Uses the newest backup, or the newest one before the target
+ * time.
+ */
 export async function restoreBackup(repository: Repository, order: RestoreOrder): Promise<void> {
   await pgBackRest(repository, [
     'restore',
     `--pg1-path=${order.dataDirectory}`,
     `--tablespace-map-all=${order.tablespaces}`,
-    // Nothing of this cluster may get into the archive.
+    // Disable archiving, so that this cluster does not write to the archive.
     '--archive-mode=off',
     ...targetOf(order.targetMs),
   ])
@@ -39,7 +45,8 @@ export async function restoreBackup(repository: Repository, order: RestoreOrder)
 
 function targetOf(targetMs: number | undefined): readonly string[] {
   if (targetMs === undefined) return []
-  // In numbers: Postgres reads this setting before it knows the names of time zones, `Z` included.
+  // Write the offset as a number, because Postgres reads this setting before it loads the names of time zones,
+  // including `Z`.
   const time = new Date(targetMs).toISOString().replace('T', ' ').replace('Z', '+00')
   return ['--type=time', `--target=${time}`, '--target-action=promote']
 }

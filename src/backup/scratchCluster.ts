@@ -9,23 +9,23 @@ import { type Repository, restoreBackup } from './pgBackRest.ts'
 
 export interface ScratchOptions {
   readonly repository: Repository
-  /** Folder of the programs of Postgres. Undefined: that of Debian, for the version of the backup. */
+  /** Folder of the Postgres programs. Undefined: the folder that Debian uses for the version of the backup. */
   readonly programs: string | undefined
   readonly scratchFolder: string
   readonly superuser: string
-  /** The replay ends here. Undefined: at the end of the archive. */
+  /** Time at which the replay ends. Undefined: it ends at the end of the archive. */
   readonly targetMs: number | undefined
-  /** Folder in which pg_receivewal writes what is not archived yet. */
+  /** Folder into which pg_receivewal writes segments that are not archived yet. Undefined: only the archive is replayed. */
   readonly receivedWal: string | undefined
   readonly clock: Clock
 }
 
-/** A cluster that no other user can reach: a socket in a folder that is closed to others, and no port. */
+/** A cluster that other users cannot reach. It has no port, and its socket is in a folder that is closed to others. */
 export interface ScratchCluster extends AsyncDisposable {
   urlOf(login: string, database: string): string
 }
 
-/** Restores a backup into a new folder, which is removed with the cluster. */
+/** Restores a backup into a new folder and starts a cluster. The folder is removed with the cluster. */
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
   const { repository, superuser, targetMs, receivedWal } = options
   await using opened = new AsyncDisposableStack()
@@ -37,7 +37,7 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   const version = (await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8')).trim()
   const program = join(options.programs ?? `/usr/lib/postgresql/${version}/bin`, 'postgres')
   await writeFile(join(place, 'postgresql.conf'), '')
-  // The folder of the socket is closed to other users.
+  // Allow all local connections, because the folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
   const archive = `pgbackrest --stanza=${repository.stanza} --pg1-path=${dataDirectory} --log-level-file=off archive-get %f "%p"`
   const restoreCommand = receivedWal === undefined ? archive : `${archive} || ${receivedCommand(receivedWal)}`
@@ -49,12 +49,15 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   return { urlOf, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
 }
 
-/** The segment that was being received has another name, and ends where the log ends. */
+/**
+ * Returns the command that copies a received segment. The segment that was still being received has the suffix
+ * `.partial`, and contains the log up to its end.
+ */
 function receivedCommand(folder: string): string {
   return `cp "${folder}/%f" "%p" || cp "${folder}/%f.partial" "%p"`
 }
 
-// The kernel's limit on the path of a socket, less its name.
+// Maximum length of the socket's folder: the kernel's limit on the path of a socket, minus the name of the socket.
 const socketFolderMax = 107 - '/.s.PGSQL.5432'.length
 
 function requireShortPath(place: string): void {
@@ -69,13 +72,13 @@ interface ServerOptions {
 }
 
 interface Server extends AsyncDisposable {
-  /** The end of its log once it has ended; undefined while it runs. */
+  /** Returns the end of the server's log if the server has ended. Undefined while it runs. */
   failure(): string | undefined
 }
 
 /*
- * The shell sends Postgres a fast shutdown when our pipe closes, which the kernel does even if this process is killed.
- * When Postgres ends first, so does the shell.
+ * Command that starts Postgres under a shell. The shell sends Postgres a fast shutdown when the pipe from this process
+ * closes. The kernel closes the pipe even if this process is killed. If Postgres ends first, the shell ends too.
  */
 const watchdog =
   'exec 3<&0; "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -INT $pid) & guard=$!; wait $pid; code=$?; kill $guard; exit $code'
@@ -89,7 +92,7 @@ function startServer({ program, place, restoreCommand }: ServerOptions): Server 
   const child = spawn('sh', ['-c', watchdog, 'sh', program, '-D', join(place, 'data'), ...settings], {
     cwd: '/',
     stdio: ['pipe', 'ignore', 'pipe'],
-    // Ctrl-C reaches this command only, which then stops the server.
+    // Use a separate process group, so that Ctrl-C reaches only this command, which then stops the server.
     detached: true,
   })
   let log = ''
@@ -112,7 +115,10 @@ function startServer({ program, place, restoreCommand }: ServerOptions): Server 
   }
 }
 
-/** Settings of the command line override postgresql.auto.conf, which holds what ALTER SYSTEM set on the original server. */
+/**
+ * Returns settings for the command line. They override postgresql.auto.conf, which contains what ALTER SYSTEM set on
+ * the original server.
+ */
 function settingsOf(place: string): Readonly<Record<string, string>> {
   return {
     config_file: join(place, 'postgresql.conf'),
@@ -122,9 +128,9 @@ function settingsOf(place: string): Readonly<Record<string, string>> {
     unix_socket_permissions: '0700',
     port: '5432',
     recovery_target_action: 'promote',
-    // A standby of smaller limits than its primary would pause.
+    // Disable hot standby, because a standby with smaller limits than its primary would pause the replay.
     hot_standby: 'off',
-    // Nothing of this server may leave it, or wait for another one.
+    // Disable archiving and replication, so that this server sends nothing and does not wait for another server.
     archive_mode: 'off',
     archive_cleanup_command: '',
     recovery_end_command: '',
@@ -145,7 +151,7 @@ function settingsOf(place: string): Readonly<Record<string, string>> {
 }
 
 const pollMs = 100
-// 36,000 times 100 ms: an hour of replay.
+// Maximum of polls. 36,000 polls, one every 100 ms, are an hour of replay.
 const pollsMax = 36_000
 
 async function awaitRestored(

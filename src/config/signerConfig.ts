@@ -84,7 +84,7 @@ export const signerConfig = z
     tokenMint,
     currencies,
     paymentWallet,
-    /** Former or future payment wallet. It may also receive payments while the payment wallet changes. */
+    /** Additional wallet that may receive payments while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
     tabWallet,
     limits: z.object({

@@ -11,21 +11,21 @@ export interface DiagnosisQuestion {
   readonly recorded: RecordedPayment | undefined
   readonly attempts: readonly Attempt[]
   readonly rules: readonly RuleVerdict[]
-  /** Products whose price the payment meets, if the ledger does not contain it. */
+  /** Products whose price the payment meets. Used if the ledger does not contain the payment. */
   readonly buys: readonly string[]
-  /** Net amount that arrived in the payment wallets. */
+  /** Net amount that arrived in the payment wallets, in base units. */
   readonly arrivedBaseUnits: bigint
   readonly decimals: number
 }
 
-/** A diagnosis. Without a booking, nothing is due. */
+/** A diagnosis. If `booking` is absent, nothing is due. */
 type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
-/** Diagnoses a payment as a pure function. The ledger has precedence over the chain. */
+/** Diagnoses a payment from the given facts alone. A final state in the ledger takes precedence over the chain. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)
-  // If the ledger has no end for the payment, the chain decides.
+  // Use the chain if the ledger does not contain a final state of the payment.
   return { booking: null, ...(inLedger ?? ofChain(question)) }
 }
 
@@ -40,7 +40,7 @@ function ofOtherStream({ kind }: RecordedPayment): Conclusion {
 
 const owedBack = 'Nothing. The debt is paid back to the wallet by the next payout.'
 
-/** Diagnosis from the ledger. Undefined if the ledger does not contain the payment's end. */
+/** Diagnoses a payment from the ledger. Undefined if the ledger does not contain its final state. */
 function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
   if (recorded.kind !== 'payment') return ofOtherStream(recorded)
   const { state } = recorded

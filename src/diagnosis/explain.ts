@@ -22,17 +22,20 @@ import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
 export interface ExplainDeps {
   readonly clock: Clock
   readonly facts: PaymentFacts
-  /** The chain reader, or a text that says why no node could be opened. */
+  /** Reader of the chain. A text says why no node could be opened. */
   readonly chain: Pick<ChainReader, 'find'> | string
-  /** Terms of every payment wallet on record. Empty without a chain. */
+  /** Returns the terms of every payment wallet on record. Empty without a chain. */
   readonly allTerms: () => readonly PaymentTerms[]
   readonly decimals: number
 }
 
-/** `unreadable`: the text is not a name of a payment. `unknown`: no quote or receipt with this id is on record. */
+/**
+ * Result of an explanation. `unreadable`: the text is not an id, a reference or a signature. `unknown`: no quote or
+ * receipt with this id is on record.
+ */
 export type ExplainOutcome = Explanation | 'unreadable' | 'unknown'
 
-/** Explains one payment: chain record, ledger record, each rule, each attempt, and the next step. */
+/** Explains one payment: its record on chain, its record in the ledger, each rule, each attempt, and the next step. */
 export async function explain(deps: ExplainDeps, text: string): Promise<ExplainOutcome> {
   const subject = readSubject(text)
   if (subject === undefined) return 'unreadable'
@@ -113,7 +116,7 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
   }
 }
 
-/** Returns the terms of the mint of a payment. */
+/** Returns the terms of the mint in which a payment was made. */
 function termsOf(all: readonly PaymentTerms[], answer: ChainAnswer, recorded: RecordedPayment | undefined) {
   const state = recorded?.state
   const mint = state !== undefined && 'settlement' in state ? state.settlement.price.mint : undefined
@@ -194,8 +197,9 @@ function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
- * Finds the quote of a payment. With a memo, it is the newest quote with that memo that was open when the payment
- * landed, or else the newest one. Without a memo, it is the newest quote that was open at that time.
+ * Finds the quote of a payment. If the payment has a memo, returns the newest quote with that memo that was open when
+ * the payment landed, or else the newest with that memo. Without a memo, returns the newest quote that was open at that
+ * time.
  */
 async function findQuote(
   { facts }: ExplainDeps,

@@ -6,7 +6,7 @@ export interface Explanation {
   readonly reference: string | null
   readonly diagnosis: Diagnosis
   readonly chain: ChainStatement
-  /** Null if the ledger contains nothing under this reference. */
+  /** Record of the ledger. Null if the ledger contains nothing under this reference. */
   readonly ledger: ReturnType<typeof ledgerStatement> | null
   readonly quote: ReturnType<typeof quoteStatement> | null
   readonly rules: readonly RuleVerdict[]
@@ -22,7 +22,7 @@ export interface Diagnosis {
   readonly booking: Booking | null
 }
 
-/** `unmatched`: no request presented the payment. `refund`: it bought nothing and is owed back. */
+/** A booking. `unmatched`: no request presented the payment. `refund`: the payment bought nothing and is owed back. */
 export interface Booking {
   readonly kind: 'unmatched' | 'refund'
   readonly words: string
@@ -51,7 +51,7 @@ export const diagnosisCodes = [
 ] as const
 export type DiagnosisCode = (typeof diagnosisCodes)[number]
 
-/** One rule of docs/verification.md, applied to the payment. */
+/** Result of one rule of docs/verification.md for the payment. */
 export interface RuleVerdict {
   readonly rule: string
   readonly asks: string

@@ -20,9 +20,12 @@ import { reconcile, type Reconciliation } from './reconcile.ts'
 import { decideAndRecord, type DecisionDeps, type RefundOrder } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
-  /** Connection with a login of tollbook_service or tollbook_reader. For decisions, a login of tollbook_finance. */
+  /**
+   * Database URL with a login of tollbook_service or tollbook_reader. For decisions, a login of tollbook_finance is
+   * required.
+   */
   readonly databaseUrl: string
-  /** Undefined if the configuration has no chain. Explanations then use the ledger alone. */
+  /** Configuration of the chain. Undefined: explanations use the ledger alone. */
   readonly chain: Pick<ChainOptions, 'rpcUrls' | 'tokenMint' | 'paymentWallet' | 'currencies'> | undefined
   readonly limits: RefundLimits
   readonly log: Log
@@ -40,7 +43,7 @@ interface DeciderDeps extends Pick<DecisionDeps, 'clock' | 'chain' | 'allTerms' 
   readonly token: LedgerToken
 }
 
-/** Creates the recorder of refund decisions, in a database with a login of `tollbook_finance`. */
+/** Creates the function that records refund decisions. The database login must be a member of `tollbook_finance`. */
 export function createDecider(database: Database, { token, ...deps }: DeciderDeps) {
   const facts = createPaymentFacts(database)
   const store = createRefundStore(database, () => deps.clock.nowMs())
@@ -89,7 +92,7 @@ export async function openDiagnosis(options: DiagnosisOptions) {
   }
 }
 
-/** Opens the chain, or returns why it could not. The ledger can be explained without a node. */
+/** Opens the chain. Returns a text with the reason if this fails, because the ledger can be explained without a node. */
 async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<Chain | string> {
   if (chain === undefined)
     return 'SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET are not set, and local mode does not run here'
@@ -107,7 +110,7 @@ async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<
   }
 }
 
-/** Terms of all wallets on record per mint, its configured wallet first. */
+/** Returns the terms of all wallets on record, by mint. The configured wallet of each mint comes first. */
 async function allTerms(database: Database, { terms, dollars }: Chain): Promise<readonly PaymentTerms[]> {
   const wallets = (await readPeriods(database, everyWallet)).map(walletOf)
   return termsOfWallets([terms, ...dollars.map((dollar) => dollar.terms)], wallets)

@@ -6,10 +6,13 @@ export type Subject =
   | { readonly kind: 'quote'; readonly id: string }
   | { readonly kind: 'receipt'; readonly leafHashStart: string }
 
-// The longest name is a reference: `solana:` and 88 characters.
+// Maximum characters of a subject. The longest is a reference: `solana:` and 88 characters.
 const charactersMax = 100
 
-/** Undefined if the text is not a name. Clipboards add spaces and line breaks, which are removed. */
+/**
+ * Parses the id, reference or signature of a payment. Removes spaces and line breaks, which clipboards add. Undefined
+ * if the text has another form.
+ */
 export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()

@@ -19,7 +19,7 @@ export interface ReconcileDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-/** Comparison of the payment wallets on chain with the ledger, with the transfers that cause the difference. */
+/** Comparison of the payment wallets on chain with the ledger. It contains the transfers that cause the difference. */
 export interface Reconciliation {
   readonly mint: string
   readonly chainBaseUnits: string
@@ -31,7 +31,7 @@ export interface Reconciliation {
   readonly asOf: string
 }
 
-/** A change of the wallet on chain that the ledger does not contain. */
+/** A change of a payment wallet on chain that the ledger does not contain. */
 export interface UnexplainedTransfer {
   readonly signature: string
   readonly blockTime: string | null
@@ -40,12 +40,15 @@ export interface UnexplainedTransfer {
   readonly proposal: string
 }
 
-// 10 pages are 10,000 transactions of a wallet. An earlier run reported any older difference.
+// Maximum of pages per wallet. 10 pages are 10,000 transactions. An earlier run has already reported older differences.
 const pagesMax = 10
-// Each transaction costs one read of the chain.
+// Maximum of transactions that are read from the chain, because each transaction is a separate request.
 const readsMax = 500
 
-/** Searches backwards from the newest transaction until the difference is explained. */
+/**
+ * Finds the transfers that explain a difference. Searches backwards from the newest transaction until the difference is
+ * explained.
+ */
 export async function reconcile(deps: ReconcileDeps, mint: string): Promise<Reconciliation> {
   const { clock, facts, chain, allTerms } = deps
   const wallets = allTerms().filter((terms) => terms.mint === mint)

@@ -24,9 +24,9 @@ export interface DecisionDeps {
   readonly clock: Clock
   readonly facts: Pick<PaymentFacts, 'payment'>
   readonly store: RefundStore
-  /** Refunds of one wallet, up to the head of the ledger. */
+  /** Returns the refunds of one wallet, up to the newest event of the ledger. */
   readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
-  /** The finalized chain, or a text that says why it is unavailable. */
+  /** Reader of the finalized chain. A text says why the chain is unavailable. */
   readonly chain: Pick<ChainReader, 'find'> | string
   readonly allTerms: () => readonly PaymentTerms[]
   readonly limits: RefundLimits
@@ -38,26 +38,30 @@ export interface RefundOrder {
   readonly by: string
   readonly role: RefundRole
   readonly reason: string
-  /** Amount of a grant. Undefined for the whole price. */
+  /** Amount of a grant in base units. Undefined: the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 
 /**
- * `approve` confirms a debt on record. `grant` returns the price of a delivered answer. `record` records now what the
- * service would record later.
+ * Actions of a decision. `approve` confirms a debt on record. `grant` returns the price of a delivered answer. `record`
+ * records now what the service would record later.
  */
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
-/** `why` is a sentence for the person who made the decision. */
+/** Result of a decision. `why` is a sentence for the person who made the decision. */
 export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }
 
-// If another person decides about the same payment at the same time, decide again.
+// Attempts to record a decision. If another person decides about the same payment at the same time, the decision is
+// made again.
 const attemptsMax = 3
 
-/** Records a decision about a refund, or returns why not. It pays nothing: `tollbook payout` pays debts. */
+/**
+ * Records a decision about a refund. If it is refused, returns why. This pays nothing, because `tollbook payout` pays
+ * debts.
+ */
 export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const outcome = await actions[order.action](deps, order)
@@ -78,8 +82,8 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const { state } = recorded
   const wallet = walletOf(state)
   if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
-  // Read the version before the debts. An approval recorded in between then changes the version, and the decision is
-  // made again.
+  // Read the version before the debts. If an approval is recorded in between, it changes the version, and the decision
+  // is made again.
   const before = await deps.store.read(reference)
   const debts = (await deps.refundsOf(wallet))
     .filter((line) => line.reference === reference)
@@ -117,7 +121,10 @@ async function record(
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
 }
 
-/** Only the role finance may do that, because the record ends a payment that could still buy. */
+/**
+ * Records a transfer or a refund that is due. Only the role finance may do this, because the record ends a payment that
+ * could still buy an answer.
+ */
 async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
   const { reference } = order
@@ -143,7 +150,7 @@ async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<Refund
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.events[0]?.kind ?? '' }
 }
 
-/** Decides on the transfer in the finalized chain. A text says why nothing is recorded. */
+/** Decides about the transfer in the finalized chain. Returns a text with the reason if nothing is recorded. */
 async function decideTransfer(
   { chain, allTerms }: DecisionDeps,
   reference: PaymentReference,

@@ -14,11 +14,11 @@ import type { QuoteFact } from '../reports/paymentFacts.ts'
 import type { RuleVerdict } from './explanation.ts'
 
 export interface RulesQuestion extends SettlementQuestion {
-  /** The quote that sets the price. Undefined if the price list in force sets it. */
+  /** The quote that determines the price. Undefined: the price list in force determines it. */
   readonly quote: QuoteFact | undefined
   readonly nowMs: number
   readonly presentedAtMs: number | undefined
-  /** True if the ledger has verified the payment, so that its age no longer matters. */
+  /** True if the ledger has verified the payment. The age of the payment then no longer matters. */
   readonly isVerified: boolean
 }
 

@@ -7,7 +7,7 @@ import type { QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
 import type { Finding } from '../payment/chainReader.ts'
 import { arrivedBaseUnits, burnedBaseUnits } from './transferFacts.ts'
 
-/** The chain's answer, or the reason why there is none. */
+/** Answer of the chain. If there is none, the reason. */
 export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
 
 /** Facts from the chain. A member is null if the chain has no such fact. Amounts are decimal texts of base units. */
@@ -29,7 +29,7 @@ const nothingOnChain = {
   burnedBaseUnits: null,
 } as const
 
-/** Describes the chain's answer. The text states an absence only if it is proven. */
+/** Describes the answer of the chain. The text says that a transaction does not exist only if this is proven. */
 export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms[]): ChainStatement {
   switch (answer.kind) {
     case 'found':
@@ -63,7 +63,10 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
   }
 }
 
-/** Facts from the ledger. A member is null if the state of the stream has no such fact. Amounts are decimal texts. */
+/**
+ * Returns the facts of the ledger about a payment. A member is null if the state of the stream has no such fact.
+ * Amounts are decimal texts of base units.
+ */
 export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment) {
   const { kind, state, stateName, events } = recorded
   const settlement = 'settlement' in state ? state.settlement : undefined
@@ -81,7 +84,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
     burnedBaseUnits: text(settlement?.burnedBaseUnits),
     quoteId: settlement?.quoteId ?? null,
     receiptId: delivery === undefined ? null : `receipt_${delivery.leafHash.slice(0, 32)}`,
-    /** Path of the receipt on the public listener. */
+    /** Path of the receipt on the public listener. Null if there is no receipt. */
     receiptPath:
       attemptId === undefined
         ? null
@@ -93,7 +96,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
   }
 }
 
-/** Returns the id of the attempt that delivered, which the delivery on a tab has from its debit. */
+/** Returns the id of the attempt that delivered the answer. For a payment from a tab, the id is in the debit. */
 function attemptIdOf(events: RecordedPayment['events']): string | undefined {
   const ids = events.map(({ event }) =>
     event?.kind === 'RequestFulfilled' || event?.kind === 'TabDebited' ? event.attemptId : undefined,
@@ -101,7 +104,7 @@ function attemptIdOf(events: RecordedPayment['events']): string | undefined {
   return ids.findLast((id) => id !== undefined)
 }
 
-/** Facts about a quote. Amounts are decimal texts of base units and millionths of a US dollar. */
+/** Returns the facts about a quote. Amounts are decimal texts of base units and of millionths of a US dollar. */
 export function quoteStatement({ id, wallet, price, issuedAtMs, expiresAtMs }: QuoteFact) {
   return {
     id,

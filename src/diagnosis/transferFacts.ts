@@ -4,7 +4,7 @@ import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
 type Wallets = readonly Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>[]
 
-/** Returns the change of the balances of the service's token accounts. Negative if tokens left. */
+/** Returns the total change of the service's token accounts in base units. Negative if tokens left the accounts. */
 export function arrivedBaseUnits({ balances }: Pick<TransactionRecord, 'balances'>, wallets: Wallets): bigint {
   return balances
     .filter(({ tokenAccount, mint }) =>
@@ -13,14 +13,17 @@ export function arrivedBaseUnits({ balances }: Pick<TransactionRecord, 'balances
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Returns the amount of the mint that anyone burned in the transaction. */
+/** Returns the amount of the mint that was burned in the transaction, by any account. */
 export function burnedBaseUnits({ movements }: Pick<TransactionRecord, 'movements'>, wallets: Wallets): bigint {
   return movements
     .filter(({ kind, mint }) => kind === 'burn' && wallets.some((own) => own.mint === mint))
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** Returns the authority of the largest transfer to a payment wallet. Without one, the first signer. */
+/**
+ * Returns the authority of the largest transfer to a payment wallet. If there is no such transfer, returns the first
+ * signer.
+ */
 export function payerOf({ movements, signers }: TransactionRecord, wallets: Wallets): Address | undefined {
   const sent = movements
     .filter((movement) => movement.kind === 'transfer')
@@ -29,7 +32,10 @@ export function payerOf({ movements, signers }: TransactionRecord, wallets: Wall
   return sent[0]?.authority ?? signers[0]
 }
 
-/** Returns the terms of one mint: of the payment's price, or else of the mint that arrived. No sum has two mints. */
+/**
+ * Returns the terms of one mint: the mint of the payment's price, or else the mint that arrived. Amounts of two mints
+ * must not be added.
+ */
 export function termsOfOneMint(
   all: readonly PaymentTerms[],
   record: Pick<TransactionRecord, 'balances'> | undefined,

@@ -19,7 +19,7 @@ async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {
   return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
 }
 
-/** The wallet of each dollar needs a token account, which its issuer may freeze. */
+/** Checks the wallet of each dollar, which needs a token account. The issuer may have frozen this account. */
 async function judgeDollars({ dollars, readAccounts }: Chain): Promise<Result> {
   if (dollars.length === 0) return skipped('CURRENCIES is not set')
   const addresses = dollars.map(({ terms }) => terms.paymentTokenAccount)

@@ -5,24 +5,27 @@ import type { ServiceConfig } from '../config.ts'
 import type { Log } from '../machine/log.ts'
 import type { Database } from '../store/database.ts'
 
-/** A configured service, with the database by its login. */
+/** A configured service, and its database opened with its login. */
 export interface Installation {
   readonly config: ServiceConfig
   readonly database: Database
-  /** The first check that needs the chain opens it for all. */
+  /** Returns the chain. The first check that needs the chain opens it for all checks. */
   readonly chain: () => Promise<Chain>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** `skipped`: nothing could be checked, and the detail says why. Only `failed` makes the command fail. */
+/**
+ * Verdict of a check. `skipped`: nothing could be checked, and the detail says why. Only `failed` makes the command
+ * fail.
+ */
 export type CheckVerdict = 'ok' | 'warning' | 'failed' | 'skipped'
 
 /** Result of a check. `detail` is a sentence for the operator. */
 export interface Result {
   readonly verdict: CheckVerdict
   readonly detail: string
-  /** The command or variable that solves the problem. */
+  /** Command or variable that solves the problem. Absent if nothing needs to be fixed. */
   readonly fix?: string
 }
 
@@ -44,7 +47,7 @@ export const failed = (detail: string, fix?: string): Result => ({
   ...(fix === undefined ? {} : { fix }),
 })
 
-/** Runs the checks one after another. A check that throws counts as failed, and the others still run. */
+/** Runs the checks one after another. A check that throws counts as failed, and the other checks still run. */
 export async function runChecks(checks: readonly Check[], onFinding: (finding: CheckFinding) => void): Promise<void> {
   for (const { name, run } of checks) {
     const result = await Promise.resolve()

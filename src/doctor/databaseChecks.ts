@@ -20,22 +20,22 @@ import { type Check, failed, passed, type Result, skipped, warning } from './che
 
 export interface DatabaseCheckOptions {
   readonly requiresStandby: boolean
-  /** MIGRATION_DATABASE_URL, a login that owns the tables. */
+  /** Value of MIGRATION_DATABASE_URL, a login that owns the tables. Undefined: checks that need the owner are skipped. */
   readonly ownerUrl: string | undefined
   readonly login: Login
   readonly clock: Clock
   readonly log: Log
-  /** Absent if the audit compares the functions. */
+  /** Compares the functions of the database with this release. Absent if the audit compares them. */
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
-// Older versions of Postgres lack features that the migrations use.
+// Minimum version of Postgres, 15. Older versions lack features that the migrations use.
 const versionMin = 150_000
-// The service closes paid routes at 30 s.
+// Clock difference above which the check warns. The service closes paid routes at 30 s.
 const skewMsMax = 2_000
 const archiveLagMsMax = 15 * 60_000
 
-/** Without a connection the first check fails, and the others are skipped. */
+/** Returns the checks of the database. Without a connection the first check fails, and the others are skipped. */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
   const { requiresStandby, clock } = options
   const { database } = options.login
@@ -123,7 +123,10 @@ function judgeGrants({ writableTables }: DatabaseFacts): Result {
   )
 }
 
-/** An engine that imitates Postgres may not fire triggers, and only the owner can test that. */
+/**
+ * Tests that triggers fire, because an engine that imitates Postgres may not fire them. Only the owner of the tables
+ * can test this.
+ */
 async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: DatabaseFacts): Promise<Result> {
   const { unguardedTables } = facts
   if (unguardedTables.length > 0)
@@ -164,7 +167,10 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
 
 type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
 
-/** Fails if the receiver is disconnected or archiving fails. Warns if only base backups exist. */
+/**
+ * Checks the archive of the write-ahead log. Fails if the receiver is disconnected or archiving fails. Warns if only
+ * base backups exist.
+ */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts
   if (walReceiver === 'inactive')

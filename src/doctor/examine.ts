@@ -19,7 +19,7 @@ export interface Examination {
   readonly findDifferingFunctions: FindDifferingFunctions
 }
 
-/** Checks an installation with the configuration of its service. It changes nothing. */
+/** Checks an installation with the configuration of its service. Changes nothing. */
 export async function examine({ config, log, onFinding, findDifferingFunctions }: Examination): Promise<void> {
   if (!isServiceConfig(config)) return runChecks([variablesCheck, ...localChecks(config)], onFinding)
   // Open two connections, because the lock check needs two sessions.
@@ -34,13 +34,14 @@ export async function examine({ config, log, onFinding, findDifferingFunctions }
   }
 }
 
-/** A restored database, checked without its chain and configuration. */
+/** A restored database, which is checked without a chain and a configuration. */
 export interface RestoredLedger extends Omit<Examination, 'config' | 'findDifferingFunctions'> {
   readonly serviceUrl: string
   readonly ownerUrl: string
 }
 
-// Checks that apply to a restored database. All others concern the service's machine, its clock and its standbys.
+// Names of the checks that apply to a restored database. All others concern the service's machine, its clock and its
+// standbys.
 const checksOfRestored = new Set([
   'database',
   'schema',
@@ -51,7 +52,7 @@ const checksOfRestored = new Set([
   'advisory locks',
 ])
 
-/** Runs the checks that a restored cluster must pass before it serves. It changes nothing. */
+/** Runs the checks that a restored cluster must pass before it serves callers. Changes nothing. */
 export async function examineRestored({ serviceUrl, ownerUrl, log, onFinding }: RestoredLedger): Promise<void> {
   const login = openLogin({ databaseUrl: serviceUrl, connectionsMax: 2, log })
   try {

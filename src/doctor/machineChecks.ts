@@ -7,7 +7,7 @@ import { requireFreePorts } from '../start/http/freePorts.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 import { checkSigner } from './signerCheck.ts'
 
-// Space for artifacts and for an unpacked browser.
+// Minimum of free bytes, for artifacts and an unpacked browser.
 const freeBytesMin = 1024 ** 3
 
 export function machineChecks(config: Config): readonly Check[] {
@@ -31,16 +31,16 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
   )
 }
 
-/** Checks that the service can create this folder. It does not create the folders above. */
+/** Checks that the service can create this folder. Its parent folder must exist, because the service does not create it. */
 function checkFolder(folder: string): Promise<Result> {
   const absolute = resolve(folder)
   return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))
 }
 
-/** Checks that `folder` is writable. `existing` is the folder itself, or the one in which it will be created. */
+/** Checks that `folder` is writable. `existing` is the folder itself, or the folder in which it will be created. */
 async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
-    // Access to `/.` fails for anything that is not a folder.
+    // Add `/.`, because access to this path fails for anything that is not a folder.
     await access(`${existing}/.`, constants.W_OK)
   } catch {
     return failed(
@@ -57,7 +57,7 @@ async function checkExisting(folder: string, existing = resolve(folder)): Promis
 const unchecked =
   'nothing is configured: local mode starts its own database, chain and receipt key, which are not checked'
 
-/** Omits the database and the chain of local mode, which exist only while it runs. */
+/** Returns the checks of local mode. They omit its database and chain, which exist only while it runs. */
 export function localChecks(config: Config): readonly Check[] {
   return [
     { name: 'service', run: () => skipped(unchecked) },

@@ -6,10 +6,10 @@ import { readTlsIdentity } from '../signer/tlsIdentity.ts'
 import { failed, passed, type Result, skipped, warning } from './check.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-// Time for the renewal of a certificate.
+// Days before the end of a certificate at which the check warns, so that there is time to renew it.
 const renewBeforeDays = 14
 
-/** Sends the signer the same request as the service does. It signs nothing. */
+/** Checks the signer with the same request that the service sends. The signer signs nothing for it. */
 export async function checkSigner(place: SignerPlace | undefined): Promise<Result> {
   if (place === undefined)
     return skipped('neither SIGNER_SOCKET nor SIGNER_ADDRESS is set: no payments by x402 and MPP')

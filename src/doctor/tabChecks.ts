@@ -8,7 +8,7 @@ import { readTabTotals } from '../store/tabStore.ts'
 import { readCustody } from '../tabs/tabAccounts.ts'
 import { failed, type Installation, passed, type Result, skipped, warning } from './check.ts'
 
-/** Checks the wallet for tabs. Tabs that were sold earlier are checked even if none are sold any more. */
+/** Checks the wallet for tabs. If tabs were sold earlier, it is checked even if tabs are no longer sold. */
 export async function checkTabs({ config: { tabs: config }, database, chain }: Installation): Promise<Result> {
   const wallets = walletsOf(await readPeriods(database, [tabWalletName]), readAddress(config.wallet ?? ''))
   const [tabWallet] = wallets

@@ -4,17 +4,17 @@ import type { PaymentRail } from '../paywall/rail.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** A dollar that is accepted in addition to the token, as every document shows it. */
+/** A dollar token that is accepted in addition to the service token, as every document shows it. */
 export interface AcceptedDollar {
   readonly symbol: string
   readonly mint: string
   readonly decimals: number
   readonly paymentWallet: string
-  /** Names of the rails that offer it. */
+  /** Names of the rails that offer this dollar. */
   readonly rails: readonly string[]
   readonly minimumMicroUsd: bigint
   readonly burn: Dollar['burn']
-  /** All of it in words, with what is burned for a payment in it. */
+  /** Sentence that describes the dollar, and what is burned for a payment in it. */
   readonly description: string
 }
 
@@ -23,7 +23,7 @@ interface OpenOffers {
   readonly split: readonly SplitShare[]
 }
 
-/** Describes the accepted dollars once for all documents. Omits a dollar that no open rail offers. */
+/** Describes the accepted dollars once for all documents. A dollar that no open rail offers is omitted. */
 export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: OpenOffers): readonly AcceptedDollar[] {
   return dollars.flatMap((dollar): AcceptedDollar[] => {
     const { symbol, minimumMicroUsd, burn, terms } = dollar
@@ -52,20 +52,26 @@ function sharedAs({ split }: Dollar): string {
   return ` The dollars go to ${list.format(shares)}.`
 }
 
-/** Introduces the accepted dollars in text. Dollars may be off at times, such as while their burns cannot be promised. */
+/**
+ * First sentence about the accepted dollars. A dollar can be unavailable at times, for example while its burns cannot
+ * be promised.
+ */
 export const dollarsIntro = 'Dollars are accepted in addition to the token, whenever the 402 offers them.'
 
-/** A dollar in JSON. */
+/** Converts a dollar to the JSON of documents. */
 export function shownDollar({ minimumMicroUsd, burn, description, ...dollar }: AcceptedDollar) {
   return { ...dollar, minimumUSD: displayNumber(minimumMicroUsd, usdDecimals), burn, description }
 }
 
-/** The member `dollars` of a document. Without dollars the document does not have it. */
+/**
+ * Returns the member `dollars` of a document. Empty if no dollars are accepted, so that the document does not have the
+ * member.
+ */
 export function dollarsMember(dollars: readonly AcceptedDollar[]) {
   return dollars.length === 0 ? {} : { dollars: dollars.map(shownDollar) }
 }
 
-/** True if a part of every payment is burned, in whatever it is paid. */
+/** True if a part of every payment is burned, whether it is paid in the token or in dollars. */
 export function burnsAlways(dollars: readonly Pick<AcceptedDollar, 'burn'>[]): boolean {
   return dollars.every(({ burn }) => burn === 'token')
 }

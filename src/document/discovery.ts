@@ -35,17 +35,17 @@ export interface DiscoveryDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
-/** The current price in tokens, and the dollars that are accepted in addition. */
+/** The current price in tokens, and the dollars that are also accepted. */
 export interface OfferedPrice {
   readonly mint: string
   readonly dollars?: readonly AcceptedDollar[]
-  /** Undefined while the token has no price. */
+  /** Price in base units of the token. Undefined while the token has no price. */
   readonly requiredBaseUnits: bigint | undefined
 }
 
 /**
- * Creates `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and their offers
- * (MPP discovery). An offer is a hint; the challenge of the 402 is authoritative.
+ * Creates `x-payment-info` of an operation: its price, the protocols that can pay it (x402scan discovery), and their
+ * offers (MPP discovery). An offer is only a hint; the challenge in the 402 is authoritative.
  */
 export function paymentInfo(
   endpoint: Endpoint,
@@ -76,7 +76,7 @@ function dollarOffers(endpoint: Endpoint, rails: readonly DescribedRail[], dolla
   return open.flatMap(({ offer }) => (offer === undefined ? [] : [{ ...offer, amount, currency, description }]))
 }
 
-/** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. Empty if no rail has a mount. */
+/** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. The list is empty if no rail has a mount. */
 export function x402Resources(
   { endpoints, rails, seller, dollars }: Pick<DiscoveryDeps, 'endpoints' | 'rails' | 'seller' | 'dollars'>,
   baseUrl: string,

@@ -8,12 +8,12 @@ import { serverCardType } from './serverCard.ts'
 export interface FreeOperation {
   readonly summary: string
   readonly description?: string
-  /** Content of a 200 by media type. `binary` for content that is neither JSON nor text. */
+  /** Content of a 200 by media type. `binary`: content that is neither JSON nor text. */
   readonly answers: Readonly<Record<string, z.ZodType | 'binary' | 'text'>>
-  /** True if a 503 has the same shape as a 200. */
+  /** True if a 503 has the same schema as a 200. */
   readonly tellsUnder503?: boolean
   readonly errors?: readonly number[]
-  /** Parameters besides those in the path. */
+  /** Parameters in addition to those in the path. */
   readonly parameters?: readonly JsonObject[]
 }
 
@@ -119,7 +119,10 @@ const signedBy = (wallet: string) =>
 
 const model = z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
 
-/** The service's free routes by their path in the router. Unlisted routes are internal. */
+/**
+ * Documentation of the service's free routes by their path in the router. A route without an entry is internal and not
+ * documented.
+ */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/mcp/server-card': serverCardOperation,
   '/.well-known/mcp/server-card.json': serverCardOperation,
@@ -289,7 +292,7 @@ function responseOf({ answers }: FreeOperation): JsonObject {
 }
 
 function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
-  // In OpenAPI 3.1 bytes have a media type and no schema.
+  // Omit the schema for bytes, because in OpenAPI 3.1 they have only a media type.
   if (type === 'binary') return {}
   return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
 }

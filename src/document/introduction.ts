@@ -11,7 +11,7 @@ interface IntroducedFacts {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** Writes the Markdown text before the operations: how to pay, and the order of errors. */
+/** Writes the Markdown text before the list of operations: how to pay, and the order of errors. */
 export function introductionOf(
   verdicts: readonly ErrorAdvice[],
   { split, dollars, endpoints }: IntroducedFacts,
@@ -63,7 +63,7 @@ function orderOf(verdicts: readonly ErrorAdvice[]): readonly string[] {
 }
 
 /**
- * Lists the meaning of each `reason` as a Markdown table. scripts/refusalTable.ts writes the same table into
+ * Writes a Markdown table with the meaning of each `reason`. scripts/refusalTable.ts writes the same table into
  * docs/api.md.
  */
 export function reasonsTable(): string {

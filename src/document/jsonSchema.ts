@@ -10,9 +10,12 @@ const jsonObject = z.record(z.string(), z.json())
 
 const written = new WeakMap<z.ZodType, JsonObject>()
 
-/** Converts the validating schema to JSON Schema 2020-12. It describes a caller's input before defaults apply. */
+/**
+ * Converts a schema that validates requests to JSON Schema 2020-12. The result describes the input before defaults
+ * apply.
+ */
 export function schemaOf(type: z.ZodType): JsonObject {
-  // Cache the schemas, because the document, the payment page and each service of a test run need them all. Creating
+  // Cache the schemas. The document, the payment page and each service of a test run need all of them, and creating
   // them takes 0.1 s.
   const known = written.get(type)
   if (known !== undefined) return known
@@ -30,9 +33,10 @@ function writeSchema(type: z.ZodType): JsonObject {
   return jsonObject.parse(schema)
 }
 
-/** Removes the limits of JavaScript's integers and the long pattern of dates, and adds missing defaults. */
+/** Removes the limits of JavaScript's integers and the long pattern of dates. Adds defaults that zod omits. */
 function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
-  // Zod omits the default of a transformed field, such as a number of the query. The metadata of the field contains it.
+  // Read the default from the metadata of the field, because zod omits the default of a transformed field, such as a
+  // number in the query.
   const metadata = z.globalRegistry.get(type)
   if (metadata !== undefined && 'default' in metadata) schema.default = metadata['default']
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { ProductOrder } from '../product/productFacts.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
-// A schema of an operator may have no properties, or `true` as the schema of one.
+// Accept schemas of operators, which may lack `properties` or have `true` as the schema of a property.
 const objectSchema = z.looseObject({
   properties: z.record(z.string(), z.record(z.string(), z.json()).catch({})).default({}),
   required: z.array(z.string()).default([]),
 })
 
 export interface ListedFacts {
-  /** Names of the parameters in the path. All others are in the query. */
+  /** Names of the parameters in the path. All other parameters are in the query. */
   readonly inPath?: readonly string[]
   readonly example: ProductOrder
 }

@@ -1,7 +1,7 @@
 import { Marked, type Tokens } from 'marked'
 import { html, type Markup } from './markup.ts'
 
-/** Renders Markdown as HTML. HTML in the text is shown as text, and links cannot run scripts. */
+/** Renders Markdown as HTML. HTML in the Markdown is shown as text, and links cannot run scripts. */
 export function markdown(text: string): Markup {
   return { markup: renderer.parse(text, { async: false }) }
 }
@@ -31,7 +31,7 @@ const renderer = new Marked({
   },
 })
 
-/** Renders a code block. Text after the language of a fence is a title, under which the block is folded. */
+/** Renders a code block. Text after the language of a fence is a title. A block with a title is folded under it. */
 function codeOf({ lang = '', text }: Tokens.Code): Markup {
   const title = lang.slice(lang.indexOf(' ') + 1)
   const block = html`<pre tabindex="0"><code>${text}</code></pre>`

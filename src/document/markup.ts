@@ -1,13 +1,13 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** HTML text. Only `html` and `jsonScript` create it, so that every value in it is escaped. */
+/** HTML text. Create it only with `html`, `jsonScript` or `markdown`, which escape every value. */
 export interface Markup {
   readonly markup: string
 }
 
 type Value = Markup | string | number | readonly Markup[]
 
-/** A template of HTML. Escapes texts for content and for quoted attributes. */
+/** Creates HTML from a template. Values are escaped for content and for quoted attributes. */
 export function html(texts: readonly string[], ...values: readonly Value[]): Markup {
   return { markup: texts.map((text, place) => text + shown(values[place] ?? '')).join('') }
 }
@@ -31,7 +31,7 @@ export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** Renders JSON as the content of a `script` element. No text in it can close the element. */
+/** Creates JSON for the content of a `script` element. Every `<` is escaped, so that no text can close the element. */
 export function jsonScript(value: Json): Markup {
   return { markup: JSON.stringify(value).replaceAll('<', String.raw`\u003c`) }
 }

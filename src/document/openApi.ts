@@ -18,9 +18,9 @@ export interface OpenApiDeps {
   readonly version: string
   readonly endpoints: readonly Endpoint[]
   readonly searches: readonly FreeSearch[]
-  /** Paths of the free routes, in the form of the router. */
+  /** Paths of the free routes, in the syntax of the router. */
   readonly freePaths: readonly string[]
-  /** Status by code, for requests that are refused before their product is determined. */
+  /** HTTP status by error code, for requests that are refused before their product is known. */
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
@@ -31,9 +31,9 @@ export interface OpenApiDeps {
 }
 
 export interface BaseUrls {
-  /** Absolute URL, for commands and programs. */
+  /** Absolute URL of the service, for commands and programs. */
   readonly baseUrl: string
-  /** Prefix of links. Empty if links are relative to the host of the document. */
+  /** Prefix of links. Empty: links are relative to the host of the document. */
   readonly linkBase: string
 }
 
@@ -83,7 +83,7 @@ function mountedPaths(endpoints: readonly Endpoint[], rail: DescribedRail, price
   })
 }
 
-/** Links to pages for agents and indexers (x402scan discovery, MPP discovery). */
+/** Returns the links to documents for agents and indexers (x402scan discovery, MPP discovery). */
 function linksFrom(linkBase: string): JsonObject {
   const llms = `${linkBase}/llms.txt`
   return {
@@ -120,7 +120,7 @@ function frameOf({ version, transportStatuses, split, rails, seller, dollars, en
       ...rails.flatMap(mountTag),
       { name: 'Free', description: 'No wallet, no proof.' },
     ],
-    // Requests need no API key. Wallet and proof are parameters of each request.
+    // Declare no security scheme, because requests need no API key. Wallet and proof are parameters of each request.
     security: [],
   }
 }

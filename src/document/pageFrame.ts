@@ -4,9 +4,9 @@ export interface PageFrame {
   readonly title: string
   readonly sellerName: string
   readonly tagline: string
-  /** Relative path from the page to `/`, so that pages work under a prefix. */
+  /** Relative path from the page to `/`. Pages therefore also work below a path prefix. */
   readonly root: string
-  /** Name of the page's script. Undefined for a page without one. */
+  /** Name of the page's script. Undefined: the page has no script. */
   readonly script?: string | undefined
   readonly head?: Markup
   readonly body: Markup

@@ -15,7 +15,7 @@ import { samplesOf, someWallet } from './samples.ts'
 import { listedParameters, withoutMembers } from './listedParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
-/** Returns the words of the path for names, such as `Crypto` for `/api/data/crypto`, or `Items` and `Id` in one word. */
+/** Returns a name made from the words of the path, such as `Crypto` for `/api/data/crypto`. */
 function nameOf({ path }: Endpoint): string {
   const words = path.replace(/^\/api\/(?:ai|data|tools)(?=\/)/, '').match(/[A-Za-z0-9]+/g) ?? []
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
@@ -57,11 +57,14 @@ export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
 
 export interface OperationPrice {
   readonly baseUrl: string
-  /** Undefined while the token has no price. */
+  /** Price in the token. Undefined while the token has no price. */
   readonly price: Price | undefined
 }
 
-/** Creates the OpenAPI operation of a product. The operation is prepared once, and completed for each address and price. */
+/**
+ * Returns a function that creates the OpenAPI operation of a product. The common part is prepared once, and completed
+ * for each address and price.
+ */
 export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
@@ -73,8 +76,8 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
 }
 
 /**
- * Creates the operation of the product below the mount of a rail, where every caller receives a 402. Indexers read it
- * there.
+ * Creates the operation of the product below the mount of a rail, where every caller receives a 402. Indexers read the
+ * price there.
  */
 export function mountedOperation(endpoint: Endpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
@@ -195,7 +198,10 @@ function wholeResponse(endpoint: Endpoint) {
   }
 }
 
-/** Removes statuses that this product cannot return: 413 and 415 without a body, 403 without a target. */
+/**
+ * Returns the refusals of a product without statuses that it cannot return: 413 and 415 without a body, and 403 without
+ * a target URL.
+ */
 function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
   const impossible = new Set([405, 416, ...(hasNoBody(method) ? [413, 415] : []), ...(hasTarget ? [] : [403])])
@@ -207,7 +213,7 @@ function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAd
 
 const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cached: false }
 
-// The amounts of a product for half a cent, if one token costs a tenth of a cent.
+// Example with the amounts of a product for half a cent, if one token costs a tenth of a cent.
 const receiptExample = {
   id: 'receipt_…',
   wallet: someWallet,

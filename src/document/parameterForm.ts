@@ -3,7 +3,10 @@ import { schemaOf } from './jsonSchema.ts'
 
 const fieldSchema = z
   .object({
-    /** Undefined if the value may have several types. The schema then has no type or a list. */
+    /**
+     * Type of the value. Undefined if values of several types are valid: the schema then has a list of types or no
+     * type.
+     */
     type: z.string().optional().catch(undefined),
     description: z.string().optional(),
     enum: z.array(z.string()).optional().catch(undefined),
@@ -16,7 +19,7 @@ const fieldSchema = z
     properties: z.record(z.string(), z.unknown()).optional().catch(undefined),
   })
   .catch({})
-// A schema of an operator may have no properties, or `true` as the schema of one.
+// Accept schemas of operators, which may lack `properties` or have `true` as the schema of a property.
 const formSchema = z.object({
   properties: z.record(z.string(), fieldSchema).default({}),
   required: z.array(z.string()).default([]),
@@ -28,7 +31,7 @@ const formSchema = z.object({
 
 export type Field = z.infer<typeof fieldSchema>
 
-/** Returns the parameters of a schema. `alternatives`: exactly one of these is given. */
+/** Returns the parameters of a schema. A caller must give exactly one of `alternatives`. */
 export function formOf(type: z.ZodType) {
   const { oneOf, ...form } = formSchema.parse(schemaOf(type))
   return { ...form, alternatives: oneOf.flatMap(({ required }) => required) }

@@ -12,17 +12,20 @@ import { someWallet } from './samples.ts'
 import { tabSections } from './tabSections.ts'
 import { tokenLine } from './tokenLine.ts'
 
-/** Path prefix of the pages that sell to people. */
+/** Path prefix of the pages that sell products to people. */
 export const payMount = '/pay'
 
-/** Returns the path of the page of a product. It is exact, also for a product with segments: `/pay/items/~id`. */
+/**
+ * Returns the path of the page that sells a product. It has no variable segments, even if the product has some:
+ * `/pay/items/~id`.
+ */
 export function payPathOf(path: string): string {
   return payMount + path.replaceAll(/\{(\w+)\}/g, '~$1')
 }
 
 export interface PaymentPageFacts {
   readonly endpoint: Endpoint
-  /** Path of the page. Its links are relative to it. */
+  /** Path of the page. The links in the page are relative to this path. */
   readonly at: string
   readonly token: TokenNames
   readonly sellerName: string
@@ -32,7 +35,7 @@ export interface PaymentPageFacts {
   /** True if the service can fund a wallet that the page creates. */
   readonly hasTestWallet: boolean
   readonly dollars: readonly AcceptedDollar[]
-  /** Path of the page of the product that opens tabs. Undefined if none are sold. */
+  /** Path of the page of the product that opens tabs. Undefined if tabs are not sold. */
   readonly tabPage?: string | undefined
 }
 
@@ -137,13 +140,13 @@ const answerSection = html`<section class="panel" id="answer" aria-labelledby="a
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
 
-/** Name of the network in the Wallet Standard. */
+/** Returns the name of the network in the Wallet Standard. */
 function walletChain(network: string): string {
   return network === mainnet ? 'solana:mainnet' : `solana:${clusterOf(network) ?? 'localnet'}`
 }
 
 interface FormField {
-  /** The name as a path, such as `margin.top` for a member of an object. */
+  /** Name of the field as a path, such as `margin.top` for a member of an object. */
   readonly name: string
   readonly field: Field
   readonly isRequired: boolean
@@ -152,7 +155,7 @@ interface FormField {
 
 function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
   const { properties, required, alternatives } = formOf(parameters)
-  // Leave out `stream`, because the page shows only whole answers.
+  // Omit the parameter `stream`, because the page shows only complete answers.
   const asked = Object.entries(properties).filter(([name]) => streamOnDemand === undefined || name !== 'stream')
   const fields = asked.map(([name, field]) => {
     const value = example.order[name]

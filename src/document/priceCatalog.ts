@@ -22,14 +22,14 @@ export interface PriceCatalogDeps {
   readonly seller: Seller
   readonly dollars: readonly AcceptedDollar[]
   readonly currentPrice: (endpoint: string) => Price | undefined
-  /** Returns the reason if nothing is for sale at the moment. Undefined while the service sells. */
+  /** Returns why nothing is for sale at the moment. Undefined while the service sells. */
   readonly whyClosed: () => string | undefined
 }
 
 export type PriceCatalog = ReturnType<ReturnType<typeof createPriceCatalog>>
 export type CatalogProduct = PriceCatalog['products'][number]
 
-/** Creates `data` of the price list: the current prices, without a quote. */
+/** Creates `data` of the price list. It contains the current prices, and creates no quotes. */
 export function createPriceCatalog(deps: PriceCatalogDeps) {
   const { clock, searches, terms, currentPrice } = deps
   const endpoints = withTabPrices(deps.endpoints)
@@ -64,7 +64,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps) {
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
   const { path, method, summary, variants = [], usedUnit } = endpoint
   const price = currentPrice(path)
-  // Use the same checks as before a quote, in the same order.
+  // Use the same checks as for a quote, in the same order.
   const reason =
     whyClosed() ?? endpoint.whyUnavailable() ?? (price === undefined ? 'the token has no current price' : undefined)
   return {

@@ -5,7 +5,7 @@ import type { RailDescription } from '../paywall/rail.ts'
 import { quotable } from './samples.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
-/** A sample in the form of the OpenAPI extension `x-codeSamples`. */
+/** A sample program in the form of the OpenAPI extension `x-codeSamples`. */
 export interface CodeSample {
   readonly lang: string
   readonly label: string
@@ -18,7 +18,10 @@ export interface SampleFacts {
   readonly rails: readonly DescribedRail[]
 }
 
-/** Creates programs that buy the example of a product. They use the key in `payer.json` and the node in `RPC_URL`. */
+/**
+ * Creates programs that buy the example of a product. The programs use the key in `payer.json` and the node in
+ * `RPC_URL`.
+ */
 export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly CodeSample[] {
   return [
     { lang: 'TypeScript', label: 'TypeScript', source: clientSample(endpoint, facts) },

@@ -35,8 +35,8 @@ interface Operation extends z.infer<typeof operationShape> {
 }
 
 /**
- * Renders the page at `/docs` from the Markdown of the OpenAPI document. The page needs neither a script nor another
- * site.
+ * Renders the page at `/docs` from the Markdown of the OpenAPI document. The page needs no script and no content from
+ * another site.
  */
 export function referencePage(openApi: JsonObject, endpoints: readonly Endpoint[]): string {
   const document = documentShape.parse(openApi)

@@ -5,11 +5,12 @@ import { displayUsd } from '../pricing/priceList.ts'
 export interface Samples {
   /** Command that requests the price. It runs unchanged and pays nothing. */
   readonly curl: string
-  /** Command that pays at most the price and shows the answer. It sends JSON only. */
+  /** Command that pays at most the price and shows the answer. Undefined if the product does not accept JSON. */
   readonly pay: string | undefined
 }
 
-// Address for sample quotes, because any address may request one. The service has no key for it.
+// Wallet address in sample requests. A quote can be requested for any address, and the service does not have the key of
+// this one.
 export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
 export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
@@ -26,7 +27,7 @@ export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
   return { curl: `${ask} -H 'content-type: application/json' -d '${json}'`, pay: `${pay} --json '${json}' ${limits}` }
 }
 
-/** Writes JSON without single quotes, so that samples can quote it. */
+/** Writes JSON without single quotes, so that samples for a shell can put it in single quotes. */
 export function quotable(value: ProductOrder): string {
   return JSON.stringify(value).replaceAll("'", String.raw`\u0027`)
 }

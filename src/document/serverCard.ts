@@ -1,19 +1,22 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Seller } from '../product/seller.ts'
 
-/* Descriptions of the MCP server for clients and directories that have not connected yet. */
+/* Descriptions of the MCP server, for clients and directories that have not connected to it yet. */
 
 /** Media type of a server card (SEP-2127). */
 export const serverCardType = 'application/mcp-server-card+json'
 
-/** Returns the name of the operator's server: the host in reverse, which the registry of MCP proves by its DNS. */
+/**
+ * Returns the name of the operator's MCP server: the host in reverse order. The registry of MCP verifies the name over
+ * DNS.
+ */
 function nameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   const isDomain = /^[a-z0-9.-]*[a-z][a-z0-9.-]*$/.test(hostname)
   return `${isDomain ? hostname.split('.').reverse().join('.') : 'localhost'}/tollbook`
 }
 
-/** Creates the server card: identity and address. Tools and prices are in the list that the server itself returns. */
+/** Creates the server card, which contains identity and address. The server itself returns the list of tools and prices. */
 export function serverCard(version: string, baseUrl: string, seller: Seller): Json {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
@@ -32,7 +35,7 @@ export function serverCard(version: string, baseUrl: string, seller: Seller): Js
   }
 }
 
-/** Creates the catalog of the host, whose only entry is the server card. */
+/** Creates the catalog of the host. Its only entry is the server card. */
 export function serverCatalog(baseUrl: string, seller: Seller): Json {
   const { hostname } = new URL(baseUrl)
   return {

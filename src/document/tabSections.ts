@@ -3,7 +3,10 @@ import { displayUsd } from '../pricing/priceList.ts'
 import { html, type Markup } from './markup.ts'
 import { tabsIntro } from './tabsIntro.ts'
 
-/** Renders how to open a tab, the state of a tab, and the wallet of all tabs. `root` leads from the page to `/`. */
+/**
+ * Renders the sections about tabs: how to open a tab, the state of a tab, and the wallet of all tabs. `root` is the
+ * path from the page to `/`.
+ */
 export function tabSections(endpoint: Endpoint, root: string): Markup {
   const deposits = (endpoint.variants ?? [endpoint]).map((each) => `$${String(displayUsd(each))}`)
   return html`<section class="panel" aria-labelledby="open-title">

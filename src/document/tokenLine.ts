@@ -4,7 +4,10 @@ import { html, type Markup } from './markup.ts'
 
 type DollarLine = Pick<AcceptedDollar, 'description' | 'mint'>
 
-/** Returns name, mint and source of the token, for buyers who do not have it, and the dollars that programs may pay. */
+/**
+ * Returns a line about the token for buyers who do not have it: its name, mint and source. The line also lists the
+ * dollars that programs may pay.
+ */
 export function tokenLine({ symbol, sourceUrl }: TokenNames, mint: string, dollars: readonly DollarLine[]): Markup {
   const source = sourceUrl === undefined ? html`` : html` <a href="${sourceUrl}">Get ${symbol}</a>`
   const ofToken = html`<p class="muted">Paid in ${symbol}, mint <span class="mono">${mint}</span>.${source}</p>`

@@ -13,15 +13,15 @@ export interface UseMember {
   readonly byUse?: Readonly<Record<string, number>>
 }
 
-/** Leaves the prices by use out where no tabs are sold, which alone pay them. */
+/** Removes the metered prices from the endpoints if no tabs are sold, because only tabs pay these prices. */
 export function withTabPrices(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sellsTabs = endpoints.some(({ isDeposit }) => isDeposit === true)
   return sellsTabs ? endpoints : endpoints.map(({ usedUnit: _unpaid, ...endpoint }) => endpoint)
 }
 
 /**
- * Returns the price by use that tabs pay, in US dollars by unit, with the minimum and the hold. Empty for a fixed
- * price.
+ * Returns the metered price in US dollars per unit, with the minimum and the amount that a tab holds. Empty if the
+ * price is fixed.
  */
 export function useMember({ metered, priceMicroUsd }: Priced, usedUnit: Unit | undefined): UseMember {
   if (metered === undefined || usedUnit === undefined) return {}
@@ -50,7 +50,7 @@ function ratesOf(
 
 const usd = (microUsd: bigint) => displayNumber(microUsd, usdDecimals)
 
-/** Returns the prices by use of a product and its variants for the OpenAPI document. Empty without any. */
+/** Returns the metered prices of a product and its variants for the OpenAPI document. Empty if all prices are fixed. */
 export function useExtension({ usedUnit, variants = [], ...standard }: UsedEndpoint): Readonly<Record<string, Json>> {
   const own = useMember(standard, usedUnit).byUse
   const others = variants.flatMap((variant) => {
@@ -61,7 +61,7 @@ export function useExtension({ usedUnit, variants = [], ...standard }: UsedEndpo
   return { 'x-price-by-use': { ...own, ...(others.length === 0 ? {} : { models: Object.fromEntries(others) }) } }
 }
 
-/** Describes the prices by use, as the end of a sentence. Empty without any. */
+/** Describes the metered prices, as the end of a sentence. Empty if the price is fixed. */
 export function shownUse({ usedUnit, variants = [], ...standard }: UsedEndpoint): string {
   if (usedUnit === undefined) return ''
   const texts = [

@@ -7,7 +7,8 @@ export interface ErrorAdvice {
   readonly advice: string
 }
 
-// Advice by code, in the order of the checks. If several errors apply, the caller receives the first one.
+// Advice for each error code, in the order of the checks. If several errors apply, the caller receives the first of
+// them.
 const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INVALID_REQUEST', 'Fix the HTTP request, the wallet address or the parameters: `details` names each field.'],
   ['REQUEST_TIMEOUT', 'The request did not arrive in time. Send it again.'],
@@ -42,7 +43,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INTERNAL_ERROR', 'An error of the service. The proof stays valid; report the `requestId`.'],
 ]
 
-/** Returns the advice for all codes. Asserts that the codes with advice are exactly those of both lists. */
+/** Returns the advice for all codes. Asserts that advice exists for exactly the codes of both lists. */
 export function verdictsOf(transportStatuses: Readonly<Record<string, number>>): readonly ErrorAdvice[] {
   const statuses = new Map(Object.entries({ ...transportStatuses, ...refusalStatuses, PAYMENT_REQUIRED: 402 }))
   const verdicts = advices.map(([code, advice]) => {

@@ -5,7 +5,7 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 
 /**
- * Roles of a token. `finance` reads everything and records bookings; `auditor` reads everything; `support` reads single
+ * Roles of a token. `finance` reads everything and records bookings. `auditor` reads everything. `support` reads single
  * payments and their refunds, and approves refunds within its limit.
  */
 export const financeRoles = ['finance', 'support', 'auditor'] as const
@@ -14,7 +14,7 @@ export type FinanceRole = (typeof financeRoles)[number]
 export interface FinanceAccessOptions {
   readonly issuer: string
   readonly audience: string
-  /** The issuer's public keys: the URL where it publishes them, or the keys themselves. */
+  /** Public keys of the issuer: the URL where the issuer publishes them, or the keys themselves. */
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
 }
 
@@ -25,10 +25,10 @@ export interface FinanceAccess {
 
 export interface AccessRequest {
   readonly authorization: string | undefined
-  /** Route for the log. */
+  /** Route of the request, for the log. */
   readonly route: string
   readonly requestId: string
-  /** Accepted roles; the token needs one of them. */
+  /** Accepted roles. The token must have at least one of them. */
   readonly allowed: readonly FinanceRole[]
 }
 
@@ -40,20 +40,22 @@ export interface AccessHolder {
 
 export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
 
-// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` signs nothing.
+// Accepted signature algorithms. All use a private key. With HS256, a public key would be accepted as a shared
+// password, and `none` has no signature.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
-// Clocks of two correctly set machines differ by less.
+// Tolerance in seconds for the times of a token. Clocks of two correctly configured machines differ by less.
 const clockToleranceSeconds = 30
-// A token has about 1 kB, and a request's headers are limited to 16 kB.
+// Maximum characters of a token. A usual token has about 1 kB, and all headers of a request may have 16 kB.
 const tokenCharactersMax = 8_000
 const jwksTimeoutMs = 5_000
-// An unknown key id makes the service fetch the keys again. The limit stops clients from causing a fetch per request.
+// Minimum milliseconds between two fetches of the keys. An unknown key id makes the service fetch the keys again, and a
+// client could otherwise cause a fetch per request.
 const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
 /**
- * Checks bearer tokens of the operator's identity provider. Logs every access of an accepted holder, and refusals up to
- * a limit. Never logs a token.
+ * Checks bearer tokens of the operator's identity provider. Logs every access of an accepted holder, and a limited
+ * number of refusals. Never logs a token.
  */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,
@@ -105,7 +107,8 @@ export function createFinanceAccess(
 }
 
 const subjectShownMax = 100
-// Refusals cost their callers nothing, so their log lines are limited. An operator's own clients cause a few a minute.
+// Maximum of logged refusals per minute, because clients can cause any number of them. An operator's own clients cause
+// a few per minute.
 const refusalsPerMinuteMax = 60
 const minuteMs = 60_000
 
@@ -116,7 +119,10 @@ interface RefusalLine {
   readonly outcome: AccessRefusal
 }
 
-/** Logs a limited number of refusals a minute. The first line of a later minute counts those that were left out. */
+/**
+ * Logs a limited number of refusals per minute. The first line of a later minute contains the number of omitted
+ * refusals.
+ */
 function boundRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   let startedAtMs = -Infinity
   let logged = 0
@@ -141,7 +147,8 @@ function readBearer(authorization: string | undefined): string | undefined {
   return token !== undefined && token.length <= tokenCharactersMax ? token : undefined
 }
 
-// jose checks only that the claims are present: 1e400 becomes infinity, and such a token would never expire.
+// Check the types of the claims, because jose checks only that they are present. Without this, 1e400 would become
+// infinity, and such a token would never expire.
 const holderClaims = z.object({ sub: z.string().min(1), exp: z.number() })
 const rolesClaim = z.object({ roles: z.array(z.string()) })
 
@@ -150,7 +157,7 @@ function rolesOf(payload: JWTPayload): readonly FinanceRole[] {
   return financeRoles.filter((role) => given.includes(role))
 }
 
-/** Some errors of jose mean that the issuer's server did not answer; all others concern the token. */
+/** True if the error is about the token. Other errors of jose mean that the issuer's server did not answer. */
 function isAboutTheToken(error: unknown): error is errors.JOSEError {
   if (!(error instanceof errors.JOSEError)) return false
   return !(

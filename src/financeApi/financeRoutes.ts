@@ -25,19 +25,19 @@ export interface FinanceRouteDeps {
   readonly log: Log
   readonly access: FinanceAccess
   readonly reports: Reports
-  /** CAIP-2, for links to an explorer. */
+  /** CAIP-2 name of the network, for links to an explorer. */
   readonly network: string
-  /** Origin of the public routes. Empty if they share this listener, undefined if none is configured. */
+  /** Origin of the public routes. Empty if they share this listener. Undefined if no origin is configured. */
   readonly publicUrl: string | undefined
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
   readonly decideRefund: DecideRefund
   readonly signClosing: (closing: UnsignedClosing) => SignedClosing
   readonly reconcile: (mint: string) => Promise<Reconciliation>
-  /** Balance of the payment wallets on chain in a mint; throws a fault when no node answers. */
+  /** Returns the balance of the payment wallets on chain in a mint. Throws a fault if no node answers. */
   readonly walletBaseUnits: (mint: string) => Promise<bigint>
 }
 
-/** The reports over HTTP, for holders of a token of the operator's identity provider. */
+/** Creates the routes of the reports, for holders of a token of the operator's identity provider. */
 export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
   const guarded = (
     path: string,
@@ -60,7 +60,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   ]
 }
 
-/** Decisions are recorded by POST. There is no GET. */
+/** Creates the route that records decisions. It accepts only POST. */
 function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   const path = '/api/finance/decisions'
   return {
@@ -76,7 +76,7 @@ function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   }
 }
 
-/** Support works on single payments and their refunds. */
+/** Returns the roles that may read a report. Support may read only single payments and their refunds. */
 function rolesOf(report: ReportName): readonly FinanceRole[] {
   return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
 }
@@ -147,7 +147,10 @@ type Asked =
   | { readonly reports: Reports; readonly given: Readonly<Record<string, string>> }
   | { readonly problem: Answer }
 
-/** Reads the query: the mint, which every report accepts, and the parameters that `accepted` names. Undefined: any. */
+/**
+ * Reads the query: the mint, which every report accepts, and the parameters in `accepted`. If `accepted` is undefined,
+ * every parameter is accepted.
+ */
 async function reportsOf(
   { reports }: FinanceRouteDeps,
   query: string,
@@ -164,7 +167,7 @@ async function reportsOf(
   return { reports: mint === undefined ? reports : await reports.inMint(mint), given }
 }
 
-/** Null if no node answers: the ledger's figures are useful without it. */
+/** Reads the balance on chain. Null if no node answers, because the ledger's figures are useful without it. */
 async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps, mint: string): Promise<string | null> {
   try {
     return (await walletBaseUnits(mint)).toString()
@@ -220,7 +223,7 @@ async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Pro
   return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })
 }
 
-/** A separate request from the summary, because it searches the chain. */
+/** Answers with a reconciliation. This is a separate request from the summary, because it searches the chain. */
 async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
   const asked = await reportsOf(deps, query, [])
   if ('problem' in asked) return asked.problem
@@ -229,7 +232,10 @@ async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeReques
   return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
 }
 
-/** Reads the reference in the path. Clients may encode its colon, and a copied reference may have space around it. */
+/**
+ * Reads the reference in the path. Decodes its colon, which clients may encode, and removes spaces around a copied
+ * reference.
+ */
 function subjectOf({ segment }: FreeRequest): string {
   return segment.replaceAll(/^(?:%(?:09|0a|0d|20))+|(?:%(?:09|0a|0d|20))+$/gi, '').replaceAll(/%3a/gi, ':')
 }
@@ -258,7 +264,10 @@ async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promi
   return jsonAnswer(200, JSON.stringify({ success: true, data }))
 }
 
-/** Pages that show the same payment. A local chain has no explorer. */
+/**
+ * Returns links to pages that show the same payment. Without an explorer, as on a local chain, the link to one is
+ * omitted.
+ */
 function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
   const signature = reference.replace(/^solana:/, '')
   const cluster = clusterOf(network)

@@ -6,7 +6,7 @@ import type { AccessHolder } from './financeAccess.ts'
 import type { FreeAction } from '../transport/freeRoute.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** Undefined if the service has no login of tollbook_finance. */
+/** Records a decision about a refund. Undefined if the service has no login of tollbook_finance. */
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
 
 const amountExpected = 'must be base units as a decimal text'
@@ -21,7 +21,7 @@ const order = z.strictObject({
     .optional(),
 })
 
-/** `POST /api/finance/decisions`: approves, grants or records a refund in the name of the token's holder. */
+/** Serves `POST /api/finance/decisions`: approves, grants or records a refund under the name of the token's holder. */
 export async function serveDecision(
   decide: DecideRefund,
   { body }: FreeAction,

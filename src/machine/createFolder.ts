@@ -6,8 +6,8 @@ const onlyItsUser = 0o700
 
 /**
  * Creates the last folder of a path. An existing folder keeps its permissions. Throws if the parent is missing: the
- * path is then mistyped or its disk is not mounted, and the files would fill another disk. `setting` names the variable
- * or option.
+ * path is then mistyped or its disk is not mounted, and the files would fill another disk. `setting` is the variable or
+ * option for the error message.
  */
 export async function createFolder(path: string, setting: string): Promise<void> {
   const absolute = resolve(path)

@@ -12,7 +12,7 @@ export type HostEntry =
 
 const hostName = /^(?=.{1,253}$)[a-z\d]([a-z\d-]{0,62}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i
 
-/** Undefined if the text is invalid, such as one with a port or a scheme. */
+/** Parses an entry of a list of hosts. Undefined if the text is invalid, for example if it contains a port or a scheme. */
 export function readHostEntry(text: string): HostEntry | undefined {
   const [, address = '', bits] = /^\[?([^\]/]*)\]?(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)

@@ -1,6 +1,9 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 
-/** Log of structured lines for operators: an event name and fields, without bodies, secrets or composed sentences. */
+/**
+ * Log of structured lines for operators. Each line has an event name and fields. Bodies, secrets and composed sentences
+ * are not logged.
+ */
 export type Log = Logger
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -17,7 +20,7 @@ export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,
     level: options.level,
-    // Redacts secrets as a second protection, because no secret should be logged at all.
+    // Redact secrets in addition to not logging them, in case a line contains one by mistake.
     redact: {
       paths: ['*.secret', '*.password', '*.proof', '*.authorization', 'secret', 'proof'],
       censor: '[redacted]',

@@ -1,8 +1,8 @@
-/** A counting semaphore: callers beyond its number wait, and enter in order of arrival. */
+/** A counting semaphore. When all slots are in use, further callers wait and enter in order of arrival. */
 export interface Slots {
   /**
-   * Resolves to a function that leaves the slot; a second call of it has no effect. Rejects if the signal is aborted
-   * first.
+   * Waits for a slot. Resolves to a function that leaves the slot; calling it twice has no further effect. Rejects if
+   * the signal is aborted first.
    */
   enter(signal: AbortSignal): Promise<() => void>
 }

@@ -2,12 +2,12 @@ import { open, rename, rm } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 
-// Every user may read these files: checkpoints, their anchors and loss records are public.
+// Mode of the files. Every user may read them, because checkpoints, their anchors and loss records are public.
 const readableFile = 0o644
 
-/** A reader finds a complete file, even after a power failure. */
+/** Writes a file so that a reader always finds a complete file, even after a power failure. */
 export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
-  // Use a random name, because two processes that share a temporary file could rename it half written.
+  // Use a random name. If two processes shared a temporary file, one could rename a half-written file of the other.
   const temporary = `${path}.${randomToken()}.tmp`
   try {
     const file = await open(temporary, 'wx', readableFile)

@@ -21,25 +21,26 @@ import { resultOf } from './toolResult.ts'
 export interface PaidCallDeps {
   readonly sales: Pick<Sales, 'rails' | 'sell'>
   readonly log: Log
-  /** Returns the product at a path. */
+  /** Returns the product at a path. Undefined if there is none. */
   readonly findSold: (path: string) => Endpoint | undefined
 }
 
 const idempotencyKey = 'tollbook/idempotency-key'
 
-/** Returns the request that the rails read: the payment in `_meta` in the form of their headers. */
+/** Returns the request that the rails read. A payment in `_meta` has the form of their headers. */
 export function railRequestOf(rails: readonly PaymentRail[], { name, meta }: ToolCall): RailRequest {
   const key = meta[idempotencyKey]
   const headers: Readonly<Record<string, string>> = Object.assign(
     typeof key === 'string' ? { 'idempotency-key': key } : {},
     ...rails.map((rail) => rail.meta?.headersOf(meta) ?? {}),
   )
-  // Marks the caller as a client of the rail with a mount, which needs no payer for its offer.
+  // Set the mount of a rail, if one has a mount. The caller then counts as a client of this rail, whose offers need no
+  // wallet address.
   const mount = rails.find(({ description }) => description?.mount !== undefined)?.description?.mount
   return { mount, tool: { name, path: mcpPath }, header: (each) => headers[each] }
 }
 
-/** Sells one call through the same function as a request by HTTP, so that a payment buys once over both. */
+/** Sells one call with the same function as a request over HTTP, so that a payment buys only once over both. */
 export async function callPaidTool(
   { sales, log, findSold }: PaidCallDeps,
   endpoint: Endpoint,
@@ -56,7 +57,8 @@ export async function callPaidTool(
     method: endpoint.method,
     target: isBare ? sortedTarget(path, values) : path,
     bodyDigest: () => (isBare ? undefined : sha256(canonicalJson(values))),
-    // A value may be the path of another product, with another price.
+    // Compare the path with the routes again, because a value may make it the path of another product with another
+    // price.
     readParameters: () => Promise.resolve(findSold(path) === endpoint ? ordered : pathNotFound()),
   }
   const sold = await sales.sell(endpoint, request)
@@ -66,7 +68,7 @@ export async function callPaidTool(
   return result
 }
 
-/** The arguments that a request by HTTP has in its query or body. */
+/** Returns the arguments that are not part of the path. An HTTP request would have them in its query or body. */
 function valuesOf({ path }: Endpoint, values: JsonObject): JsonObject {
   const inPath = segmentNames(path)
   return Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)))
@@ -81,13 +83,13 @@ function brokenStream(log: Log, error: unknown): Answer {
   return jsonAnswer(502, JSON.stringify(body), { 'retry-after': '2' })
 }
 
-// A result of MCP is one message in memory.
+// Maximum bytes of a streamed answer, because a result of MCP is one message in memory.
 const bytesMax = 1024 * 1024
 const cutText = '\n[cut at 1 MiB; the payment and its receipt are for the whole answer]'
 
 /**
- * Collects a streamed answer. It is read to its end even if it is too long, because the delivery is recorded there.
- * Throws if the answer breaks.
+ * Collects a streamed answer. Reads the answer to its end even if it is too long, because its delivery is recorded at
+ * the end. Throws if the answer breaks off.
  */
 async function collectAnswer(answer: StreamedAnswer): Promise<RawAnswer> {
   const chunks: Uint8Array[] = []

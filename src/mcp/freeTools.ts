@@ -6,7 +6,7 @@ import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { jsonResult, type ToolCall } from './tool.ts'
 
-/** A tool that answers with a free route. */
+/** A tool that returns the answer of a free route. */
 export interface FreeTool {
   readonly shown: Tool
   readonly serve: (call: ToolCall, carrier: MessageCarrier) => Promise<CallToolResult>
@@ -16,10 +16,13 @@ interface FreeToolFacts {
   readonly name: string
   readonly path: string
   readonly description: string
-  /** Required texts. `segment` is the variable part of the path, the others are the query. */
+  /**
+   * Required texts, by name. The parameter with the name in `segment` is the variable part of the path, and the others
+   * form the query.
+   */
   readonly parameters?: Readonly<Record<string, string>>
   readonly segment?: string
-  /** Shortens the answer for a model. */
+  /** Shortens the answer, because each part of it uses tokens of the model. */
   readonly shorten?: (body: JsonObject) => JsonObject
 }
 
@@ -69,7 +72,7 @@ const freeTools: readonly FreeToolFacts[] = [
   },
 ]
 
-/** Returns the free tools whose routes the service serves. */
+/** Returns the free tools whose routes this service serves. */
 export function createFreeTools(routes: readonly FreeRoute[]): readonly FreeTool[] {
   return freeTools.flatMap((facts) => {
     const route = routes.find(({ path }) => path === facts.path)

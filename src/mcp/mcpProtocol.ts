@@ -32,12 +32,12 @@ export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
 
 type OpenMcp = McpDeps & PaidCallDeps
 
-// Room for the envelope of the message, and for a payment in each form.
+// Bytes that are allowed in addition to the body of an order: the envelope of the message, and a payment in each form.
 const envelopeBytesMax = 64 * 1024
 
 /**
- * Creates the protocol of `POST /mcp`: the Model Context Protocol in its versions 2026-07-28 and 2025-11-25. It is
- * stateless, so that any instance can serve any call.
+ * Creates the protocol of `POST /mcp`: the Model Context Protocol in its versions 2026-07-28 and 2025-11-25. It has no
+ * sessions, so that any instance can serve any call.
  */
 export function createMcp(deps: McpDeps): MessageProtocol {
   const tools = openTools(deps.endpoints, deps.freeRoutes)
@@ -55,9 +55,9 @@ export function createMcp(deps: McpDeps): MessageProtocol {
 }
 
 /**
- * Returns why a request does not come to this service by its own name, or comes from a page of another site. Such a
- * page can have its own name resolve to this machine (DNS rebinding), and then read answers and use a wallet of the
- * browser.
+ * Returns why the host or origin of a request is foreign. Undefined if the request uses this service's name and does
+ * not come from a page of another site. Such a page can let its own name resolve to this machine (DNS rebinding). It
+ * could then read answers and use a wallet of the browser.
  */
 function findForeignName(serviceUrl: string, header: (name: string) => string | undefined): string | undefined {
   const own = [...localhostAllowedHostnames(), ...(serviceUrl === '' ? [] : [new URL(serviceUrl).hostname])]
@@ -67,7 +67,7 @@ function findForeignName(serviceUrl: string, header: (name: string) => string | 
   return validateOriginHeader(header('origin'), own).ok ? undefined : 'pages of other origins cannot call these tools'
 }
 
-// A name or a text without a UTF-8 encoding has no digest.
+// Refuse names and texts that have no UTF-8 encoding, because they have no digest.
 const record = z.record(z.string(), z.json()).refine(isWellFormed)
 const toolCall = z.object({
   method: z.literal('tools/call'),
@@ -108,7 +108,7 @@ interface ArrivedMessage {
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
 
-/** Serves one message. Streams of the server are refused, because an answer here ends with its result. */
+/** Serves one message. Streams from the server are refused, because an answer ends with its result. */
 async function answerMessage({ address }: McpDeps, { message, server, carrier }: ArrivedMessage): Promise<Answer> {
   const handler = createMcpHandler(server, { maxSubscriptions: 0, keepAliveMs: 0 })
   const headers = forwarded.flatMap((name) => {

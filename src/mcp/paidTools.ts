@@ -9,8 +9,8 @@ import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 
 /**
- * Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. A
- * product with a raw body is not a tool, because arguments are JSON.
+ * Assigns a tool name to each product. If two products have the same path, they differ in the method, which the later
+ * product gets as a suffix. A product with a raw body does not become a tool, because arguments are JSON.
  */
 export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
   const tools = new Map<string, Endpoint>()
@@ -22,7 +22,10 @@ export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, E
   return tools
 }
 
-/** Describes the tool of a product. Models read the whole list before the first call, so every byte of it costs them. */
+/**
+ * Describes the tool of a product. The description is short, because models read the whole list before the first call
+ * and each byte uses tokens.
+ */
 export function showPaidTool(name: string, endpoint: Endpoint): Tool {
   return {
     name,
@@ -37,23 +40,23 @@ function shownPrice(endpoint: Endpoint): string {
   return amount === undefined ? `${min} to ${max} USD` : `${amount} USD`
 }
 
-/** The price by use of the product alone: its models are too many for the list. */
+/** Returns the metered price of the product without its models, because the models are too many for the list. */
 function shownToolUse({ variants = [], ...product }: Endpoint): string {
   const own = shownUse(product)
   const hasOthers = own !== '' && variants.some(({ metered }) => metered !== undefined)
   return hasOthers ? `${own}; list_prices has the other models` : own
 }
 
-// The service checks these itself, before a payment.
+// Parts of a schema that are omitted, because the service checks them itself before a payment.
 const omitted = new Set(['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'additionalProperties', 'format'])
-// Also omitted inside of parameters, which say enough by their names.
+// Parts that are also omitted within parameters, whose names are clear enough for a model.
 const omittedInside = new Set(['description', 'minimum', 'maximum'])
 const combinators = new Set(['oneOf', 'anyOf', 'allOf', 'not'])
 const record = z.record(z.string(), z.json())
 
-/** Returns the schema without the parts that a model can do without. `/openapi.json` has all of it. */
+/** Returns the schema without the parts that a model does not need. `/openapi.json` has the complete schema. */
 function shortSchema(schema: JsonObject): JsonObject {
-  // Some model providers refuse combinators at the top of a schema.
+  // Remove combinators at the top of a schema, because some model providers refuse them.
   return shorten(Object.fromEntries(Object.entries(schema).filter(([name]) => !combinators.has(name))), 0)
 }
 

@@ -7,11 +7,11 @@ export const mcpPath = '/mcp'
 export interface ToolCall {
   readonly name: string
   readonly arguments: JsonObject
-  /** `_meta`. It can carry a payment, so it is never logged. */
+  /** Member `_meta` of the call. It can contain a payment, so it is never logged. */
   readonly meta: JsonObject
 }
 
-/** Result of one JSON value. Hosts show the text to the model; programs read the structured content. */
+/** Creates a result with one JSON value. Hosts show its text to the model, and programs read the structured content. */
 export function jsonResult(content: JsonObject, isError: boolean, meta?: JsonObject): CallToolResult {
   const text = JSON.stringify(content)
   return {

@@ -9,19 +9,20 @@ const record = z.record(z.string(), z.json())
 
 export interface AnsweredCall {
   readonly rails: readonly Pick<PaymentRail, 'meta'>[]
-  /** `_meta` of the call. */
+  /** Member `_meta` of the call. */
   readonly meta: JsonObject
 }
 
 /**
- * Converts an answer of the paywall. Only an answer with an offer looks like a demand for payment: a client pays again
- * for everything that does.
+ * Converts an answer of the paywall to a tool result. Only an answer with an offer may look like a demand for payment,
+ * because a client pays again for every such result.
  */
 export function resultOf({ body, ...answer }: Answer | RawAnswer, call: AnsweredCall): CallToolResult {
   if (answer.status !== 200) return unpaidResult({ ...answer, body: body.toString() })
   const meta = receiptsOf(answer.headers, call)
   if (typeof body !== 'string') return rawResult(answer.headers, body, meta)
-  // The receipt is for programs. In the content it would cost a model 500 tokens a call.
+  // Move the receipt to the metadata, because only programs need it. In the content it would use 500 tokens of a model
+  // per call.
   const { receipt = null, inclusionProof = null, ...content } = record.parse(JSON.parse(body))
   return jsonResult(content, false, { ...meta, 'tollbook/receipt': { receipt, inclusionProof } })
 }
@@ -37,7 +38,7 @@ function receiptsOf(headers: Answer['headers'], { rails, meta }: AnsweredCall): 
   )
 }
 
-/** Converts an answer without an envelope by its content type. */
+/** Converts an answer without an envelope to a tool result. The content type determines the kind of result. */
 function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject): CallToolResult {
   const { 'content-type': mimeType = '', 'receipt-location': location = '' } = headers
   const done = { isError: false, _meta: { ...meta } }

@@ -1,4 +1,7 @@
-/** Strict content policy, because the service serves all files itself and no page has inline scripts or styles. */
+/**
+ * Headers of all pages. The content policy is strict, because the service serves all files itself and no page has
+ * inline scripts or styles.
+ */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
@@ -6,7 +9,7 @@ export const pageHeaders = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Purchased pictures and the icons of wallets are data URIs.
+    // Allow data URIs, which contain purchased pictures and the icons of wallets.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",

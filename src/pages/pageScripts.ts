@@ -8,7 +8,10 @@ const pages = ['home', 'pay', 'tab', 'burn', 'finance'] as const
 export type PageName = (typeof pages)[number]
 export type PageScripts = Readonly<Record<PageName, string>>
 
-/** The scripts of a package, bundled when it was built. A repository has none. */
+/**
+ * Scripts of the pages in a published package, where they are bundled at build time. The repository does not contain
+ * this file.
+ */
 const built = new URL('pageScripts.json', import.meta.url)
 const program = fileURLToPath(new URL('bundlePages.ts', import.meta.url))
 const bytesMax = 16 * 1024 * 1024
@@ -16,7 +19,7 @@ const timeoutMs = 60_000
 
 let scripts: Promise<PageScripts> | undefined
 
-/** Returns the scripts of all pages. They are bundled for the first caller, because most instances never serve a page. */
+/** Returns the scripts of all pages. The first call bundles them, because most instances never serve a page. */
 export function readPageScripts(): Promise<PageScripts> {
   scripts ??= readBuiltScripts().catch((error: unknown) => {
     // Let the next caller retry, because the cause may be a temporary lack of memory or processes.
@@ -31,7 +34,7 @@ async function readBuiltScripts(): Promise<PageScripts> {
 }
 
 async function bundlePages(): Promise<PageScripts> {
-  // Pass an empty environment, because the service's own contains secrets.
+  // Pass an empty environment, because the environment of the service contains secrets.
   const options = { maxBuffer: bytesMax, timeout: timeoutMs, env: {} }
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...pages], options)
   return JSON.parse(stdout)

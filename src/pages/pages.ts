@@ -6,8 +6,8 @@ import { pageHeaders } from './pageHeaders.ts'
 import { type PageName, readPageScripts } from './pageScripts.ts'
 
 /**
- * Creates the page of the finance reports with its files, under the seller's name in HTML. The page contains no data:
- * it fetches the reports with the reader's token.
+ * Creates the page of the finance reports and the files that it uses. `sellerMarkup` is the seller's name as HTML. The
+ * page contains no data: it fetches the reports with the reader's token.
  */
 export async function createFinancePage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
   const files = { 'style.css': await storedFile(css, urlOf('style.css')), 'finance.js': pageScript('finance') }
@@ -18,8 +18,8 @@ export async function createFinancePage(sellerMarkup: string): Promise<readonly 
 }
 
 /**
- * Creates the public page about burned tokens and how to check them. The seller's name and the note on dollars are
- * HTML.
+ * Creates the public page about burned tokens and how to check them. `sellerMarkup` is the seller's name as HTML, and
+ * `dollarsMarkup` is a note on dollars as HTML.
  */
 export function createBurnPage(sellerMarkup: string, dollarsMarkup = ''): Promise<FreeRoute> {
   return createPage('burn', (page) =>
@@ -32,7 +32,7 @@ async function createPage(name: 'finance' | 'burn', fill: (page: string) => stri
   return { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) }
 }
 
-// The viewer for PDFs that were bought. The page loads it only for a PDF: it has 1.7 MB, or 0.4 MB compressed.
+// Module that draws purchased PDFs. The page loads it only for a PDF, because it has 1.7 MB, or 0.4 MB compressed.
 const pdfViewer = new URL(import.meta.resolve('unpdf/pdfjs'))
 
 /** Creates the route of the files that all public pages share. */

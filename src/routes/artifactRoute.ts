@@ -3,7 +3,7 @@ import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { FileBody } from '../transport/sendConditionally.ts'
 import { errorAnswer } from '../transport/transportError.ts'
 
-/** Files made for callers, and served by their address. */
+/** Files that were made for callers, and that anyone with the address can download. */
 export interface Artifacts {
   find(name: string): Promise<ServedArtifact | undefined>
 }
@@ -13,7 +13,10 @@ export interface ServedArtifact extends Omit<FileBody, 'entityTag'> {
   readonly expiresAtMs: number
 }
 
-/** Free: the file was paid for when it was made. A client with its address may download it until it expires. */
+/**
+ * Serves an artifact. The route is free, because the file was paid for when it was made. A client with its address may
+ * download it until it expires.
+ */
 export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
   return {
     path: '/artifacts/:name',
@@ -36,12 +39,12 @@ function answer(name: string, artifact: ServedArtifact, nowMs: number): FreeAnsw
     headers: {
       'content-type': contentType,
       'content-disposition': `${disposition}; filename="${name}"`,
-      // Forbid scripts and requests: the file shows a page of another site under our origin.
+      // Forbid scripts and requests, because the file shows a page of another site under the origin of the service.
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': `private, max-age=${secondsLeft}, immutable`,
     },
-    // Use the name as entity tag: it is random and belongs to one content.
+    // Use the name as entity tag: it is random, and its content never changes.
     body: { size, read, entityTag: name },
   }
 }

@@ -7,13 +7,13 @@ import { unlessSilent } from './unlessSilent.ts'
 
 export interface BurnRouteDeps {
   readonly log: Log
-  /** Undefined if the ledger has no verified payment with this reference. */
+  /** Finds the burn of a payment. Undefined if the ledger has no verified payment with this reference. */
   readonly burnOf: (reference: string) => Promise<Json | undefined>
 }
 
 /**
- * Reports whether the burn of a payment was made, and in which transaction. Free and public, because payment and burn
- * are on chain. A receipt with `burnOwed` never changes, so it cannot report the burn.
+ * Reports whether the burn of a payment was made, and in which transaction. The route is free and public, because
+ * payment and burn are on chain. A receipt with `burnOwed` never changes, so it cannot report the burn.
  */
 export function burnRoute({ burnOf, log }: BurnRouteDeps): FreeRoute {
   return {

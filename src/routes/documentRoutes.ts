@@ -32,11 +32,11 @@ export interface DocumentRouteDeps {
   readonly token: TokenNames
   readonly seller: Seller
   readonly dollars: readonly AcceptedDollar[]
-  /** All other free routes. */
+  /** All other free routes, which the documents describe. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 
-/** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
+/** Creates the routes that describe the service: the price list, the OpenAPI document, and pages for people. */
 export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRoute[] {
   const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller, dollars } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
@@ -82,13 +82,16 @@ export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRout
   ]
 }
 
-/** Returns a text that does not depend on the request. Renders it again when its version changes. */
+/**
+ * Creates a function that returns a text that does not depend on the request. The text is rendered again when its
+ * version changes.
+ */
 function createText(version: () => string, render: () => string): () => Promise<PublicBody> {
   const prepare = createPublicText()
   return () => prepare(version(), render)
 }
 
-/** Documents for agents and indexers. They do not depend on the price of the token. */
+/** Creates the documents for agents and indexers. The price of the token does not affect them. */
 function createDiscoveryRoutes(
   deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
 ): readonly FreeRoute[] {
@@ -109,7 +112,7 @@ function createDiscoveryRoutes(
   ]
 }
 
-/** Serves the page to browsers. Programs receive a 404, as for every unknown path. */
+/** Serves the home page to browsers. Programs receive a 404, as for every unknown path. */
 async function serveHome(request: FreeRequest, page: () => Promise<PublicBody>) {
   const vary = { vary: 'accept' }
   if (request.prefersHtml === true) return publicAnswer(await page(), { ...pageHeaders, ...vary })

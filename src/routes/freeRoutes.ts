@@ -19,14 +19,14 @@ export interface FreeRouteDeps {
   readonly isDraining: () => boolean
   readonly tokenPrice: () => Json | undefined
   readonly burnStats: () => Promise<DatedFacts>
-  /** Public keys of receipts, as a JWK set. */
+  /** Returns the public keys of receipts, as a JWK set. */
   readonly receiptKeys: () => Json
-  /** The same keys as a DID document. */
+  /** Returns the public keys of receipts, as a DID document. */
   readonly didDocument: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
-/** Routes that every instance serves. Requests within one second share one reading of the burn statistics. */
+/** Creates the routes that every instance serves. Requests within one second share one reading of the burn statistics. */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()
@@ -60,9 +60,10 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-// A new key is listed at least this long before it signs, unless the operator sets a shorter time (settingChange.ts).
+// Time for which clients may cache the keys. A new key is listed at least this long before it signs, unless the
+// operator sets a shorter time (settingChange.ts).
 const receiptKeysCache = 'public, max-age=300'
-// Share a reading for one second: it reads 90 days of hours, 2,160 rows.
+// Milliseconds for which requests share one reading, because a reading covers 2,160 rows: 90 days of hours.
 const burnStatsAgeMaxMs = 1_000
 const burnStatsCache = 'public, max-age=1'
 
@@ -92,7 +93,7 @@ function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
     : envelope(200, price)
 }
 
-/** Reports whether this instance serves callers who have paid. */
+/** Answers whether this instance serves callers who have paid. */
 export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
   const failing = checks
     .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
@@ -102,12 +103,15 @@ export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' |
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
 }
 
-/** Serves only the operator's own network: load and failures are not public. */
+/** Serves metrics to the operator's own network only, because load and failures are not public. */
 async function metrics(deps: FreeRouteDeps, address: string): Promise<Answer> {
   return deps.mayReadMetrics(address) ? collectMetrics(deps) : pathNotFound()
 }
 
-/** Metrics in the Prometheus text format. Never cached: a stored copy would look like a service that has stopped. */
+/**
+ * Returns the metrics in the Prometheus text format. The answer must not be cached, because a stored copy would look
+ * like a service that has stopped.
+ */
 export async function collectMetrics({ metrics: { registry } }: Pick<FreeRouteDeps, 'metrics'>): Promise<Answer> {
   return {
     status: 200,

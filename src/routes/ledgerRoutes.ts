@@ -15,15 +15,15 @@ export interface LedgerRouteDeps {
   readonly clock: Clock
   readonly log: Log
   readonly tree: SealedTree
-  /** Keys for external verifiers of checkpoints, newest first. */
+  /** Returns the keys for external verifiers of checkpoints, newest first. */
   readonly verifierKeys: () => readonly string[]
-  /** True if the events themselves are public (docs/decisions/0010). */
+  /** True if the events themselves are public, not only their hashes (docs/decisions/0010). */
   readonly entriesArePublic: boolean
 }
 
 /**
- * Serves the seal of the ledger: free, public, and the same for every client. Paths without /api are those of C2SP
- * tlog-tiles.
+ * Creates the routes of the ledger's checkpoints and proofs. They are free, public, and the same for every client.
+ * Paths without /api are defined by C2SP tlog-tiles.
  */
 export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
   const memory = createSealMemory(deps)
@@ -54,8 +54,8 @@ async function checkpoint({ newest }: SealMemory): Promise<FreeAnswer> {
 const noteHeaders = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
 
 /**
- * Send the same answer for an event that does not exist and for one that is not sealed yet. Events are sealed within a
- * second.
+ * Returns the same answer for an event that does not exist and for an event that is not sealed yet. Events are sealed
+ * within a second.
  */
 function notSealed(what: string): Answer {
   return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
@@ -105,7 +105,7 @@ async function consistency(
   return proof === undefined ? notSealed(`the sealed tree has not reached ${to}`) : publicJson(proof, immutable)
 }
 
-/** Each number has one spelling, and few enough digits for a safe integer. */
+/** Parses a positive number. Each number has exactly one accepted spelling, and few enough digits for a safe integer. */
 function readCount(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
 }
@@ -125,11 +125,13 @@ async function tile(
     return errorAnswer('NOT_FOUND', 'the entries of this log are for its auditors; its tiles and proofs are public')
   const body = await once(`tile ${path}`, async () => {
     const bytes = await tree.tile(path)
-    // C2SP requires gzip for entries, whatever their number: text compresses well. Hashes would grow.
+    // Compress entries with gzip, which C2SP requires for every number of entries. Do not compress hashes, because they
+    // would grow.
     const options = { codings: isBundle ? (['gzip'] as const) : [], codedBytesMin: 0 }
     return bytes === undefined ? undefined : preparePublicBody(bytes, options)
   })
   if (body === undefined) return notSealed('there is no such tile')
-  // The content of a path never changes. The same holds for a partial tile.
+  // Let caches keep the body forever, because the content of a path never changes. This is also true for a partial
+  // tile.
   return publicAnswer(body, { 'content-type': 'application/octet-stream', 'cache-control': immutable })
 }

@@ -4,18 +4,18 @@ import type { FreeRoute } from '../transport/freeRoute.ts'
 import { errorAnswer } from '../transport/transportError.ts'
 
 export interface ModelRouteDeps {
-  /** The models for sale, the default first. */
+  /** Returns the models for sale, the default model first. */
   readonly models: () => readonly string[]
   readonly errorForm: ErrorForm
 }
 
-/** The list of models in the wire format of OpenAI. Its clients read the list before the first chat. */
+/** Creates the routes of the model list in the wire format of OpenAI. Its clients read the list before the first chat. */
 export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readonly FreeRoute[] {
   const answer = (body: object) => Promise.resolve(jsonAnswer(200, JSON.stringify(body)))
   return [
     { path: '/v1/models', errorForm, serve: () => answer({ object: 'list', data: models().map(modelOf) }) },
     {
-      // Use a wildcard, because names of models contain slashes.
+      // Use a wildcard, because model names can contain slashes.
       path: '/v1/models/*model',
       errorForm,
       serve({ segment }) {
@@ -29,7 +29,7 @@ export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readon
   ]
 }
 
-/** Clients require `created`, and the creation time of a model is unknown. */
+/** Describes a model. Clients require `created`, so it is 0, because the creation time of a model is unknown. */
 function modelOf(id: string) {
   return { id, object: 'model', created: 0, owned_by: 'tollbook' }
 }

@@ -28,7 +28,7 @@ export interface ServerDeps
   readonly callers: Callers
   readonly sales: Sales
   readonly wallets: PayRouteDeps['wallets']
-  /** Free routes in addition to those of the service itself. */
+  /** Free routes in addition to the routes that every instance has. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined
 }
@@ -36,12 +36,15 @@ export interface ServerDeps
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** Names of the variables of this address, for errors. */
+  /** Names of the environment variables that contain this address, for error messages. */
   readonly variables?: string
 }
 
 export interface ListenAddresses extends ListenAddress {
-  /** A separate listener for health checks and metrics. Traffic on the public listeners cannot block it. */
+  /**
+   * Address of a separate listener for health checks and metrics, which traffic on the public listeners cannot block.
+   * Undefined: there is no separate listener.
+   */
   readonly health: HealthAddress | undefined
 }
 
@@ -49,22 +52,28 @@ export interface HealthAddress extends ListenAddress {
   readonly metricsSubnets: readonly string[]
 }
 
-/** The finance reports, for holders of a token. */
+/** Routes of the finance reports, which only holders of a token can read. */
 export interface FinanceServing {
   readonly routes: readonly FreeRoute[]
-  /** A separate listener keeps the reports off the public one. Undefined: both share one. */
+  /**
+   * Address of a separate listener, so that the reports cannot be reached on the public listener. Undefined: both share
+   * the public listener.
+   */
   readonly listener: ListenAddress | undefined
 }
 
 export interface OpenServer {
   readonly port: number
-  /** Undefined if no separate health listener is configured. */
+  /** Port of the health listener. Undefined if no separate health listener is configured. */
   readonly healthPort: number | undefined
-  /** Undefined if the reports are not served. */
+  /** Port of the finance listener. Undefined if the reports are not served. */
   readonly financePort: number | undefined
-  /** Serves these products from the next request on, with new documents. Requests in progress keep their product. */
+  /**
+   * Serves these products from the next request on, and describes them in the documents. Requests in progress keep
+   * their product.
+   */
   replaceEndpoints(endpoints: ServerDeps['endpoints']): Promise<void>
-  /** Accepts no new connections, and closes the remaining ones after `timeoutMs`. */
+  /** Stops accepting connections, and closes the remaining connections after `timeoutMs`. */
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
@@ -84,7 +93,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const drain = async (timeoutMs: number) => {
     healthListener?.report()
     await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: callers.admission.inFlight })))
-    // Close the health listener last: an orchestrator checks it until the requests in progress are answered.
+    // Close the health listener last, because an orchestrator checks it until the requests in progress are answered.
     await healthListener?.close()
   }
   const open = async (address: ListenAddress, served: ServedRoutes) => {
@@ -113,7 +122,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   }
 }
 
-/** Creates the routes of the public listener, and the documents that describe its products. */
+/** Creates the routes of the public listener, including the documents that describe its products. */
 async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[]): Promise<ServedRoutes> {
   const { endpoints, callers } = deps
   const pay = createPayRoutes(deps)
@@ -131,7 +140,8 @@ async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[
   return {
     endpoints,
     freeRoutes: [...freeRoutes, ...financeRoutes],
-    // Other origins may read these routes. Leave out metrics, which show load and failures. Finance is not in the list.
+    // Let pages of other origins read all free routes except metrics, which show load and failures. The list does not
+    // contain the finance routes.
     crossOriginPaths: freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics'),
     paymentPage: pay.paymentPage,
     messages: [createMcp({ ...deps, freeRoutes })],
@@ -148,7 +158,8 @@ function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthL
 
 const financeAddress = 'FINANCE_HOST, FINANCE_PORT'
 
-// A slow client reads some bytes within this time. A client that reads nothing is gone or hostile.
+// Milliseconds without progress after which a connection is closed. A slow client reads some bytes within this time. A
+// client that reads nothing has gone or is hostile.
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
@@ -161,8 +172,8 @@ interface OpenListener {
 }
 
 async function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<OpenListener> {
-  // Do not limit clients by connection behind a proxy, whose connections carry many clients. A listener that sells
-  // nothing serves only the operator.
+  // Limit connections per client only if the service faces its clients directly. A proxy's connections carry many
+  // clients, and a listener that sells nothing serves only the operator.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
   const { turnsAway, restSeconds } = callers.admission
   const connections = createConnections(callers.connectionLimits, {

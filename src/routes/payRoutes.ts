@@ -17,7 +17,7 @@ import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { createStaticFile } from '../transport/staticFile.ts'
 import { pathNotFound } from '../transport/transportError.ts'
 
-/** Payments by wallets that do not build a transaction themselves. */
+/** Prepares payments for wallets that only sign a transaction and do not build it. */
 export interface WalletPort {
   prepare(question: {
     readonly product: Product
@@ -25,7 +25,7 @@ export interface WalletPort {
     readonly digest: string
   }): Promise<{ readonly transaction: Uint8Array; readonly price: ListedPrice } | Refusal>
   find(digest: string): Promise<{ readonly signature: string; readonly wallet: string } | undefined>
-  /** Sends tokens and SOL to a wallet. Present in local mode only. */
+  /** Sends tokens and SOL to a wallet. Returns a problem if this fails. Absent outside local mode. */
   readonly fund?: (address: string) => Promise<string | undefined>
 }
 
@@ -42,14 +42,18 @@ export interface PayRouteDeps {
 
 export interface PayRoutes {
   readonly routes: readonly FreeRoute[]
-  /** The page for a person who opens the address of a product. */
+  /** Returns the payment page for a person who opens the address of a product. */
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-/** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
+/**
+ * Creates the pages that sell the products to people, and the routes that their wallets use (Wallet Standard, Solana
+ * Pay).
+ */
 export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
   const { wallets, token, seller, dollars } = deps
-  // The transaction of a page pays the payment wallet, and a deposit goes to the wallet for tabs.
+  // Give the product of deposits a page without a transaction: the transaction of a page pays the payment wallet, but a
+  // deposit must go to the wallet for tabs.
   const deposit = deps.endpoints.find(({ isDeposit }) => isDeposit === true)
   const endpoints = deps.endpoints.filter((endpoint) => endpoint !== deposit)
   const tabPage = deposit && payPathOf(deposit.path)
@@ -72,7 +76,7 @@ export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
     async paymentPage(path) {
       const prepared = refusing.get(path)
       if (prepared === undefined) return pathNotFound()
-      // The answer is about one payment, so caches must not store it.
+      // Forbid caches to store the answer, because it is about one payment.
       const { bytes } = await prepared()
       return { status: 402, headers: { ...pageHeaders, vary: 'accept', 'cache-control': 'no-store' }, body: bytes }
     },
@@ -113,7 +117,7 @@ async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: 
 
 const qrPixels = 256
 
-/** Answers the POST of a transaction request: returns the transaction that this account has to sign. */
+/** Answers a POST of Solana Pay with the transaction that this account has to sign. */
 async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: FreeAction): Promise<FreeAnswer> {
   const { sales, wallets } = deps
   const closed = sales.whyClosed() ?? endpoint.whyUnavailable() ?? sales.whyNoQuotes()
@@ -128,7 +132,7 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
   return jsonAnswer(200, JSON.stringify({ transaction, message: endpoint.summary }))
 }
 
-/** Tells a page whether a phone has sent the payment. */
+/** Answers whether the payment of a page was sent, because the payer may have used a phone. */
 async function findPayment({ wallets }: PayRouteDeps, { segment, limits }: FreeRequest): Promise<FreeAnswer> {
   const limited = limits.limitLookups()
   if (limited !== undefined) return refused(limited)
@@ -148,7 +152,7 @@ async function settled<T extends object>(work: Promise<T | Refusal>): Promise<T 
   }
 }
 
-/** A refusal in the form of the API and of Solana Pay, whose wallets show `message`. */
+/** Creates a refusal that follows both the API and Solana Pay. Wallets of Solana Pay show `message`. */
 function refused({ code, message, retryAfterSeconds }: Refusal): Answer {
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
   return jsonAnswer(refusalStatuses[code], JSON.stringify({ error: message, code, message }), retry)

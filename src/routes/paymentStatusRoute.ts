@@ -19,12 +19,15 @@ export type FindPaymentStatus = (question: {
 export interface PaymentStatusDeps {
   readonly clock: Clock
   readonly log: Log
-  /** Name of the service in the text that a wallet signs, so that no other service can use the signature. */
+  /** Name of the service in the text that a wallet signs. Without it, another service could reuse the signature. */
   readonly origin: string
   readonly findStatus: FindPaymentStatus
 }
 
-/** Shows a payment to its payer. Free: a signed challenge proves that the caller holds the paying wallet. */
+/**
+ * Creates the route that shows a payment to its payer. The route is free. A signed challenge proves that the caller
+ * controls the paying wallet.
+ */
 export function paymentStatusRoute(deps: PaymentStatusDeps): FreeRoute {
   return { path: '/api/payments/:signature', serve: (request) => serveStatus(deps, request) }
 }
@@ -37,7 +40,7 @@ async function serveStatus(deps: PaymentStatusDeps, { segment, query, header }: 
   if (given === undefined) return askForSignature(question, 'the wallet that paid')
   return unlessSilent({ log: deps.log, event: 'payment_status_unreadable' }, async () => {
     const status = await deps.findStatus({ signature: segment, wallet: given.wallet })
-    // Send the same answer for another wallet's payment: its payer is not disclosed.
+    // Send the same answer for another wallet's payment, so that its payer is not disclosed.
     return status === undefined
       ? errorAnswer('NOT_FOUND', 'the ledger has no payment of this wallet under this signature')
       : privateData(status)

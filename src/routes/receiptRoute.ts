@@ -10,7 +10,10 @@ export interface ReceiptRouteDeps {
   readonly log: Log
 }
 
-/** Serves the address in `receipt-location` of a streamed answer. Free: the answer is paid for. */
+/**
+ * Creates the route of the address in `receipt-location` of a streamed answer. It is free, because the answer has been
+ * paid for.
+ */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
 }

@@ -6,11 +6,17 @@ import type { SealedTree } from '../reports/sealedTree.ts'
 import { preparePublicBody, type PublicBody } from '../transport/publicBody.ts'
 import { shareReading } from '../transport/shareReading.ts'
 
-/** Checkpoints, proofs and tiles in memory. The contents of a sealed tree cannot change; only its size grows. */
+/**
+ * Checkpoints, proofs and tiles in memory. They can be kept, because a sealed tree never changes its contents and only
+ * grows.
+ */
 export interface SealMemory {
-  /** The newest checkpoint, at most 200 ms old. Undefined before the first event. */
+  /** Returns the newest checkpoint, at most 200 ms old. Undefined before the first event. */
   newest(): Promise<SealedSize | undefined>
-  /** Returns the body stored under a name, or reads it. The content of a name never changes. */
+  /**
+   * Returns the body that is stored under a name. If there is none, reads and stores it. The content of a name never
+   * changes.
+   */
   once(name: string, read: () => Promise<PublicBody | undefined>): Promise<PublicBody | undefined>
 }
 
@@ -24,19 +30,21 @@ export interface SealMemoryDeps {
   readonly tree: Pick<SealedTree, 'checkpoint'>
 }
 
-// The sealer signs once a second. With five readings a second, callers wait at most a fifth longer.
+// Maximum age of the newest checkpoint. The sealer signs once a second. With five readings a second, callers wait at
+// most a fifth of a second longer.
 const newestAgeMaxMs = 200
-// Enough for 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed forms.
+// Maximum bytes in memory. They are enough for 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed
+// forms.
 const memoryBytesMax = 16 * 1024 * 1024
-// Memory per body in addition to its bytes.
+// Bytes of memory that each body takes in addition to its content.
 const overheadBytes = 1_024
 
-/** The memory is bounded by bytes. Concurrent reads of one name share one query. */
+/** Creates the memory, which is bounded by bytes. Concurrent reads of one name share one query. */
 export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
   const bodies = new LRUCache<string, PublicBody, () => Promise<PublicBody | undefined>>({
     maxSize: memoryBytesMax,
     sizeCalculation: bytesOf,
-    // Finish a read even if its entry is dropped from a full memory.
+    // Finish a read even if its entry is dropped from the full memory, so that its callers get the body.
     ignoreFetchAbort: true,
     fetchMethod: (_name, _stale, { context: read }) => read(),
   })

@@ -5,12 +5,12 @@ import { parseQuery } from '../transport/parseQuery.ts'
 import { problemsOf } from '../transport/readParameters.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** Free searches of symbols and places. The rate limit of all free routes applies. */
+/** Creates the free searches of symbols and places. The rate limit of all free routes applies to them. */
 export function createSearchRoutes(searches: readonly FreeSearch[]): readonly FreeRoute[] {
   return searches.map((search) => ({ path: search.path, serve: (request) => Promise.resolve(serve(search, request)) }))
 }
 
-// The lists change only with a release.
+// Let caches keep the lists for an hour, because they change only with a release.
 const caching = { 'cache-control': 'public, max-age=3600' }
 
 function serve(search: FreeSearch, { query }: FreeRequest): FreeAnswer {

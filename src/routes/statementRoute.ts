@@ -21,14 +21,14 @@ export type WriteStatement = (question: {
 export interface StatementRouteDeps {
   readonly clock: Clock
   readonly log: Log
-  /** Name of the service in the text that a wallet signs. */
+  /** Name of the service in the text that a wallet signs. Without it, another service could reuse the signature. */
   readonly origin: string
   readonly writeStatement: WriteStatement
 }
 
 /**
- * Serves the payments of a wallet to its holder, who proves it by a signed challenge. A signature is valid for one
- * download.
+ * Creates the route that shows the payments of a wallet to its owner. The owner signs a challenge with the wallet. A
+ * signature is valid for one download.
  */
 export function statementRoute(deps: StatementRouteDeps): FreeRoute {
   const used = createUsedProofs()

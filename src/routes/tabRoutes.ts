@@ -9,28 +9,34 @@ import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** A tab with the keys that may close it. */
+/** A tab, with the wallet and key that may close it. */
 export interface ShownTab {
   readonly wallet: string
   readonly sessionKey: string | undefined
-  /** True if the tab was opened for a bearer key, whose limit of the day it then has. */
+  /** True if the tab was opened for a bearer key. The tab then has the daily limit of bearer keys. */
   readonly hasBearerKey: boolean
-  /** Number of changes so far, so that a signature for one change is not a signature for a later one. */
+  /**
+   * Number of changes so far. It is part of the signed text, so that a signature for one change is not valid for a
+   * later change.
+   */
   readonly changes: number
   readonly facts: Readonly<Record<string, Json>>
 }
 
-/** Tabs for HTTP. Every method throws a `Fault` while the ledger does not answer. */
+/** The operations on tabs that HTTP routes use. Every method throws a `Fault` while the ledger does not answer. */
 export interface TabAccounts {
   show(tab: string): Promise<ShownTab | undefined>
-  /** Returns the rest that is owed to the wallet, in base units. Undefined if the tab was closed before. */
+  /**
+   * Closes the tab. Returns the unspent balance that is owed to the wallet, in base units. Undefined if the tab was
+   * already closed.
+   */
   close(tab: string, by: 'wallet' | 'session_key'): Promise<string | undefined>
-  /** Replaces both keys. False if the tab was closed, or changed at the same moment. */
+  /** Replaces both keys. Returns false if the tab was closed, or changed at the same time. */
   replaceKeys(tab: string, keys: NewKeys): Promise<boolean>
   custody(): Promise<Readonly<Record<string, Json>>>
 }
 
-/** Keys of a tab from now on. A key that the request does not name ends. */
+/** The new keys of a tab. A key that is missing here is no longer valid. */
 export interface NewKeys {
   readonly sessionKey: Address
   readonly bearerHash: string | undefined
@@ -44,8 +50,8 @@ export interface TabRouteDeps {
 }
 
 /**
- * Shows a tab, closes it for its wallet or its session key, replaces its keys for its wallet, and shows what the wallet
- * for tabs holds.
+ * Creates the routes that show a tab, close it for its wallet or its session key, and replace its keys for its wallet.
+ * A further route shows the balances of the wallet for tabs.
  */
 export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
   const error = 'the ledger or the chain did not answer; try again in 2 s'
@@ -70,7 +76,10 @@ export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-/** The rest goes to the wallet that paid, also if the session key asks, and never to an address in the request. */
+/**
+ * Closes a tab. The unspent balance goes to the wallet that paid, even if the session key closes the tab, and never to
+ * an address in the request.
+ */
 async function closeTab({ clock, origin, accounts }: TabRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
   const { segment } = request
   const question = { origin, purpose: `close the tab ${segment}`, nowMs: clock.nowMs() }
@@ -97,8 +106,8 @@ const newKeys = z.strictObject({
 })
 
 /**
- * Only the wallet replaces keys, because the session key may be the stolen one. Each instance refuses the old keys at
- * once.
+ * Replaces the keys of a tab. Only the wallet may do this, because the session key may have been stolen. Each instance
+ * refuses the old keys at once.
  */
 async function replaceKeys({ clock, origin, accounts }: TabRouteDeps, action: FreeAction): Promise<FreeAnswer> {
   const { segment, body, header } = action

@@ -5,7 +5,7 @@ import type { FreeAnswer } from '../transport/freeRoute.ts'
 
 interface Silence {
   readonly log: Log
-  /** Event of the log line. */
+  /** Event name of the log line. */
   readonly event: string
   readonly error?: string
 }
@@ -29,7 +29,7 @@ export function unavailable(error: string, seconds = 2): Answer {
   return jsonAnswer(503, body, { 'retry-after': String(seconds) })
 }
 
-/** The answer of a route whose `data` is for one caller, or changes at any time. */
+/** Creates an answer that caches must not store, because `data` is for one caller or changes at any time. */
 export function privateData(data: object): Answer {
   return jsonAnswer(200, JSON.stringify({ success: true, data }), { 'cache-control': 'private, no-store' })
 }

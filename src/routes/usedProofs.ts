@@ -1,16 +1,16 @@
 import { assert } from '@tollbook/core/assert'
 import type { ProvenWallet } from './walletChallenge.ts'
 
-/** Used proofs, kept until they expire. In memory: each instance accepts a proof once. */
+/** Used proofs, kept in memory until they expire. Each instance accepts a proof once. */
 export interface UsedProofs {
   /** Returns false if the proof was used before, or if the memory is full. */
   use(proof: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean
 }
 
-// Enough for 100 statements a second for six minutes; about 12 MB.
+// Maximum of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
-/** Entries are dropped only after they expire, so a full memory refuses new proofs. */
+/** Creates the memory of used proofs. A proof is dropped only after it expires, so a full memory refuses new proofs. */
 export function createUsedProofs(max = proofsMax): UsedProofs {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()

@@ -5,12 +5,12 @@ import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
 /*
- * Proves a wallet without a chain transaction. The wallet signs a short text that names this service, the purpose and
- * an expiry. The signature is useless for other purposes and at other services.
+ * Proves the ownership of a wallet without a transaction. The wallet signs a short text that contains the name of this
+ * service, the purpose and an expiry. The signature is not valid for other purposes or at other services.
  */
 
 export interface SignatureQuestion {
-  /** Name of the service in the text. */
+  /** Name of the service in the signed text. */
   readonly origin: string
   /** Purpose of the request, for example `show the payment 5x…`. */
   readonly purpose: string
@@ -18,19 +18,23 @@ export interface SignatureQuestion {
   readonly nowMs: number
 }
 
-/** A wallet that has signed for this purpose. */
+/** A wallet that has signed the text for this purpose. */
 export interface ProvenWallet {
   readonly wallet: string
-  /** The text and its signature. One proof has exactly one value. */
+  /** The text and its signature. Each proof has exactly one value, so that a used proof can be found again. */
   readonly proof: string
   readonly expiresAtMs: number
 }
 
-// Five minutes, because clocks of payers differ and a person signs by hand.
+// Milliseconds for which a signature is valid. Five minutes are needed, because clocks of payers differ and a person
+// signs by hand.
 const validMs = 5 * 60 * 1000
 const clockToleranceMs = 60_000
 
-/** Undefined if the authorization is absent or not valid now; the caller is then told to sign. */
+/**
+ * Returns the wallet that signed the authorization. Undefined if the authorization is missing or not valid at present.
+ * The caller must then sign a new text.
+ */
 export function readWallet({ origin, purpose, authorization, nowMs }: SignatureQuestion): ProvenWallet | undefined {
   const given = readAuthorization(authorization ?? '')
   if (given === undefined) return undefined
@@ -42,7 +46,7 @@ export function readWallet({ origin, purpose, authorization, nowMs }: SignatureQ
   return { wallet: given.wallet, proof: `${given.wallet} ${text}`, expiresAtMs }
 }
 
-/** The 401 with the text to sign. `whose` names the wallet, such as `the wallet that paid`. */
+/** Creates the 401 that contains the text to sign. `whose` describes the wallet, such as `the wallet that paid`. */
 export function askForSignature(
   { origin, purpose, nowMs }: Omit<SignatureQuestion, 'authorization'>,
   whose: string,

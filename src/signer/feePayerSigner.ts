@@ -14,10 +14,10 @@ import type {
 import type { SigningJournal, SigningQuestion } from './signingJournal.ts'
 import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
-/** Signs payments of others as their fee payer, within its rules and budget. */
+/** Signs payments of other wallets as their fee payer, within its rules and budget. */
 export interface FeePayerSigner {
   readonly address: Address
-  /** Budget of this day, and what is left of it. */
+  /** Returns the budget of the current day, and the unused part of it. */
   day(): Promise<DayBudget>
   find(question: SigningQuestion): Promise<SigningStanding>
   sign(bytes: Uint8Array, balance: RehearsedBalance): Promise<SigningOutcome>
@@ -42,21 +42,24 @@ export interface FeePayerSignerDeps {
   readonly terms: SigningTerms
 }
 
-/** The service token, and the wallets that may receive each mint. */
+/** Mint of the service token, and the wallets that may receive each mint. */
 export interface SigningTerms extends Pick<SponsorPolicy, 'receivers'> {
   readonly mint: Address
 }
 
-/** Configured wallets and dollars of a signer. */
+/** Wallets and dollars in the configuration of a signer. */
 export interface SigningWallets {
   readonly mint: Address
   readonly paymentWallet: Address
   readonly currencies?: readonly Pick<DollarSetting, 'symbol' | 'mint' | 'wallet'>[]
-  /** Wallets that may receive every mint: the wallet for tabs, and one that is being replaced. */
+  /** Wallets that may receive every mint: the wallet for tabs, and a payment wallet that is being replaced. */
   readonly others?: readonly Address[]
 }
 
-/** The signer does not know its network, so a dollar has its mints of all networks. */
+/**
+ * Returns the terms of a signer. Its configuration does not contain the network, so a dollar counts with its mints of
+ * all networks.
+ */
 export function signingTerms({ mint, paymentWallet, currencies = [], others = [] }: SigningWallets): SigningTerms {
   const ofDollars = currencies.flatMap((dollar) =>
     possibleMints(dollar).map((each) => [each, [dollar.wallet ?? paymentWallet, ...others]] as const),
@@ -64,18 +67,19 @@ export function signingTerms({ mint, paymentWallet, currencies = [], others = []
   return { mint, receivers: new Map([[mint, [paymentWallet, ...others]], ...ofDollars]) }
 }
 
-// Two signatures and a priority fee of a few lamports.
+// Usual lamports of a payment: two signatures of 5,000 lamports, and a priority fee of one lamport.
 const usualLamports = 10_001n
 
-/** Reason why a signer with this budget signs no new payment. */
+/** Returns why a signer with this budget signs no new payment. Undefined while the budget is enough. */
 export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): string | undefined {
   const neededLamports = limits.perPaymentLamports < usualLamports ? limits.perPaymentLamports : usualLamports
   return leftLamports < neededLamports ? "the signer's budget of this day is used up" : undefined
 }
 
 /**
- * Signs transactions that satisfy `readSponsored` and the rules of the journal. It trusts no statement of the service
- * about a transaction, except for the balance in a rehearsal, which can only cost it lamports of its budget.
+ * Signs transactions that satisfy `readSponsored` and the rules of the journal. It does not trust statements of the
+ * service about a transaction. The only exception is the balance in a rehearsal, which can cost the signer only
+ * lamports of its budget.
  */
 export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')

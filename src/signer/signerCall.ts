@@ -8,7 +8,7 @@ import { readTlsIdentity, type TlsFiles } from './tlsIdentity.ts'
 
 export interface SignerCall {
   readonly path: string
-  /** GET by default. */
+  /** HTTP method. Absent: GET. */
   readonly method?: 'GET' | 'POST'
   readonly body?: Uint8Array
 }
@@ -18,7 +18,7 @@ export interface SignerReply {
   readonly text: string
 }
 
-/** One request to the signer. Throws a retryable fault when it does not answer. */
+/** Sends one request to the signer. Throws a retryable fault if the signer does not answer. */
 export type CallSigner = (call: SignerCall) => Promise<SignerReply>
 
 type Clocks = Pick<Clock, 'monotonicMs' | 'nowMs'>
@@ -28,8 +28,8 @@ const timeoutMs = 5_000
 export function createCallSigner(address: SignerAddress, clock: Clocks): CallSigner {
   if (!isSocket(address)) return callPort(address, storeAgents(address.tls, clock))
   const { socketPath } = address
-  // Opens a connection per call: the signer may just have closed a kept one, and opening a socket on this machine costs
-  // almost nothing.
+  // Open a connection per call: the signer may just have closed an idle connection, and opening a socket on this
+  // machine takes almost no time.
   return (call) => orFault(() => exchange(openRequest({ ...optionsOf(call), socketPath, agent: false }), call))
 }
 
@@ -43,21 +43,22 @@ function callPort({ host, port }: SignerPort, agents: AgentStore): CallSigner {
       } catch (error) {
         if (!request.reusedSocket) throw error
       }
-      // The signer closed the kept connection. Repeating the call is safe: one message is signed and charged once.
+      // Repeat the call on a new connection, because the signer closed the idle one. This is safe: one message is
+      // signed and charged once.
       return exchange(open(call, await agents.replace()), call)
     })
 }
 
 interface AgentStore {
-  /** The agent with certificates that are at most a minute old. */
+  /** Returns the agent. Its certificates were read at most a minute ago. */
   current(): Promise<Agent>
-  /** A new agent, without connections. */
+  /** Returns a new agent, without open connections. */
   replace(): Promise<Agent>
 }
 
 const renewEveryMs = 60_000
 
-/** Connections with the service's certificate. Renewed certificates are read without a restart. */
+/** Creates agents for connections with the service's certificate. Renewed certificates are read without a restart. */
 function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
   let agent: Agent | undefined
   let openedAtMs = 0
@@ -73,7 +74,7 @@ function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
       const last = agent
       if (last === undefined) return replace()
       if (clock.monotonicMs() - openedAtMs <= renewEveryMs) return last
-      // While files are being replaced, keep the last valid certificate until a later call finds them complete.
+      // While files are being replaced, use the last valid certificate. A later call reads the complete files.
       return replace().catch(() => last)
     },
   }

@@ -11,7 +11,7 @@ import { type CallSigner, createCallSigner, type SignerReply } from './signerCal
 import type { RehearsedBalance, SigningStanding } from '../payment/sponsoredTransaction.ts'
 import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts'
 
-/** The signer, from the service's side. */
+/** Client of the signer, for the service. */
 export interface SignerClient {
   standing(): Promise<{ readonly address: Address; readonly whyClosed: string | undefined }>
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
@@ -28,7 +28,7 @@ export interface SignerClientOptions {
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-// A JSON number: a day has fewer than ten billion.
+// Read lamports as a JSON number, because a day has fewer than ten billion lamports.
 const lamports = z.int().transform(BigInt)
 const day = z.object({ lamports, leftLamports: lamports }).optional()
 const standingJson = z.object({ address, isOpen: z.boolean(), whyClosed: z.string().optional(), day })
@@ -44,10 +44,10 @@ function invalid(context: z.core.$RefinementCtx): never {
   return z.NEVER
 }
 
-// Each 402 needs the state of the signer.
+// Milliseconds for which the state of the signer is cached, because each 402 needs it.
 const standingForMs = 1_000
 
-/** Caches the signer's state for `standingForMs`, so that an offer costs no call. */
+/** Creates the client of the signer. It caches the signer's state for `standingForMs`, so that most offers need no call. */
 export function createSignerClient({ address: place, clock, onBudget }: SignerClientOptions): SignerClient {
   const call = createCallSigner(place, clock)
   return {
@@ -74,7 +74,10 @@ export function createSignerClient({ address: place, clock, onBudget }: SignerCl
 const budgetRetrySeconds = 60
 const settlementRetrySeconds = 2
 
-/** Nothing was signed, so the refusal says that nothing was sent. Only a fee above the limit stays refused. */
+/**
+ * Returns the refusal for a rule that forbids the signature. Nothing was signed, so the refusal says that nothing was
+ * sent. A fee above the limit is refused for good, and the other rules may permit the payment later.
+ */
 function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransaction): Refusal {
   const why = signingRules[rule]
   if (rule === 'perPayment') return refuseProof('not_sponsored', `${why}: up to ${feeLamports} lamports`)
@@ -87,8 +90,8 @@ function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransa
 }
 
 /**
- * One reading at a time. While a reading follows a failure, the failure is returned: no offer waits for a signer that
- * hangs.
+ * Caches the state of the signer, with one reading at a time. After a failed reading, the failure is returned until a
+ * new reading succeeds, so that no offer waits for a signer that hangs.
  */
 function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promise<SignerStanding>) {
   let reading: Promise<SignerStanding> | undefined

@@ -13,11 +13,11 @@ import type { LamportLimits } from './signingRules.ts'
 import { readTlsIdentity, type TlsIdentity } from './tlsIdentity.ts'
 
 /**
- * The signer on its socket or port. Every process that may connect may spend the budgets: the members of a group, or
- * the holders of a certificate.
+ * The signer on its socket or port. Every process that may connect may spend the budgets. These are the processes of a
+ * group's members, or of the holders of a certificate.
  */
 export interface SignerServer {
-  /** TCP port; undefined on a socket. */
+  /** TCP port. Undefined if the signer listens on a socket. */
   readonly port: number | undefined
   close(): Promise<void>
 }
@@ -31,16 +31,17 @@ export interface SignerServerOptions {
 }
 
 const ownerAndGroup = 0o660
-// Limit for the body: a transaction in base64 has at most 1,644 characters.
+// Maximum bytes of a body. A transaction in base64 has at most 1,644 characters.
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
-// Longer than clients keep an idle connection, so that clients close it first.
+// Milliseconds for which an idle connection stays open. This is longer than clients keep it, so that clients close it
+// first.
 const keepAliveTimeoutMs = 60_000
-// Interval for reading renewed certificates, which need no restart.
+// Interval in milliseconds for reading renewed certificates, so that a renewal needs no restart.
 const renewEveryMs = 60_000
 const limitsOfServer = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs }
 
-/** Listens on a Unix socket for its owner and group, or on a port for holders of a certificate. */
+/** Starts the server. It listens on a Unix socket for its owner and group, or on a port for holders of a certificate. */
 export async function openSignerServer(options: SignerServerOptions): Promise<SignerServer> {
   const { address } = options
   const answer = (request: IncomingMessage, response: ServerResponse) => void answerRequest(options, request, response)
@@ -73,7 +74,7 @@ async function openPort(
     answer,
   )
   server.on('tlsClientError', (error) => {
-    // A health check connects and closes the connection.
+    // Do not log a reset, because a health check connects and closes the connection.
     if (errorCode(error) === 'ECONNRESET') return
     log.warn({ event: 'signer_client_refused', error: describeError(error) })
   })
@@ -86,7 +87,7 @@ async function openPort(
     try {
       running.setSecureContext(contextOf(await readTlsIdentity(tls, clock.nowMs())))
     } catch (error) {
-      // Keep the current context: a file that is being replaced is complete a minute later.
+      // Keep the current certificate. A file that is being replaced will be complete at the next interval.
       log.warn({ event: 'signer_certificate_unusable', error: describeError(error) })
     }
   }
@@ -149,7 +150,10 @@ async function serve({ signer, limits }: SignerServerOptions, request: IncomingM
 const isU64 = /^\d{1,20}$/
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{15}Z$/
 
-/** If the journal cannot be read, the signer is closed. The error is in the log. */
+/**
+ * Returns the state of the signer for its clients. If the journal cannot be read, the signer is closed, and the log
+ * contains the error.
+ */
 async function statusOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
   try {
     const day = await readDay()
@@ -179,7 +183,10 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Removes the socket of a killed process. Leaves a missing one alone, because another signer may be creating it. */
+/**
+ * Removes the socket that a killed process left behind. Does nothing if there is no socket, because another signer may
+ * be creating it.
+ */
 async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)
   try {

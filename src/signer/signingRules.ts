@@ -1,4 +1,4 @@
-/** Limits of the fee payer's cost, in lamports. A day begins at midnight UTC. */
+/** Limits of the lamports that the fee payer spends. A day begins at midnight UTC. */
 export interface LamportLimits {
   readonly perDayLamports: bigint
   readonly perWalletAndDayLamports: bigint

@@ -2,16 +2,16 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describeError, Fault } from '@tollbook/core/fault'
 
-/** Paths of PEM files, each under the name of its setting, so that an error can name it. */
+/** Paths of PEM files, each under the name of its variable, so that an error can name the variable. */
 export interface TlsFiles {
-  /** Own certificate, with the intermediate ones up to the authority. */
+  /** The own certificate, followed by intermediate certificates up to the authority. */
   readonly SIGNER_TLS_CERT: string
   readonly SIGNER_TLS_KEY: string
-  /** Certificates of the only authorities that are accepted from the other side. */
+  /** Certificates of the authorities that may have issued the other side's certificate. No other authority is accepted. */
   readonly SIGNER_TLS_CA: string
 }
 
-/** One side of mutual TLS, in the form of Node's tls module. */
+/** Certificate, key and authorities of one side of mutual TLS, in the form of Node's tls module. */
 export interface TlsIdentity {
   readonly cert: string
   readonly key: string
@@ -26,8 +26,8 @@ interface PemFile {
 }
 
 /**
- * Reads and checks the files. Throws a `Fault` that names the setting and the problem of its file; retryable if it has
- * expired.
+ * Reads and checks the files. Throws a `Fault` with the variable and the problem of its file. The fault is retryable if
+ * the certificate has expired.
  */
 export async function readTlsIdentity(files: TlsFiles, nowMs: number): Promise<TlsIdentity> {
   const [cert, key, ca] = await Promise.all([
@@ -60,7 +60,7 @@ function wrong({ setting, path }: Pick<PemFile, 'setting' | 'path'>, what: strin
   return new Fault(`${setting}: ${path} ${what}`, { cause, retryable: false })
 }
 
-/** Retryable, because a certificate is renewed in place. */
+/** Creates a retryable fault, because the certificate in the file may be renewed. */
 function outOfPeriod({ setting, path }: PemFile, what: string): Fault {
   return new Fault(`${setting}: ${path} ${what}`, { retryable: true })
 }
@@ -83,7 +83,7 @@ function parseKey(file: PemFile): KeyObject {
   try {
     return createPrivateKey(file.text)
   } catch {
-    // Omit the cause on purpose: an error about a key may quote it.
+    // Omit the cause, because an error about a key may quote the key.
     throw wrong(file, 'holds no private key in PEM form without a passphrase')
   }
 }
@@ -98,7 +98,10 @@ function checkPeriods(file: PemFile, certificates: Certificates, nowMs: number):
 
 const isoOf = (time: string): string => new Date(time).toISOString()
 
-/** Node's tls verifies the chain of the other side. This checks the own chain up to an authority, to detect a mix-up. */
+/**
+ * True if a certificate of the chain was issued by one of the authorities. Node's tls verifies the chain of the other
+ * side only. This check finds a mix-up of the own files.
+ */
 function isIssued(chain: Certificates, authorities: Certificates): boolean {
   return chain.some((certificate) =>
     authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),

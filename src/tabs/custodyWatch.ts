@@ -3,13 +3,13 @@ import { describeError } from '@tollbook/core/fault'
 import { type Custody, type CustodyDeps, type CustodyTerms, readCustody } from './tabAccounts.ts'
 
 interface CustodyWatchDeps extends CustodyDeps {
-  /** Mints of deposits with their payment wallets, the service token first. */
+  /** Mints of deposits with their payment wallets. The service token is first. */
   readonly terms: readonly CustodyTerms[]
 }
 
 /**
- * Monitors the balances of the wallets for tabs, and stops deposits. A mint of which they hold too little stops its own
- * deposits only.
+ * Watches the balances of the wallets for tabs, and stops deposits if they are too low. If the wallets hold too little
+ * of one mint, only deposits in this mint stop.
  */
 export function createCustodyWatch() {
   let custodies: readonly Custody[] = []
@@ -17,9 +17,12 @@ export function createCustodyWatch() {
   const whyNoDeposit = (mint: Address) =>
     unread ?? (custodies.some((each) => each.mint === mint && !each.isCovered) ? shortOf(mint) : undefined)
   return {
-    /** Empty before the first reading. */
+    /** Returns the last balances. Empty before the first reading. */
     custodies: () => custodies,
-    /** Why no deposit is sold: the wallets cannot be read, or hold too little of the token, which each 402 names. */
+    /**
+     * Returns why no deposit is sold: the wallets cannot be read, or hold too little of the service token, which is
+     * part of each 402. Undefined while deposits are sold.
+     */
     whyClosed(): string | undefined {
       const [ofToken] = custodies
       return unread ?? (ofToken && whyNoDeposit(ofToken.mint))

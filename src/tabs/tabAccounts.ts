@@ -10,25 +10,25 @@ import type { TabLedger } from '../payment/tabLedger.ts'
 export interface CustodyDeps {
   readonly tabs: Pick<TabLedger, 'totals'>
   readonly chain: Pick<ChainReader, 'readBalance'>
-  /** The wallet of new deposits, then those before it. A transfer between them needs no event. */
+  /** Returns the wallet of new deposits, then the former wallets. A transfer between them needs no event. */
   readonly tabWallets: () => readonly Address[]
-  /** A slot that the chain has reached with certainty. */
+  /** Returns a slot that the chain has certainly reached. */
   readonly slot: () => number
 }
 
 export interface TabAccountsDeps extends CustodyDeps {
   readonly clock: Clock
   readonly tabs: TabLedger
-  /** Mints of deposits with their payment wallets, the service token first. */
+  /** Mints of deposits with their payment wallets. The service token is first. */
   readonly terms: readonly CustodyTerms[]
 }
 
 export type CustodyTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
-/** One mint in the wallets for tabs on the chain, and the debts that it has to cover. */
+/** Balance of one mint in the wallets for tabs on the chain, and the debts that the balance must cover. */
 export interface Custody {
   readonly mint: Address
-  /** The wallet of new deposits. */
+  /** Wallet of new deposits. */
   readonly wallet: Address
   readonly heldBaseUnits: bigint
   readonly prepaidBaseUnits: bigint
@@ -37,8 +37,9 @@ export interface Custody {
 }
 
 /**
- * Compares the wallets for tabs with the tabs, and all wallets with the refunds that are due: those of other sales are
- * in the payment wallet, and payouts pay out of all. Balances are read after the debts.
+ * Compares the balances of the wallets for tabs with the balances of the tabs. Also compares all wallets with the
+ * refunds that are due, because refunds of other sales are in the payment wallet and payouts use all wallets. Balances
+ * are read after the debts.
  */
 export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: CustodyTerms): Promise<Custody> {
   const { tabs, chain, tabWallets, slot } = deps
@@ -87,7 +88,7 @@ export function createTabAccounts(deps: TabAccountsDeps) {
       const tab = await tabs.find(id)
       return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())
     },
-    /** That of the service token, with those of the dollars as a member. */
+    /** Returns the custody of the service token. The custody of each dollar is in the member `dollars`. */
     async custody() {
       const custodies = await Promise.all(deps.terms.map((terms) => readCustody(deps, terms)))
       const [ofToken, ...dollars] = custodies.map(shown)

@@ -16,11 +16,11 @@ export const tabsPath = '/api/tabs'
 
 /** The operator's limits on tabs, in millionths of a US dollar. */
 export interface TabLimits {
-  /** Largest deposit, and largest balance of a tab. */
+  /** Maximum of one deposit, and of the balance of one tab. */
   readonly tabMaxMicroUsd: bigint
-  /** Largest balance of all tabs together. */
+  /** Maximum balance of all tabs together. */
   readonly totalMaxMicroUsd: bigint
-  /** Highest `maxPerDayUsd` of a tab with a bearer key. 0: no tab has one. */
+  /** Maximum of `maxPerDayUsd` for a tab with a bearer key. 0: bearer keys are not offered. */
   readonly bearerDayMaxMicroUsd: bigint
 }
 
@@ -28,7 +28,7 @@ export interface TabProductDeps {
   readonly clock: Clock
   readonly tabs: () => Pick<TabLedger, 'find' | 'balanceBaseUnits'>
   readonly origin: () => string
-  /** Prices of a deposit in every mint of tabs. */
+  /** Returns the prices of a deposit in every mint of tabs. */
   readonly pricesOf: (endpoint: string) => readonly Price[]
   readonly whyClosed: (microUsd: bigint) => string | undefined
 }
@@ -42,7 +42,10 @@ const daysMax = 90
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be base58 of 32 bytes')
 const usd = z.number().min(0.000001).max(1_000)
 
-/** Terms are in the body of the purchase, so the payment binds them with the order. */
+/**
+ * Creates the schema of a deposit. The terms of the tab are in the body of the purchase, so that the payment is bound
+ * to them.
+ */
 function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd }: TabLimits) {
   const bearerDayMax = displayNumber(bearerDayMaxMicroUsd, usdDecimals)
   return z
@@ -204,7 +207,10 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
   return { tab, deposit: signature, wallet: payer, mint, depositBaseUnits: requiredBaseUnits.toString() }
 }
 
-/** Dollars at the token price of the deposit, rounded down, so that a limit is never exceeded. */
+/**
+ * Converts dollars to base units at the token price of the deposit. The result is rounded down, so that a limit is
+ * never exceeded.
+ */
 function inBaseUnits(dollars: number, price: Price): bigint {
   return microUsdInBaseUnits(BigInt(Math.round(dollars * usdMicro)), price)
 }
@@ -213,7 +219,10 @@ function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUs
   return divideRoundingDown(microUsd * requiredBaseUnits, priceMicroUsd)
 }
 
-/** The operator's limits at the token price of the deposit. The append of the deposit keeps them. */
+/**
+ * Converts the operator's limits at the token price of the deposit. The ledger enforces these limits when it appends
+ * the deposit.
+ */
 function limitsAt(
   pricesOf: TabProductDeps['pricesOf'],
   { price, limits: { tabMaxMicroUsd, totalMaxMicroUsd } }: PaidJob,
@@ -226,7 +235,10 @@ function limitsAt(
   }
 }
 
-/** A refused top-up ends its payment, which is then owed back: a second attempt would be refused as well. */
+/**
+ * Adds a deposit to a tab. A refused top-up ends its payment, which is then owed back, because a second attempt would
+ * be refused too.
+ */
 async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Value | Failure> {
   const tab = await deps.tabs().find(id)
   const nowMs = deps.clock.nowMs()

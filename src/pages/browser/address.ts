@@ -1,4 +1,7 @@
-/* The state of the page in its address: dates, report, filters and payment. The address never contains the token. */
+/*
+ * The state of the page is stored in its address: dates, report, filters and payment. The address never contains the
+ * token of the reader.
+ */
 
 type Address = Readonly<Record<string, string | undefined>>
 
@@ -6,7 +9,10 @@ export function readAddress(): Address {
   return Object.fromEntries(new URLSearchParams(location.search))
 }
 
-/** Replaces the given parameters and omits empty ones. `isNew` adds an entry to the browser's history. */
+/**
+ * Replaces the given parameters of the address, and omits empty parameters. `isNew` adds an entry to the browser's
+ * history.
+ */
 export function writeAddress(changed: Address, { isNew = false } = {}): void {
   const next = new URLSearchParams(location.search)
   for (const [name, value = ''] of Object.entries(changed))

@@ -1,4 +1,7 @@
-/* Amounts arrive as base units in text. They are formatted through BigInt, and converted to numbers only for charts. */
+/*
+ * Functions that format amounts. Amounts arrive as base units in text. They are formatted through BigInt, and converted
+ * to numbers only for charts.
+ */
 
 /** Formats tokens: `1234567890` with 6 decimals becomes `1,234.56789`. */
 export function tokensText(baseUnits: string, decimals: number): string {

@@ -4,7 +4,7 @@ import type { Summary as Figures } from '../../reports/summary.ts'
 
 /* Types of the finance reports' answers, limited to the fields that the page uses. Amounts are base units in text. */
 
-/** Position that the figures have reached, and the last position of the ledger. */
+/** Positions of the ledger: the last event in the reports, and the last event in the ledger. */
 interface Positions {
   readonly ledger: { readonly position: number; readonly headPosition: number }
 }
@@ -13,7 +13,7 @@ export type Summary = Figures &
   Positions & {
     readonly asOf: string
     readonly publicUrl: string | null
-    /** Null if no node answers. */
+    /** Balance of the payment wallets on chain. Null if no node answers. */
     readonly paymentWalletOnChainBaseUnits: string | null
   }
 export type Mint = Figures['mints'][number]
@@ -26,7 +26,7 @@ export interface ReportPage extends Positions {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
   readonly totals: Row | null
-  /** Cursor of the next page. */
+  /** Cursor of the next page. Null on the last page. */
   readonly next: string | null
 }
 

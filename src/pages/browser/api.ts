@@ -1,6 +1,6 @@
 /*
- * Requests the reports over HTTP with the reader's token. The token is stored for the session of this tab, and never
- * part of an address.
+ * Requests the reports over HTTP with the reader's token. The token is stored only for the session of this browser tab,
+ * and is never part of an address.
  */
 
 import { readAddress } from './address.ts'
@@ -29,12 +29,12 @@ export function hasToken(): boolean {
 
 /** Thrown if the token is not valid. */
 export class Refused extends Error {}
-/** Thrown if the token is valid, but its role may not read this. */
+/** Thrown if the token is valid, but its role may not read the requested report. */
 export class Forbidden extends Error {}
 
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** Reads a report. The type is not checked, because page and service are of the same release. */
+/** Reads a report. The type of the answer is not checked, because page and service are from the same release. */
 export async function read<Data>(path: string, parameters: Parameters = {}): Promise<Data> {
   return dataOf(await ask(path, parameters))
 }
@@ -45,18 +45,18 @@ export interface Decision {
   readonly reason: string
 }
 
-/** Records a decision about a refund in the name of the token's holder. */
+/** Records a decision about a refund under the name of the token's holder. */
 export async function decide(decision: Decision): Promise<{ readonly position: number }> {
   const headers = { ...authorization(), 'content-type': 'application/json' }
   return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-/** Sends a request. All requests of the pages pass here. */
+/** Sends a request. All requests of the pages use this function. */
 export function send(address: string, init?: RequestInit): Promise<Response> {
   return fetch(address, init)
 }
 
-/** Returns `data` of an answer. Throws the message of an error. */
+/** Returns `data` of an answer. If the answer is an error, throws its message. */
 export async function dataOf<Data>(response: Response): Promise<Data> {
   const unreadable = () => ({ error: `the service answered ${response.status}` })
   const body: { data: Data; error: string } = await response.json().catch(unreadable)
@@ -76,7 +76,7 @@ export async function saveReport(name: string, report: string, parameters: Param
 
 function ask(path: string, parameters: Parameters): Promise<Response> {
   const query = new URLSearchParams()
-  // Single payments and explanations have a slash in their paths, and are about one mint anyway.
+  // Do not add the mint to paths with a slash: they request a single payment or an explanation, whose mint is fixed.
   const { mint } = path.includes('/') ? {} : readAddress()
   if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)

@@ -1,12 +1,12 @@
-/* Charts, each with a table of its figures, for readers who cannot see the picture. */
+/* Draws charts. Each chart has a table of its figures, for readers who cannot see the picture. */
 
 import { element, fillTable, foldedTable, one, scrollable, type TableContent } from './element.ts'
 
 export interface DayChart {
   readonly title: string
-  /** ISO dates, oldest first. */
+  /** Dates in ISO format, oldest first. */
   readonly days: readonly string[]
-  /** Amounts by day. The bar of a day stacks them. */
+  /** Amounts by day. The bar of a day stacks the amounts of all series. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
   /** The chart's figures as a table of texts. */
   readonly table: TableContent
@@ -67,12 +67,12 @@ function svg(name: 'svg' | 'rect' | 'title', attributes: Readonly<Record<string,
 }
 
 export interface NameChart {
-  /** Column of the names, and of the amounts. */
+  /** Headings of the column of names and the column of amounts. */
   readonly columns: readonly [name: string, amount: string]
   readonly lines: readonly { readonly name: string; readonly value: number; readonly text: string }[]
 }
 
-/** Draws one horizontal bar per name, in a table with the amounts. */
+/** Draws one horizontal bar per name. The bars are in a table with the amounts. */
 export function drawNames(figure: HTMLElement, { columns: [name, amount], lines }: NameChart): void {
   const table = element('table', {})
   const most = Math.max(1, ...lines.map(({ value }) => value))

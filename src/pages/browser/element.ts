@@ -1,14 +1,14 @@
 /*
- * Helpers for the page's elements. Content is set as text, so that text from the service or a wallet never becomes
+ * Helpers for elements of the page. Content is set as text, so that text from the service or a wallet never becomes
  * markup.
  */
 
-/** Returns an element that must exist on the page. */
+/** Returns the element for a selector. Throws if the page has no such element. */
 export function one(selector: string, within: ParentNode = document): HTMLElement {
   return oneOf(HTMLElement, selector, within)
 }
 
-/** Returns an element of this class that must exist on the page. */
+/** Returns the element of this class for a selector. Throws if the page has no such element. */
 export function oneOf<T extends Element>(
   kind: abstract new () => T,
   selector: string,
@@ -74,7 +74,7 @@ export function foldedTable(title: string, content: TableContent): HTMLDetailsEl
   return element('details', {}, element('summary', {}, title), scrollable(table, title))
 }
 
-/** Lets a wide table scroll, also by keyboard. */
+/** Puts a wide table in an area that scrolls, also by keyboard. */
 export function scrollable(table: HTMLTableElement, title: string): HTMLElement {
   return element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
 }

@@ -6,9 +6,9 @@ import { listenForDecisions, openPayment } from './paymentDialog.ts'
 import { createPeriod } from './period.ts'
 import { createReportBrowser } from './reports.ts'
 
-/* The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
+/* Script of the page of finance reports. The page contains no data: it fetches the reports with the reader's token. */
 
-// Matches a wallet and not a signature, which has at least 64 characters.
+// Matches a wallet but not a signature, because a signature has at least 64 characters.
 const isWallet = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 const status = one('#status')
@@ -95,7 +95,10 @@ function reconcile(): void {
   showReconciliation().catch(tell)
 }
 
-/** Shows what the role may read if it may not read sums, as the support role. Other errors are thrown again. */
+/**
+ * True if the role may not read sums, as with the support role. The status then lists what the role may read. Other
+ * errors are thrown again.
+ */
 function toleratesRole(error: unknown): boolean {
   if (!(error instanceof Forbidden)) throw error
   status.textContent = 'This token reads payments, refunds and explanations.'

@@ -1,4 +1,4 @@
-/* Converts a form to an order. Names with a dot become members of an object, and empty fields are omitted. */
+/* Converts a form to an order. Names with a dot become members of an object. Empty fields are omitted. */
 
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 
@@ -28,7 +28,10 @@ function put(holder: Order, [name = '', ...inner]: readonly string[], value: unk
   return holder
 }
 
-/** Reads the value of a field. Undefined for an empty field and for a checkbox with its default, which the order omits. */
+/**
+ * Reads the value of a field. Undefined for an empty field, and for a checkbox that has its default, because the order
+ * omits both.
+ */
 function readValue(field: Field): unknown {
   if (field instanceof HTMLInputElement && field.type === 'checkbox')
     return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked

@@ -9,7 +9,7 @@ import { columnName, tableContent } from './tables.ts'
 
 const daysShownMax = '1000'
 
-/** Shows the current figures. Offers `onReconcile` if chain and ledger differ. */
+/** Shows the current figures. If chain and ledger differ, shows a button that calls `onReconcile`. */
 export async function showSummary(status: HTMLElement, onReconcile: () => void): Promise<void> {
   const summary = await read<Summary>('summary')
   const { ledger, asOf, publicUrl } = summary
@@ -26,7 +26,7 @@ export async function showSummary(status: HTMLElement, onReconcile: () => void):
   showLiabilities(summary)
 }
 
-/** Links to the same page in the other mints. A figure never has two mints. */
+/** Links to the same page in the other mints, because each figure is in one mint. */
 function mintLinks({ mint: shown, mints }: Summary): readonly Content[] {
   const name = mints.find(({ mint }) => mint === shown)?.name ?? ''
   const links = mints
@@ -71,8 +71,8 @@ function card(name: string, text: string, notes: readonly Content[] = []): HTMLE
 function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: string) => string): string {
   const differenceBaseUnits = BigInt(onChain) - BigInt(inLedger)
   if (differenceBaseUnits === 0n) return 'the same as in the ledger'
-  // A transfer without a request is recorded only when it is too late to present it as a payment. Until then, a surplus
-  // is not an error.
+  // Do not treat a surplus as an error: a transfer without a request is recorded only when it is too late to present it
+  // as a payment.
   if (differenceBaseUnits > 0n)
     return `${tokens(String(differenceBaseUnits))} more than in the ledger: arrived and not recorded, or not yet`
   return `${tokens(String(-differenceBaseUnits))} less than in the ledger: left, and no payout is recorded`

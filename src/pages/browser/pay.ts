@@ -1,6 +1,7 @@
 /*
  * Buys one answer: requests a quote for the order, lets a wallet sign the service's transaction, and presents the proof
- * until there is an answer. The secret stays in this page, so a payment that others see on chain is useless to them.
+ * until there is an answer. Only this page has the secret of the payment, so other people who see the payment on chain
+ * cannot use it.
  */
 
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
@@ -21,13 +22,13 @@ const attemptsMax = 20
 const pollMs = 3_000
 const pollsMax = 100
 
-/** A payment without an answer yet, as stored in this browser. */
+/** A payment that has no answer yet, as stored in this browser. */
 interface Payment {
   readonly order: Order
   readonly wallet: string
-  /** Value of `x-payment-proof`. */
+  /** Value of the header `x-payment-proof`. */
   readonly proof: string
-  /** Value of `idempotency-key`. */
+  /** Value of the header `idempotency-key`. */
   readonly key: string
 }
 
@@ -92,7 +93,10 @@ function storedPayment(): Payment | undefined {
   return text === null ? undefined : JSON.parse(text)
 }
 
-/** Runs one purchase at a time. An error is shown, and a stored payment stays available. */
+/**
+ * Runs a step of a purchase, and disables the buttons until it ends, so that only one step runs at a time. An error is
+ * shown, and a stored payment stays available.
+ */
 async function run(work: () => Promise<void>): Promise<void> {
   const buttons = all('#wallets button, #test-wallet, #resume')
   const enable = (isEnabled: boolean) => buttons.forEach((button) => button.toggleAttribute('disabled', !isEnabled))
@@ -145,7 +149,7 @@ async function findPayment(digest: string): Promise<{ readonly signature: string
   throw new Error('No payment has arrived. Open the code again for a new one.')
 }
 
-/** Requests a quote, so that a wrong parameter is refused before anything is paid. */
+/** Requests a quote, so that the service refuses a wrong parameter before anything is paid. */
 async function requestPrice(order: Order, wallet: string): Promise<void> {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const { pricing, burnInfo, error } = await response.json()
@@ -165,7 +169,7 @@ function proofOf(content: Readonly<Record<string, string>>): string {
   return encodeBase64(utf8Bytes(JSON.stringify(content)))
 }
 
-/** Stores the payment before it is sent, so that it survives a crash or a lost answer. */
+/** Stores the payment, then sends it. A stored payment survives a crash of the browser or a lost answer. */
 async function deliver(payment: Payment): Promise<void> {
   localStorage.setItem(storageKey, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment
@@ -182,7 +186,7 @@ async function deliver(payment: Payment): Promise<void> {
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 
-/** Reads answer and receipt. The receipt is in the body, or at a separate address if the body is not JSON. */
+/** Reads the answer and its receipt. The receipt is in a JSON body. For any other body it is at a separate address. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson ? await response.json() : await shownBody(response)
@@ -192,7 +196,7 @@ async function saleOf(response: Response): Promise<Sale> {
   return { ...data, data: body }
 }
 
-/** Returns text as it is, and other content as a data URI. */
+/** Returns a text body unchanged, and other content as a data URI. */
 async function shownBody(response: Response): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
   if (/^(text\/|application\/([^;]+\+)?(json|xml))/.test(type)) return response.text()

@@ -16,7 +16,7 @@ interface Detail {
   readonly payment: Payment
   readonly links: Links
   readonly decimals: number
-  /** Mints of the ledger: the burn of a sale in dollars is an entry in the token. */
+  /** Mints of the ledger. All are needed, because the burn of a sale in dollars is an entry in the token. */
   readonly mints: readonly Mint[]
 }
 
@@ -40,7 +40,7 @@ export async function openPayment(dialog: HTMLDialogElement, subject: string): P
 
 const noLinks: Links = { network: '', explorer: null, checkpoint: null, inclusion: null }
 
-/** Returns the facts to show for a payment that the ledger does not have. */
+/** Returns the facts to show for a payment that is not in the ledger. */
 function nothing(subject: string): Payment {
   const lists = { mint: '', owedNow: [], payouts: [], refunds: [], events: [] }
   return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
@@ -61,7 +61,7 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints
     ]),
   ].map(([name = '', text = '']) => [name, text] as const)
   one('h2', dialog).textContent = titles[payment.kind] ?? 'One payment'
-  // Omit empty facts: a payout has no wallet, and tokens without a request have no endpoint.
+  // Omit empty facts: a payout has no wallet, and a transfer without a request has no endpoint.
   one('.facts', dialog).replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   one('.meaning', dialog).textContent = stateMeaning(payment.state)
   showRefunds(one('.refunds', dialog), payment.refunds, decimals)
@@ -75,15 +75,15 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints
 const titles: Readonly<Record<string, string>> = { payout: 'One payout', burn: 'One burn' }
 
 /**
- * Returns the decisions that fit the state of a payment, each with its label. The service checks them again with the
- * role of the token.
+ * Returns the decisions that the state of a payment permits, each with its label. The service checks a decision again
+ * with the role of the token.
  */
 export function decisionsFor(
   { code, booking }: Pick<Diagnosis, 'code' | 'booking'>,
   refunds: readonly Pick<Refund, 'cause' | 'state'>[],
 ): readonly (readonly [action: string, words: string])[] {
   const isDue = refunds.some(({ state }) => state === 'due')
-  // A delivered answer can be refunded by hand only once.
+  // Offer a grant only once, because a delivered answer can be refunded by hand only once.
   const mayGrant = code === 'delivered' && !refunds.some(({ cause }) => cause === 'granted')
   return [
     ...(booking === null ? [] : [['record', booking.words] as const]),
@@ -99,7 +99,7 @@ function decisionForm(dialog: HTMLDialogElement) {
     action: oneOf(HTMLSelectElement, '[name=action]', form),
     reason: oneOf(HTMLInputElement, '[name=reason]', form),
     button: oneOf(HTMLButtonElement, 'button', form),
-    // The outcome is outside of the form, because the form is hidden when no decision is left.
+    // Select the outcome outside of the form, because the form is hidden when no further decision is possible.
     outcome: one('.outcome', dialog),
   }
 }
@@ -118,13 +118,13 @@ function offerDecisions(
   outcome.textContent = ''
 }
 
-/** Records the form's decision, then shows the updated payment. */
+/** Records the decision in the form, then shows the updated payment. */
 export function listenForDecisions(dialog: HTMLDialogElement): void {
   const { form, action, reason, button, outcome } = decisionForm(dialog)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const payment = form.dataset['payment'] ?? ''
-    // Disable the button, because the refusal of a second click would replace the message of success.
+    // Disable the button, because the error of a second click would replace the message of success.
     button.disabled = true
     decide({ action: action.value, payment, reason: reason.value })
       .then(async ({ position }) => {

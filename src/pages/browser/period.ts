@@ -8,14 +8,14 @@ const quartersShown = 12
 const dayMs = 86_400_000
 
 export interface Period {
-  /** The selected days, month or quarter, as parameters of the reports. */
+  /** Returns the selected days, month or quarter, as parameters of the reports. */
   range(): Parameters
-  /** Reads the fields from the address. Selects the last 30 days if the address has no period. */
+  /** Fills the fields from the address. If the address has no period, selects the last 30 days. */
   restore(): void
   showAll(): void
 }
 
-/** Creates the form of days, month and quarter. The address of the page stores its values. */
+/** Creates the form for days, month and quarter. Its values are stored in the address of the page. */
 export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   const quarter = oneOf(HTMLSelectElement, '#quarter', form)
   const input = (id: string) => oneOf(HTMLInputElement, `#${id}`, form)
@@ -26,7 +26,10 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   )
   const range = () => Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
 
-  /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
+  /**
+   * Selects one kind of period. Empties the other fields, because a month, a quarter and a range of days exclude each
+   * other.
+   */
   function choose(chosen: Parameters): void {
     for (const [name, field] of Object.entries(fields)) field.value = chosen[name] ?? ''
     writeAddress(range())
@@ -56,7 +59,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   }
 }
 
-/** Returns the quarter of a day and the ones before it, newest first. */
+/** Returns the quarter that contains the day, and the quarters before it, newest first. */
 export function lastQuarters(day: string): readonly string[] {
   const [year = 0, month = 0] = day.split('-').map(Number)
   const newest = year * 4 + Math.floor((month - 1) / 3)

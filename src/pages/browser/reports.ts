@@ -12,16 +12,16 @@ export interface ReportDeps {
   readonly onFault: (error: unknown) => void
 }
 
-/** Creates the view of one report at a time, with pages and filters. */
+/** Creates the view of reports. It shows one report at a time, with pages and filters. */
 export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
   const filters = createReportFilters(section, range)
   const { valueOf, parameters } = filters
   const [previous, following] = ['.previous', '.next'].map((name) => oneOf(HTMLButtonElement, name, section))
   let visible: readonly string[] = []
-  /** Cursors of the pages so far. The first page has none. */
+  /** Cursors of the pages up to the current page. The first page has no cursor. */
   let trail: (string | undefined)[] = [undefined]
   let next: string | undefined
-  /** Number of the newest request. Older answers may arrive later and are dropped. */
+  /** Number of the newest request. Answers to earlier requests are dropped, because they may arrive later. */
   let asked = 0
 
   async function show(): Promise<void> {
@@ -87,7 +87,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
 const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'tab', 'columns'] as const
 type Name = (typeof names)[number]
 const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
-/** Filters of each report besides the range of days. */
+/** Filters of each report, in addition to the range of days. */
 const filtersOf: Readonly<Record<string, readonly Name[]>> = {
   burns: ['by'],
   distributions: ['by'],
@@ -100,10 +100,10 @@ const filtersOf: Readonly<Record<string, readonly Name[]>> = {
   'tab-statement': ['tab'],
 }
 
-/** Reports of the present. */
+/** Reports that show the present state and have no range of days. */
 const withoutRange = new Set(['liabilities', 'prepaid', 'tabs', 'tab-statement'])
 
-/** Creates the filters of a report. The address of the page stores their values. */
+/** Creates the filters of a report. Their values are stored in the address of the page. */
 function createReportFilters(section: HTMLElement, range: () => Parameters) {
   const fieldOf = (name: Name) => {
     const field = one(`[name=${name}]`, section)
@@ -118,7 +118,7 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       const filters = Object.fromEntries(used().map((name) => [name, valueOf(name)]))
       return withoutRange.has(valueOf('report')) ? filters : { ...range(), ...filters }
     },
-    /** Writes the fields to the address, except those that the report does not use. */
+    /** Writes the fields to the address. Omits fields that the report does not use. */
     keepAddress() {
       const written = new Set<Name>(['report', 'columns', ...used()])
       const isWritten = (name: Name) => written.has(name) && valueOf(name) !== standards[name]
@@ -129,7 +129,7 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       for (const name of names) {
         const field = fieldOf(name)
         field.value = address[name] ?? standards[name] ?? ''
-        // Select the first option if the address has an unknown value, which would leave the field empty.
+        // Select the first option if the address contains an unknown value, because the field would otherwise be empty.
         if (field.value === '' && field instanceof HTMLSelectElement) field.selectedIndex = 0
       }
     },

@@ -1,4 +1,6 @@
-/* Shows the purchased answer: pictures as pictures, documents by page with a link, and all other content as JSON. */
+/*
+ * Shows the purchased answer: pictures as pictures, documents page by page with a link, and all other content as JSON.
+ */
 
 import type { ReceiptVerdict, VerifiedReceipt } from '@tollbook/client/verifyReceipt'
 import { wordsOf } from './api.ts'
@@ -21,7 +23,7 @@ export function showData(place: HTMLElement, data: unknown): void {
   place.replaceChildren(...pictures, ...documents.flatMap(documentOf), ...save, element('pre', { tabIndex: 0 }, text))
 }
 
-/** The pages appear when they are drawn. The link works without them. */
+/** Shows a document as pages and a link. The pages appear when they are drawn, and the link works even if drawing fails. */
 function documentOf(href: string): readonly Content[] {
   const pages = element('div', { className: 'pages' })
   pages.setAttribute('aria-busy', 'true')
@@ -43,7 +45,7 @@ function shorten(_name: string, value: unknown): unknown {
   return value.length > max ? `${value.slice(0, max)}…` : value
 }
 
-/** `proof` is the address of the inclusion proof. */
+/** Shows the facts of a receipt. `proof` is the address of the inclusion proof. Undefined: no link to a proof is shown. */
 export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof: string | undefined): void {
   const ledger: readonly (readonly [string, Content])[] =
     proof === undefined ? [] : [['Ledger', element('a', { href: proof }, 'proof that the ledger has it')]]
@@ -59,7 +61,7 @@ export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof:
   )
 }
 
-/** Shows the facts that the verifier has checked, or the first problem that it found. */
+/** Shows the facts that the verifier has checked. If the receipt is invalid, shows the first problem. */
 export function showVerdict(place: HTMLElement, verdict: ReceiptVerdict): void {
   const checks = verdict.valid
     ? [

@@ -1,4 +1,4 @@
-/* Shows a tab to everyone who has its id, and what the wallet of all tabs has to cover. */
+/* Shows a tab to everyone who has its id. Also shows the debts that the wallet of all tabs must cover. */
 
 import { tokensText } from './amounts.ts'
 import { dataOf, send, wordsOf } from './api.ts'

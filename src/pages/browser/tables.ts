@@ -4,7 +4,10 @@ import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, type TableContent } from './element.ts'
 import { stateMeaning, stateWord } from './words.ts'
 
-/** Returns the words of a column: `burnOwedBaseUnits` becomes `Burn owed`, as in the CSV and in docs/finance.md. */
+/**
+ * Returns the heading of a column: `burnOwedBaseUnits` becomes `Burn owed`. The CSV and docs/finance.md use the same
+ * headings.
+ */
 export function columnName(column: string): string {
   const words = column
     .replace(/BaseUnits$/, '')
@@ -41,13 +44,14 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   ],
   payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
 }
-// Columns that are hidden first, because they are mostly zero. Other columns of `distributions` depend on the split.
+// Columns that are hidden at first, because their values are mostly zero. The other columns of `distributions` depend
+// on the split.
 const folded: Readonly<Record<string, readonly string[]>> = {
   distributions: ['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'],
   burns: ['promisedBaseUnits', 'deliveredBaseUnits'],
 }
 
-/** Returns the columns that fit a screen of 1280 pixels, or all of them if `all` is set. */
+/** Returns the columns that fit a screen of 1280 pixels. If `all` is set, returns all columns. */
 export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]
@@ -57,7 +61,7 @@ export function columnsShown(report: string, columns: readonly string[], all: bo
 
 export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'decimals'> {
   readonly totals?: Row | null
-  /** Called with the reference of the payment that the reader chose. */
+  /** Called with the reference of the payment that the reader selected. */
   readonly onPayment?: (reference: string) => void
 }
 
@@ -97,7 +101,10 @@ function shortened(text: string): HTMLElement {
   return element('span', { className: 'mono', title: text }, shown)
 }
 
-/** Creates a link, so that a payment can be opened in another tab and sent to a colleague. */
+/**
+ * Creates a link instead of a button, so that a reader can open a payment in another tab or send its address to a
+ * colleague.
+ */
 function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
   const key = reference.slice(reference.indexOf(':') + 1)
   const title = 'Its diagnosis, events, transaction and proof'

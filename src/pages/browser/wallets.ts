@@ -24,7 +24,7 @@ interface RegisteredWallet extends WalletStandardWallet {
 
 const signFeature = 'solana:signTransaction'
 
-/** Calls back with each wallet of this browser that can sign Solana transactions, including wallets that register later. */
+/** Calls `onWallet` for each wallet of this browser that can sign Solana transactions. Wallets may also register later. */
 export function listenForWallets(chain: string, onWallet: (wallet: Wallet) => void): void {
   const register = (...wallets: readonly RegisteredWallet[]) => {
     for (const wallet of wallets) {
@@ -49,7 +49,7 @@ function canSign(wallet: RegisteredWallet): boolean {
     standardWallet({ wallet, account: { address: '' } })
     return true
   } catch {
-    // The wallet does not sign transactions of version 0.
+    // Ignore a wallet that does not sign transactions of version 0.
     return false
   }
 }
@@ -68,7 +68,7 @@ function payerOf(wallet: RegisteredWallet, feature: Connect, chain: string): Wal
   }
 }
 
-/** Creates a wallet that exists as long as the page. `fund` gives it tokens. */
+/** Creates a wallet that exists until the page is closed. `fund` sends tokens to it. */
 export function createTestWallet(fund: (address: string) => Promise<void>): Wallet {
   let funded: Promise<PayerWallet> | undefined
   return { name: 'the test wallet', connect: () => (funded ??= makeWallet(fund)) }
@@ -80,7 +80,7 @@ async function makeWallet(fund: (address: string) => Promise<void>): Promise<Pay
   await fund(address)
   return {
     address,
-    // The transaction has one signer: a count of 1 byte, 64 bytes for the signature, and the message to sign.
+    // Split the transaction, which has one signer: a count of 1 byte, a signature of 64 bytes, and the message to sign.
     async signTransaction(transaction) {
       const signed = transaction.slice()
       const message = Uint8Array.from(transaction.subarray(65))

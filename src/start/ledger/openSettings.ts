@@ -41,7 +41,7 @@ export interface LedgerSettingsPart {
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
   /**
    * Returns the terms of the wallets that could receive a payment at that time, the configured wallet first. Without a
-   * mint, those of the service token.
+   * mint, returns the terms of the service token.
    */
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
   /** Returns the terms of every wallet on record, for any purpose: first of the service token, then of each dollar. */
