@@ -37,11 +37,11 @@ export interface ServiceOptions {
   readonly clock?: Clock
   /** Funds a wallet with tokens of a local chain. Returns the problem if this fails. Absent outside local mode. */
   readonly fundWallet?: WalletPort['fund']
-  /** Samples that replace providers. Absent outside local mode. */
+  /** Addresses of samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
   /**
-   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, a database clock, the
-   * load of the process, or limits of nodes and jobs.
+   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, and a database clock.
+   * Also the load of the process, and limits of nodes and jobs.
    */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger

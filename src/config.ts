@@ -27,7 +27,7 @@ export { type ProviderAddresses, sampleModes } from './config/providerConfig.ts'
 export { parseShareWallets } from './config/commandConfig.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 
-/** All variables, grouped by the part that uses them. docs/operations.md has the table. */
+/** Schema of all variables, grouped by the part that uses them. docs/operations.md has the table. */
 const configSchema = z.object({
   logLevel: variable('LOG_LEVEL', z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info')),
   ledger: ledgerConfig,

@@ -151,7 +151,7 @@ function settingsOf(place: string): Readonly<Record<string, string>> {
 }
 
 const pollMs = 100
-// Maximum of polls. 36,000 polls, one every 100 ms, are an hour of replay.
+// Maximum number of polls. 36,000 polls, one every 100 ms, are an hour of replay.
 const pollsMax = 36_000
 
 async function awaitRestored(

@@ -10,7 +10,7 @@ export interface CommandDeps {
    */
   readonly home: () => string
   readonly setExitCode: (code: number) => void
-  /** Aborted by Ctrl-C. */
+  /** Signal that Ctrl-C aborts. */
   readonly interrupted: AbortSignal
   readonly clock: Clock
 }

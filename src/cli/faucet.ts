@@ -37,8 +37,8 @@ async function give(deps: CommandDeps, order: GiftOrder): Promise<number> {
   const { rpcUrl, tokenMint, mintAuthorityKeypairPath } = local
   const bank = { rpcUrl, mintAuthority: await readKeypair(mintAuthorityKeypairPath) }
   const given = await giveFunds({ ...bank, mint: tokenMint }, order)
-  // Give sample dollars too, because standard clients of other protocols pay with them. A chain of an earlier release
-  // has no sample dollar, so ignore its `UsageProblem`.
+  // Give sample dollars too, because standard clients of other protocols pay with them. Ignore the `UsageProblem` of a
+  // chain of an earlier release, which has no sample dollar.
   const dollars = { address: order.address, tokens: '10', sol: '0' }
   await giveFunds({ ...bank, mint: sampleDollarMint }, dollars).catch((error: unknown) => {
     if (!(error instanceof UsageProblem)) throw error

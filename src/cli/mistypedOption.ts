@@ -6,7 +6,7 @@ const distanceMax = 3
 
 /**
  * Refuses a mistyped option of a command from another package, and suggests a name. Such a command parses its own
- * arguments and cannot suggest one. Commander does the same for the options that it parses.
+ * arguments and makes no suggestion. Commander does this for the options that it parses.
  */
 export function refuseMistyped(command: Command, names: readonly string[]): void {
   const end = command.args.indexOf('--')

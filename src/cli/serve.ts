@@ -82,8 +82,8 @@ async function serve(config: Config): Promise<number> {
 }
 
 /**
- * Starts the service with the operator's database and chain. In local mode, starts an own database and chain where none
- * is configured.
+ * Starts the service with the operator's database and chain. In local mode, also starts the database or the chain that
+ * is not configured.
  */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
   if (!isServiceConfig(config)) {

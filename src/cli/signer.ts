@@ -15,7 +15,7 @@ Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT,
 SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, CURRENCIES, PAYMENT_WALLET, SIGNER_FORMER_WALLET, TAB_WALLET and the budgets
 SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
 
-// Maximum of lamports that the signer pays per payment. A payment from a standard client costs 10,001 lamports.
+// Maximum number of lamports that the signer pays per payment. A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000n
 
 export function signerCommand(): Command {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
-/** Resolves on SIGTERM, on Ctrl-C, or when the signal `lost` is aborted. Removes its listeners then. */
+/** Resolves on SIGTERM, on Ctrl-C, or when the signal `lost` is aborted. It then removes its listeners. */
 export async function untilStopped(lost?: AbortSignal): Promise<void> {
   if (lost?.aborted === true) return
   const over = new AbortController()
@@ -24,8 +24,8 @@ export interface Stop {
 }
 
 /**
- * Waits as `untilStopped` does, then closes the service. Reports and ignores further signals, because a second signal
- * would kill the process and cut answers in progress. npm and some supervisors send every signal twice.
+ * Waits as `untilStopped` does, then closes the service. Reports and ignores further signals: a second signal would
+ * kill the process and cut answers in progress. npm and some supervisors send every signal twice.
  */
 export async function closeWhenStopped(lost: AbortSignal, { onStopping, onSignal, close }: Stop): Promise<void> {
   let isStopping = false

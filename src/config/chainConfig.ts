@@ -8,7 +8,7 @@ const commitment = variable(
   z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
 )
 
-/** The chain on which callers pay. Undefined: local mode starts its own chain. */
+/** The chain on which callers pay. Undefined: local mode starts a chain. */
 export const chainConfig = z
   .object({
     /** URLs of Solana nodes, in the order of their use. */

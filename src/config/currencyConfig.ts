@@ -14,7 +14,10 @@ export const currencies = variable('CURRENCIES', parsedBy(parseCurrencies, noCur
 /** Dollar tokens that are accepted in addition to the service token, and the limit of burns promised for them. */
 export const currencyConfig = z.object({
   accepted: currencies,
-  /** Maximum of whole tokens that may be promised before the treasury delivers them. 0: the treasury must deliver first. */
+  /**
+   * Maximum number of whole tokens that may be promised before the treasury delivers them. 0: the treasury must deliver
+   * first.
+   */
   burnDebtMaxTokens: variable('BURN_DEBT_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),
   /** Wallet of the treasury. Its transfers of tokens to the payment wallet count as deliveries. */
   treasuryWallet: variable('TREASURY_WALLET', solanaAddress),

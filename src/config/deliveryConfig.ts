@@ -21,7 +21,7 @@ export const deliveryConfig = z.object({
   render: z.object({
     /** Path of the browser. Undefined: the browser of puppeteer, of the system, or from npm. */
     chromiumPath: variable('CHROMIUM_PATH', filePath),
-    /** Maximum of pages that are rendered at the same time. 0: no page is rendered, and no browser starts. */
+    /** Maximum number of pages that are rendered at the same time. 0: no page is rendered, and no browser starts. */
     concurrency: variable('RENDER_CONCURRENCY', integerFrom(0, 16, 2)),
     /** Hosts that may be fetched although their addresses are not public, as `name` or `name:port`. */
     allowHosts: variable('EGRESS_ALLOW_HOSTS', hosts),

@@ -17,7 +17,7 @@ export const priceConfig = z.object({
   /** `fixed` uses `tokenPriceAttoUsd`. `market` uses the price on which the markets agree. */
   source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),
   tokenPriceAttoUsd: variable('TOKEN_PRICE_USD', tokenPrice),
-  /** Minimum liquidity of a market. Markets that report less are ignored. */
+  /** Minimum liquidity of a market in US dollars. Markets that report less are ignored. */
   liquidityMinUsd: variable('TOKEN_PRICE_LIQUIDITY_MIN_USD', integerFrom(0, 1_000_000_000, 10_000)),
 })
 

@@ -87,7 +87,7 @@ export const providerConfig = z.object({
   aiServers: z
     .object({ first: aiServerOf('AI'), second: aiServerOf('AI_FALLBACK') })
     .transform(({ first, second }) => [first, second].filter((server) => server !== undefined)),
-  /** Undefined: `auto` on the chain of local mode, `never` on any other chain. */
+  /** Use of samples. Undefined: `auto` on the chain of local mode, `never` on any other chain. */
   sampleUpstreams: variable('SAMPLE_UPSTREAMS', z.enum(sampleModes, 'must be auto, always or never').optional()),
   /** True if providers are probed. False: a provider counts as available until it fails for a caller. */
   areProbed: variable('PROVIDER_PROBES', onOff('1')),

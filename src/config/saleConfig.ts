@@ -26,7 +26,7 @@ export const saleConfig = z
     handlerTimeoutMs,
     /** Price above which two nodes must return the same record of a payment. Undefined: one node is always enough. */
     quorumAboveMicroUsd: variable('SOLANA_QUORUM_ABOVE_USD', usd.optional()),
-    /** Maximum of whole tokens for which answers are delivered before their payments are final. 0 means no limit. */
+    /** Maximum number of whole tokens for which answers are delivered before their payments are final. 0 means no limit. */
     exposureMaxTokens: variable('EXPOSURE_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),
   })
   .transform((limits) => ({

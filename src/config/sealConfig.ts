@@ -25,7 +25,7 @@ function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d:
     const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
     return createPublicKey(key).export({ format: 'jwk' }).x === x
   } catch {
-    // Node throws if `x` or `d` does not have 32 bytes.
+    // Treat an error as a mismatch: Node throws if `x` or `d` does not have 32 bytes.
     return false
   }
 }

@@ -7,7 +7,7 @@ export const tabWallet = variable('TAB_WALLET', solanaAddress)
 /** Settings of tabs. Tabs are sold only if a wallet for their deposits is set. */
 export const tabConfig = z.object({
   wallet: tabWallet,
-  /** Maximum of one deposit, and of the balance of one tab. */
+  /** Maximum amount of one deposit, and of the balance of one tab. */
   tabMaxMicroUsd: variable('TAB_MAX_USD', usd.default(20_000_000n)),
   /** Total balance of all tabs above which no deposits are sold. */
   totalMaxMicroUsd: variable('TABS_TOTAL_MAX_USD', usd.default(1_000_000_000n)),

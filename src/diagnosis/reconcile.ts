@@ -40,9 +40,10 @@ export interface UnexplainedTransfer {
   readonly proposal: string
 }
 
-// Maximum of pages per wallet. 10 pages are 10,000 transactions. An earlier run has already reported older differences.
+// Maximum number of pages per wallet. 10 pages are 10,000 transactions. An earlier run has already reported older
+// differences.
 const pagesMax = 10
-// Maximum of transactions that are read from the chain, because each transaction is a separate request.
+// Maximum number of transactions that are read from the chain, because each transaction is a separate request.
 const readsMax = 500
 
 /**

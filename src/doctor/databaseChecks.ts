@@ -20,7 +20,10 @@ import { type Check, failed, passed, type Result, skipped, warning } from './che
 
 export interface DatabaseCheckOptions {
   readonly requiresStandby: boolean
-  /** Value of MIGRATION_DATABASE_URL, a login that owns the tables. Undefined: checks that need the owner are skipped. */
+  /**
+   * Value of MIGRATION_DATABASE_URL, a login that owns the tables. Undefined: the checks do not test whether triggers
+   * fire.
+   */
   readonly ownerUrl: string | undefined
   readonly login: Login
   readonly clock: Clock

@@ -18,7 +18,7 @@ export interface FinanceAccessOptions {
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
 }
 
-/** Decides whether a request may read or change finance data. Every decision is logged. */
+/** Decides whether a request may read or change finance data, and logs the decision. */
 export interface FinanceAccess {
   judge(request: AccessRequest): Promise<AccessHolder | AccessRefusal>
 }
@@ -107,8 +107,8 @@ export function createFinanceAccess(
 }
 
 const subjectShownMax = 100
-// Maximum of logged refusals per minute, because clients can cause any number of them. An operator's own clients cause
-// a few per minute.
+// Maximum number of logged refusals per minute, because clients can cause any number of them. An operator's own clients
+// cause a few per minute.
 const refusalsPerMinuteMax = 60
 const minuteMs = 60_000
 

@@ -31,14 +31,14 @@ export interface BrowserPoolDeps {
   readonly onChange?: () => void
 }
 
-// Maximum of separate browsers at a time. A crash can leave ten pages that each need a separate browser, and ten
+// Maximum number of separate browsers at a time. A crash can leave ten pages that each need a separate browser, and ten
 // simultaneous starts would take the processors from all other pages.
 const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
   current: Promise<OpenBrowser> | undefined
-  /** Reason of the last failed start, and the number of failures in a row. */
+  /** Reason for the last failed start, and the number of failures in a row. Undefined after a successful start. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly aloneSlots: Slots
@@ -71,9 +71,9 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
   }
   startInBackground(pool)
   return {
-    /** Reason why no browser is available. Undefined when one is available. */
+    /** Returns why no browser is available. Undefined while a browser is available. */
     whyUnavailable: () => whyUnavailable(pool),
-    /** Reason of the last failed start. Undefined after a successful start. */
+    /** Returns the reason for the last failed start. Undefined after a successful start. */
     problem: () => pool.failure?.reason,
     /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
     take: async () => leaseOf(pool, await current(pool)),

@@ -18,8 +18,8 @@ export interface CapturedPage {
 // WebP stores the length of a side in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
- * Maximum of device pixels in a picture. A picture arrives as one message, and reading the message blocks the event
- * loop. The worst case, random noise of this size, takes 0.2 s.
+ * Maximum number of device pixels in a picture. A picture arrives as one message, and reading the message blocks the
+ * event loop. The worst case, random noise of this size, takes 0.2 s.
  */
 export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
@@ -67,7 +67,7 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
-  // An element can be wider than the viewport. Cut it at the width of the order.
+  // Cut an element at the width of the order, because an element can be wider than the viewport.
   const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
   const heightMax = heightMaxOf({ ...order, width: size.width })
   const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
@@ -105,11 +105,11 @@ export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder):
     scale,
     printBackground,
     pageRanges,
-    // Tag the structure for screen readers.
+    // Add the structure of the document for screen readers.
     tagged: true,
     outline,
     displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
-    // Chromium replaces an empty template with its own header.
+    // Use an empty element as default, because Chromium replaces an empty template with its own header.
     headerTemplate: headerTemplate ?? '<span></span>',
     footerTemplate: footerTemplate ?? '<span></span>',
     // Do not wait for fonts: the visit has waited already, and a missing font would delay the document until the

@@ -53,7 +53,7 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
 
 /** Returns the browser that `npx puppeteer browsers install` has downloaded. Undefined if there is none. */
 async function puppeteersOwn(): Promise<string | undefined> {
-  // Import Puppeteer late: it has 150 modules, and the service process needs it only here, as root.
+  // Import Puppeteer late. It has 150 modules, and the service process needs it only here, when it runs as root.
   const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {

@@ -7,9 +7,9 @@ import { type Target, targetOf } from '../outbound/urlGuard.ts'
 import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/egressRules.ts'
 
 /**
- * The only network access of one rendering job: a proxy on its own port, which lives as long as the job. The proxy
- * resolves names itself and connects only to the addresses that it has checked. So a name server cannot return one
- * address for the check and another for the connection (decision 0008).
+ * The only network access of one rendering job: a proxy on a separate port, which is closed when the job ends. The
+ * proxy resolves names itself and connects only to the addresses that it has checked. So a name server cannot return
+ * one address for the check and another for the connection (decision 0008).
  */
 export interface EgressProxy {
   readonly proxyServer: string
@@ -38,7 +38,7 @@ export interface EgressLimits {
   readonly hostsMax: number
 }
 
-// A typical page needs about 5 MB from 20 to 60 hosts.
+// Limits of a usual job. A typical page needs about 5 MB from 20 to 60 hosts.
 const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
 
 const connectTimeoutMs = 8_000
@@ -205,12 +205,12 @@ function relay(response: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.writeHead(response.statusCode ?? 0, endToEnd(response.headers))
     response.pipe(outgoing)
   } catch {
-    // Node reads a status such as 099 but refuses to write it.
+    // Close the connection, because Node reads a status such as 099 but refuses to write it.
     outgoing.destroy()
   }
 }
 
-// Headers of one connection that are not forwarded (RFC 9110, 7.6.1), and our own marker.
+// Headers that are valid for one connection only and are not forwarded (RFC 9110, 7.6.1), and the marker of this proxy.
 const hopByHop = new Set([
   'connection',
   'proxy-connection',
@@ -273,7 +273,10 @@ async function tunnel(
   socket.once('close', () => far.destroy())
 }
 
-/** Parses the authority as an `https:` URL, because an `http:` URL drops port 80, as if the authority had no port. */
+/**
+ * Parses the host and port of a CONNECT request. Uses an `https:` URL, because an `http:` URL drops port 80, as if no
+ * port were given.
+ */
 function authorityOf(authority: string): Target | undefined {
   const port = Number(/:(\d+)$/.exec(authority)?.[1])
   const target = targetOf(`https://${authority}/`)
@@ -284,7 +287,7 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
   socket.end(`HTTP/1.1 ${statusOf[kind]}\r\nx-proxy-denied: ${kind}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
 }
 
-/** Connects to the checked addresses without a second lookup. */
+/** Returns options of a connection to the checked addresses, without a second name lookup. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

@@ -42,7 +42,7 @@ const hasOwnPaper = `() => [...document.styleSheets].some((sheet) => {
   }
 })`
 
-// Measures tables and code too, because paper cannot scroll them.
+// Script that returns the width of the widest content. Measures tables and code too, because paper cannot scroll them.
 const widestContent = `() => {
   const rights = [...document.querySelectorAll('table, pre')].slice(0, 5_000).map((element) => {
     const { left, width } = element.getBoundingClientRect()

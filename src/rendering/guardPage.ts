@@ -17,7 +17,7 @@ export async function guardPage(page: Page): Promise<void> {
     session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => undefined)
   })
   await Promise.all([
-    // A service worker would fetch outside the page and outlive it.
+    // Disable service workers, because they would fetch outside the page and outlive it.
     page.setBypassServiceWorker(true),
     page.evaluateOnNewDocument(removeBypasses),
     session.send('Fetch.enable', { patterns: forbiddenSchemes.map((scheme) => ({ urlPattern: `${scheme}:*` })) }),

@@ -76,7 +76,8 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        // With C.UTF-8, pages read `en-US@posix` as their language. This invalid tag breaks some pages.
+        // Set this locale, because with C.UTF-8 pages read `en-US@posix` as their language. This invalid tag breaks
+        // some pages.
         LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },

@@ -5,9 +5,9 @@ import type { PageWorld } from './pageWorld.ts'
 import { RenderFailure } from './renderer.ts'
 
 /*
- * Markdown is parsed inside the page and not in the service process, so that a text that is slow to parse uses up only
- * the deadline of its own job. HTML in the text is shown as text. As a second protection, the content policy forbids
- * all scripts in the page.
+ * Parses Markdown inside the page and not in the service process. A text that is slow to parse then uses up only the
+ * deadline of its own job. HTML in the text is shown as text. As a second protection, the content policy forbids all
+ * scripts in the page.
  */
 
 /**

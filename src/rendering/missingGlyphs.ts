@@ -1,7 +1,7 @@
 import type { PageWorld } from './pageWorld.ts'
 
-// Maximum of checked characters. A long page of ideographs has about a thousand distinct characters, and a hundred are
-// enough to show that the font is missing.
+// Maximum number of checked characters. A long page of ideographs has about a thousand distinct characters, and a
+// hundred are enough to show that the font is missing.
 const charactersMax = 600
 const textNodesMax = 20_000
 

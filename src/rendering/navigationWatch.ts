@@ -6,11 +6,11 @@ export type NavigationWatch = ReturnType<typeof watchNavigation>
 
 export const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-// Maximum of navigations, the same as Chromium's limit of server redirects. A page that navigates more often is treated
-// as endless.
+// Maximum number of navigations, the same as Chromium's limit of server redirects. A page that navigates more often is
+// treated as endless.
 const departuresMax = 20
 const restlessMessage = `the page led elsewhere more than ${departuresMax} times`
-// Bound on the recorded addresses, including server redirects.
+// Maximum number of recorded addresses, including server redirects.
 const visitedMax = 500
 
 /** Records each address that the main frame visits by a redirect, script or refresh. */

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { fontsVersion, installFonts } from './npmFonts.ts'
 
-// Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
+// Maximum milliseconds of unpacking. Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
@@ -29,7 +29,7 @@ export async function unpackNpmChromium(signal: AbortSignal) {
 function placesIn(directory: string) {
   return {
     path: join(directory, 'chromium'),
-    // The package contains NSS and expat, so a minimal Debian needs no other package.
+    // Use the libraries in the package. It contains NSS and expat, so that a minimal Debian needs no other package.
     libraries: join(directory, 'al2023', 'lib'),
     fontConfiguration: join(directory, 'fonts.conf'),
   }
@@ -39,7 +39,8 @@ const packageJson = z.object({ version: z.string() })
 
 /** Returns the combined version of the browser and its fonts, because one directory contains both. */
 async function packageVersion(): Promise<string> {
-  // The package does not export its package.json, which is one folder above the entry point's folder.
+  // Find the file by its location, because the package does not export its package.json. It is one folder above the
+  // entry point's folder.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const file = join(dirname(entry), '..', 'package.json')
   const { version } = packageJson.parse(JSON.parse(await readFile(file, 'utf8')))
@@ -132,12 +133,12 @@ function isTaken(error: unknown): boolean {
 async function unpackInto(directory: string, signal: AbortSignal): Promise<void> {
   const entry = fileURLToPath(new URL('unpackProcess.ts', import.meta.url))
   await promisify(execFile)(process.execPath, [entry], {
-    // With this variable, the package also unpacks its own libraries and fonts.
+    // Set this variable, so that the package also unpacks its libraries and fonts.
     env: { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' },
     timeout: unpackTimeoutMs,
     signal,
   })
-  // The browser may run as another user than the service (`launchBrowser.ts`).
+  // Let all users read the files, because the browser may run as another user than the service (`launchBrowser.ts`).
   await chmod(directory, readableByAll)
   await chmod(placesIn(directory).path, readableByAll)
 }

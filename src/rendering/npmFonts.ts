@@ -51,7 +51,7 @@ function folderOf(name: string): string {
   return assertPresent(found, `the package ${name} is installed`)
 }
 
-// Increase this number whenever the configuration below changes.
+// Version of the configuration below. Increase this number when you change the configuration.
 const configurationVersion = 2
 
 /** Returns the version of the fonts and their configuration. If it changes, the browser is unpacked again. */

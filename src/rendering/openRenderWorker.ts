@@ -21,7 +21,7 @@ export interface RenderWorkerDeps {
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
 // Maximum heap of the worker in megabytes. A picture of 24 megapixels is about 100 MB of text in the browser's
-// protocol, and up to five pages are open for each of two places.
+// protocol. Up to five pages are open for each of two places.
 const heapMegabytesMax = 1_024
 // Number of threads in the pool of the worker, as in the service. The lookup of an allowed host blocks a thread for 10
 // s while a name server is silent. New browsers need other threads to create their profiles.
@@ -126,7 +126,8 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
     // Use the binary message format, so that pictures are not encoded as JSON.
     serialization: 'advanced',
-    // Ctrl-C must reach only the service, which ends the worker after its last job.
+    // Use a separate process group, so that Ctrl-C reaches only the service. The service ends the worker after its last
+    // job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     ...(dropsRoot ? unprivileged : {}),

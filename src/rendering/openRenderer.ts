@@ -30,13 +30,13 @@ export interface RenderAttempt {
 // Shorter than the time limit of a handler (30 s by default), so that a job that has waited still has its full time.
 const jobTimeoutMsDefault = 20_000
 const paymentTimeMsDefault = 30_000
-// Maximum of waiting jobs per place at which quotes are still given. A page leaves its place after a second without
-// traffic, so this many jobs are served within the time limit of a handler. The queue itself is longer, so that callers
-// who have paid are not refused.
+// Maximum number of waiting jobs per place at which quotes are still given. A page leaves its place after a second
+// without traffic, so this many jobs are served within the time limit of a handler. The queue itself is longer, so that
+// callers who have paid are not refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// Maximum of pages per place that continue without a place. A stalled page uses about 50 MB of memory and no processor
-// time.
+// Maximum number of pages per place that continue without a place. A stalled page uses about 50 MB of memory and no
+// processor time.
 const stalledPerPlaceMax = 4
 
 /**

@@ -4,13 +4,13 @@ export type PageRequests = ReturnType<typeof trackRequests>
 
 export interface PendingRequest {
   readonly url: string
-  /** Resource type, such as image, font or script. */
+  /** Type of the resource, such as image, font or script. */
   readonly type: string
 }
 
 // Connections that stay open by design, and requests whose answers are not shown.
 const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'cspviolationreport'])
-// Bound on the pending requests that are tracked, because a page can start any number.
+// Maximum number of tracked requests, because a page can start any number.
 const trackedMax = 2_000
 
 /**

@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer'
 
 export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 
-// Bound on the tracked sockets, because a page can open any number.
+// Maximum number of tracked sockets, because a page can open any number.
 const trackedMax = 200
 
 /**
@@ -29,7 +29,7 @@ export async function watchSockets(page: Page) {
   })
   await session.send('Network.enable')
   return {
-    /** Addresses of the sockets that are open or opening and have sent nothing yet. */
+    /** Returns the addresses of the sockets that are open or opening and have sent nothing yet. */
     silent: () => [...silent.values()],
   }
 }

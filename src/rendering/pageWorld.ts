@@ -19,7 +19,7 @@ export async function openPageWorld(page: Page) {
       try {
         return await evaluate(session, expression)
       } catch {
-        // A navigation ends the document, its world and the running script.
+        // Return nothing if a navigation has ended the document, its world and the running script.
         return undefined
       }
     },

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 
 export type PaymentBudgets = ReturnType<typeof createPaymentBudgets>
 
-// Maximum of payments with a failed attempt that are kept in memory. If one is dropped early, its time budget starts
-// again, and the cost is at most its further attempts (decision 0021).
+// Maximum number of payments with a failed attempt that are kept in memory. If one is dropped early, its time budget
+// starts again, and the cost is at most its further attempts (decision 0021).
 const paymentsMax = 10_000
 const leastMs = 1_000
 

@@ -3,7 +3,7 @@ import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
 /** Renders pages in browsers. `openRenderer.ts` handles turns, payments and storage. */
 export interface RenderEngine {
-  /** Reason why no browser is available. Undefined when one is available. */
+  /** Returns why no browser is available. Undefined while a browser is available. */
   whyUnavailable(): string | undefined
   /** Returns a problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined
@@ -17,7 +17,7 @@ export type RenderWork =
   | { readonly kind: 'pdf'; readonly order: PdfOrder }
 
 export interface RenderBounds {
-  /** Standing of the payer and site, which decides in which browser the page is rendered. */
+  /** Standing of the payer and the site. It decides in which browser the page is rendered. */
   readonly standing: Standing
   readonly timeoutMs: number
   /** Aborted when the caller has disconnected. */

@@ -12,8 +12,8 @@ export interface QueuedJob extends BrowserUser {
 export type RenderTurn = ReturnType<typeof turnOf>
 
 /**
- * Outcome of a job. `failed`: the page caused the failure, so its whole time counts as wasted · `interrupted`: the
- * caller or other pages ended the job, or it failed before the page was opened.
+ * Outcome of a job. `failed`: the page caused the failure, so its whole time counts as wasted. `interrupted`: the
+ * caller or other pages ended the job, or the job failed before the page was opened.
  */
 export type TurnOutcome = 'rendered' | 'failed' | 'interrupted'
 
@@ -44,8 +44,8 @@ interface QueueState extends RenderQueueDeps {
 
 // Milliseconds of use that one running job counts as. This exceeds the 60 s that a payer without purchases counts as.
 const runningWeightMs = 70_000
-// A page that stalls for more milliseconds than this does not make its payer a customer, because it may be one of a
-// crowd of hanging pages.
+// A page that stalls for more milliseconds than this does not make its payer a customer. It may be one of a crowd of
+// hanging pages.
 const stalledOfCustomerMsMax = 5_000
 
 /**
@@ -112,7 +112,7 @@ function turnOf(state: QueueState, running: Running) {
   const { record, clock } = state
   return {
     standing: record.userStanding(running),
-    /** Aborted when too many pages continue without a place and this one has the lowest rank. */
+    /** Aborted when too many pages continue without a place and this page has the lowest rank. */
     hurry: running.hurry.signal,
     /**
      * Gives the place to another job, because the page has received nothing or has had the place for too long. The page

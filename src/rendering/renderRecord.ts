@@ -27,8 +27,8 @@ const wasteRememberedMs = 5 * 60 * 1000
 // its payer and for its site.
 const strangerMs = 60_000
 const hourMs = 60 * 60 * 1000
-// Maximum of lost browsers before a payer or site becomes a suspect. One loss proves nothing, because any page of the
-// browser may have ended it. The page that caused it is also present at the next loss.
+// Maximum number of lost browsers before a payer or site becomes a suspect. One loss proves nothing, because any page
+// of the browser may have ended it. The page that caused it is also present at the next loss.
 const lossesMax = 1
 
 /**

@@ -34,7 +34,7 @@ export interface PageSettings {
 
 export interface PageWaits {
   /**
-   * When the page counts as ready. Default: `quiet`, which means that it has loaded, no request is pending, and the
+   * Condition for a page to be ready. Default: `quiet`. The page has then loaded, no request is pending, and the
    * document no longer changes.
    */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'
@@ -59,7 +59,7 @@ export interface ScreenshotOrder extends PageOptions {
   readonly fullPage: boolean
   /** Device pixels per CSS pixel. Default: 1. */
   readonly deviceScale?: number
-  /** Emulates a touch screen and applies the page's `viewport` rules. */
+  /** True to emulate a touch screen and apply the page's `viewport` rules. */
   readonly isMobile?: boolean
   /** CSS selector. Only the first matching element is captured. */
   readonly element?: string
@@ -76,7 +76,7 @@ export interface PdfOrder extends PageOptions {
   readonly page: OrderedPage
   readonly format: 'A3' | 'A4' | 'A5' | 'Legal' | 'Letter' | 'Tabloid'
   readonly margin: Margin
-  /** Prefer the size in the page's `@page` rule to `format`. */
+  /** True to use the size in the page's `@page` rule instead of `format`. */
   readonly preferCSSPageSize?: boolean
   readonly landscape?: boolean
   /** Width between the margins, in CSS pixels. Absent: content that is wider than the paper is not reported. */
@@ -157,7 +157,7 @@ export type RenderFailureKind = (typeof renderFailureKinds)[number]
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'
   readonly kind: RenderFailureKind
-  /** True if the payment has used up its browser time, or another attempt would fail too. */
+  /** True if another attempt cannot succeed, or the payment has used up its browser time. */
   readonly endsPayment: boolean
 
   constructor(kind: RenderFailureKind, message: string, { cause, endsPayment = false }: RenderFailureOptions = {}) {

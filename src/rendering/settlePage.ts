@@ -59,7 +59,7 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   ]
 }
 
-/** `drawing`: the document is still, but a canvas changes. */
+/** Result of the wait. `drawing`: the document no longer changes, but a canvas does. */
 type Stillness = 'still' | 'changing' | 'drawing'
 
 const stillLoading = (detail: string): MissingContent => ({ reason: 'still_loading', detail })

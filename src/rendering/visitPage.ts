@@ -20,7 +20,7 @@ export interface VisitDeps {
   readonly proxy: EgressProxy
   /** Milliseconds for a page to load. Content that arrives later is left out. */
   readonly loadTimeoutMs: number
-  /** Aborted when other pages need this page's memory. Loading then ends at once. */
+  /** Aborted when other pages need this page's memory. The loading of the page then ends at once. */
   readonly hurry: AbortSignal
 }
 

@@ -6,10 +6,7 @@ import type { SealedTree } from '../reports/sealedTree.ts'
 import { preparePublicBody, type PublicBody } from '../transport/publicBody.ts'
 import { shareReading } from '../transport/shareReading.ts'
 
-/**
- * Checkpoints, proofs and tiles in memory. They can be kept, because a sealed tree never changes its contents and only
- * grows.
- */
+/** Checkpoints, proofs and tiles in memory. Their contents never change, because a sealed tree only grows. */
 export interface SealMemory {
   /** Returns the newest checkpoint, at most 200 ms old. Undefined before the first event. */
   newest(): Promise<SealedSize | undefined>

@@ -10,7 +10,7 @@ interface Silence {
   readonly error?: string
 }
 
-/** Serves a request that reads the ledger or the chain. Answers 503 while they do not answer. */
+/** Serves a request that reads the ledger or the chain. Answers 503 while the ledger or the chain does not answer. */
 export async function unlessSilent(
   { log, event, error: message = 'the ledger did not answer; try again in 2 s' }: Silence,
   serve: () => Promise<FreeAnswer>,

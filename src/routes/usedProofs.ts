@@ -7,7 +7,7 @@ export interface UsedProofs {
   use(proof: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean
 }
 
-// Maximum of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
+// Maximum number of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
 /** Creates the memory of used proofs. A proof is dropped only after it expires, so a full memory refuses new proofs. */

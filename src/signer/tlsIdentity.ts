@@ -4,7 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 
 /** Paths of PEM files, each under the name of its variable, so that an error can name the variable. */
 export interface TlsFiles {
-  /** The own certificate, followed by intermediate certificates up to the authority. */
+  /** The certificate of this side, followed by intermediate certificates up to the authority. */
   readonly SIGNER_TLS_CERT: string
   readonly SIGNER_TLS_KEY: string
   /** Certificates of the authorities that may have issued the other side's certificate. No other authority is accepted. */
@@ -99,8 +99,8 @@ function checkPeriods(file: PemFile, certificates: Certificates, nowMs: number):
 const isoOf = (time: string): string => new Date(time).toISOString()
 
 /**
- * True if a certificate of the chain was issued by one of the authorities. Node's tls verifies the chain of the other
- * side only. This check finds a mix-up of the own files.
+ * True if a certificate of the chain was issued by one of the authorities. Node's tls verifies only the chain of the
+ * other side. This check finds a mix-up of the files of this side.
  */
 function isIssued(chain: Certificates, authorities: Certificates): boolean {
   return chain.some((certificate) =>

@@ -16,7 +16,7 @@ export const tabsPath = '/api/tabs'
 
 /** The operator's limits on tabs, in millionths of a US dollar. */
 export interface TabLimits {
-  /** Maximum of one deposit, and of the balance of one tab. */
+  /** Maximum amount of one deposit, and of the balance of one tab. */
   readonly tabMaxMicroUsd: bigint
   /** Maximum balance of all tabs together. */
   readonly totalMaxMicroUsd: bigint

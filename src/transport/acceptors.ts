@@ -7,12 +7,12 @@ export interface Address {
   readonly port: number
 }
 
-// Number of listeners on the port. libuv accepts one connection per listener in each turn of the event loop, and a turn
+// Number of listeners on the port. libuv accepts one connection per listener in each turn of the event loop. A turn
 // under load takes 10 ms or more. With one listener, health checks would wait for seconds when many clients reconnect
 // at once.
 const acceptorsCount = process.platform === 'linux' ? 16 : 1
-// Maximum of connections that wait for the event loop. Beyond it, the kernel drops connections, and the clients retry
-// after a second.
+// Maximum number of connections that wait for the event loop. Beyond it, the kernel drops connections, and the clients
+// retry after a second.
 const backlog = 4_096
 
 /**

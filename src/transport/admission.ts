@@ -19,15 +19,15 @@ export type Admission = ReturnType<typeof createAdmission>
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Maximum of requests in progress from addresses that have paid. These requests wait for the chain.
+// Maximum number of requests in progress from addresses that have paid. These requests wait for the chain.
 const payersMax = 500
 // Reads per window that always pass. They are enough for the files of a page, and use about 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000
 const msPerSecond = 1_000
-// Utilization of the event loop above which the instance is busy. A paid request passes the event loop about 20 times,
-// and at this utilization each pass takes three times as long as on an idle loop.
+// Utilization of the event loop above which the instance is busy. A paid request passes the event loop about 20 times.
+// At this utilization each pass takes three times as long as on an idle loop.
 const busyUtilization = 0.7
 const busyLagMs = 8
 // Work per request in units of 0.2 ms, measured by `npm run bench -- attacks`.

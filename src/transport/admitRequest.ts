@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts'
 import { headerOf, pathOf } from './requestHead.ts'
 import { send } from './send.ts'
 
-/** Limits of callers and of the instance, with the products and rails that determine the purpose of a request. */
+/** Limits of callers and of the instance. Also the products and rails, which determine the purpose of a request. */
 export interface AdmitDeps {
   readonly admission: Admission
   readonly connections: Connections
@@ -19,7 +19,7 @@ export interface AdmitDeps {
   readonly sales: Pick<Sales, 'rails'>
   /** Returns the product at a path as sent. The path may contain a mount. */
   readonly findSold: (path: string) => Endpoint | undefined
-  /** Routes whose requests carry a payment in the body. */
+  /** Routes whose requests can carry a payment in the body. */
   readonly messages?: readonly { readonly path: string }[]
   readonly trustedProxyHops: number
 }
@@ -80,7 +80,10 @@ export function reportAddressState(
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 
-/** Counts the request. If the client address has sent too many, answers 429 and returns undefined. */
+/**
+ * Counts the request and returns its limits. If the client address has sent too many requests, answers 429 and returns
+ * undefined.
+ */
 export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   const pass = deps.limits.enter(limitAddressOf(deps, context.req))
   context.set(pass.headers())

@@ -5,7 +5,8 @@ import { clientsPerNetwork } from './networkLimit.ts'
 // Minimum allowance of an address in units per second. The quote of a new client costs 5 units, and its proof costs 8.
 // An address can use 8 at a time.
 const unitsPerSecondMin = 4
-// Maximum allowance of an address. While allowances have this value, work is neither counted nor limited by address.
+// Maximum allowance of an address in units per second. While allowances have this value, work is neither counted nor
+// limited by address.
 const unitsPerSecondMax = 4_000
 // Units that all addresses together may use in a window of 100 ms before allowances shrink. They equal a twentieth of a
 // processor, or 19 new clients per second with a quote and a proof each.
@@ -19,18 +20,18 @@ export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// Maximum of tracked addresses, which use about 1 MB. For floods from more addresses, the limit on requests in progress
-// applies.
+// Maximum number of tracked addresses, which use about 1 MB. For floods from more addresses, the limit on requests in
+// progress applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
 // Units of work that a payment of one dollar earns. A payment of 0.02 dollars earns 512 units, which are 0.1 s of a
 // processor or 39 purchases.
 const unitsPerDollar = 25_600
-// Minimum of earned units per payment, for products below a tenth of a cent. It covers the next purchase of the payer
-// and one repetition.
+// Minimum number of earned units per payment, for products below a tenth of a cent. It covers the next purchase of the
+// payer and one repetition.
 const unitsPerPaymentMin = 26
-// Maximum of earned units, which are 0.8 s of a processor. This bounds a flood from one address that has paid.
+// Maximum number of earned units, which are 0.8 s of a processor. This bounds a flood from one address that has paid.
 const earnedUnitsMax = 4_096
 const earnersMax = 10_000
 const earnedForMs = 3_600_000
@@ -145,7 +146,7 @@ export function createAllowances(now: () => number) {
       passes.units++
       return false
     },
-    /** Adapts allowances to the load of one window. They grow while the instance is calm. */
+    /** Adapts the allowances to the load of one window. Allowances grow while the instance is calm. */
     adapt(isBusy: boolean): void {
       wasBusy = isBusy
       ofWindow = 0

@@ -130,7 +130,7 @@ interface Taken {
   readonly standing: RateStanding
 }
 
-/** Headers of the limits that counted this request (draft-ietf-httpapi-ratelimit-headers). */
+/** Returns the headers of the limits that counted this request (draft-ietf-httpapi-ratelimit-headers). */
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
   if (taken.length === 0) return {}
   const policies = taken.map(

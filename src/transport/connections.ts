@@ -5,11 +5,14 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 export type Connections = ReturnType<typeof createConnections>
 
 export interface ConnectionLimits {
-  /** Maximum of open connections. At this number, a new connection closes the connection that has been idle longest. */
+  /**
+   * Maximum number of open connections. At this number, a new connection closes the connection that has been idle
+   * longest.
+   */
   readonly connectionsMax: number
   /**
-   * Maximum of open connections per client address. Infinity behind a proxy, because there all clients have the proxy's
-   * address.
+   * Maximum number of open connections per client address. Infinity behind a proxy, because there all clients have the
+   * proxy's address.
    */
   readonly connectionsPerAddressMax: number
 }
@@ -45,8 +48,8 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
-      // The socket closes after this turn of the event loop. Remove it now, because further connections arrive in the
-      // same turn.
+      // Remove the socket now, because it closes only after this turn of the event loop, and further connections arrive
+      // in the same turn.
       idle.delete(longestIdle)
       longestIdle.destroy()
     }
@@ -76,7 +79,7 @@ export function createConnections(
  * request.
  */
 function park(socket: Socket, parkedMs: number): void {
-  // Node's HTTP server adds no error listener to this socket.
+  // Add an error listener, because Node's HTTP server adds none to this socket.
   socket.on('error', () => undefined)
   socket.pause()
   setTimeout(() => socket.destroy(), parkedMs).unref()

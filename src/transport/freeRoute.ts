@@ -36,7 +36,7 @@ export interface FreeRequest {
   readonly requestId: string
   /** Returns a request header. Undefined if the header is missing or blank. */
   header(name: string): string | undefined
-  /** True if the caller is a person with a browser. */
+  /** True if the caller is a person with a browser, who prefers HTML to JSON. */
   readonly prefersHtml?: boolean
   /** Limits of the caller, for a route that stores a quote or queries the chain. */
   readonly limits: Pick<Pass, 'limitQuotes' | 'limitLookups'>

@@ -115,7 +115,7 @@ function stateMetrics(registers: Registry[]) {
 }
 
 function showChecks(registers: Registry[], checks: readonly ShownCheck[]): void {
-  // The registry calls `collect` before each scrape.
+  // Update the gauges in `collect`, which the registry calls before each scrape.
   const failing: Gauge = new Gauge({
     name: 'tollbook_check_failing',
     help: '1 while a check of /api/health fails, which says why',

@@ -3,7 +3,7 @@
  * sliding window.
  */
 export interface RateLimitRule {
-  /** Name in headers, metrics and the shared counts. */
+  /** Name of the limit in headers, metrics and the shared counts. */
   readonly name: string
   /** Maximum requests of one client in a window. 0 means no limit. */
   readonly max: number
@@ -18,7 +18,7 @@ export interface RateStanding {
   readonly retryAfterSeconds: number
 }
 
-/** New requests of a busy client, which this instance reports to the others. */
+/** Requests of a busy client since the last report, for the other instances. */
 export interface RateReport {
   readonly name: string
   readonly client: string
@@ -41,7 +41,7 @@ export interface RateLimit extends SharedCounts {
 export interface SharedCounts {
   /** Returns the clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
-  /** Adds requests to the next report that could not be shared with this one. */
+  /** Puts requests back that could not be shared, so that the next report contains them. */
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
@@ -80,7 +80,8 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// Maximum of clients per window, which use about 15 MB. For a flood from more clients, admission control applies.
+// Maximum number of clients per window, which use about 15 MB. For a flood from more clients, admission control
+// applies.
 const clientsMax = 100_000
 // Tolerance for the rounding error of a sum of fractions of a window.
 const roundingError = 1e-6

@@ -32,7 +32,7 @@ export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the body uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
-  // HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
+  // Check the version, because HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
 }
@@ -94,8 +94,8 @@ function tooSlow(): Answer {
   })
 }
 
-// Maximum of chunks per body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so 60 kB of such chunks
-// cost as much as a hundred quotes. Each packet also ends a chunk.
+// Maximum number of chunks per body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so 60 kB of such
+// chunks cost as much as a hundred quotes. Each packet also ends a chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 

@@ -64,7 +64,7 @@ type Whole = 'query' | 'body' | 'arguments'
 type Values = Readonly<Record<string, Json>>
 
 /**
- * Reads the arguments of an MCP tool, whose names are those of the parameters. Also returns the path that the same
+ * Reads the arguments of an MCP tool. They have the same names as the parameters. Also returns the path that the same
  * request over HTTP would have.
  */
 export function readArguments(endpoint: Endpoint, values: Values) {

@@ -50,7 +50,7 @@ function formed(form: ErrorForm, status: number, body: string): string {
 
 /**
  * Calls back when the operating system has taken the whole response. Never calls back if the connection ends first. The
- * listener is added before those of Node, which release the socket.
+ * listener is added before the listeners of Node, which release the socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context

@@ -128,8 +128,7 @@ function readOrder(
 ) {
   const path = readSegments(endpoint.path, segments)
   if (!path.ok) return invalidRequest([path.problem])
-  // Compare the decoded values with the routes again: decoded, they may be the path of another product with another
-  // price.
+  // Check that the decoded values do not lead to another product, which may have another price.
   if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
   // Refuse a body of DELETE. It has no defined meaning, so a program that sends one expects another order than the
   // order in the path.
@@ -157,8 +156,8 @@ function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean 
 }
 
 /**
- * Creates an order without parameters. Such an order has a price but cannot be bought. A request with any input is
- * checked as usual, so that a typing error costs no money.
+ * Creates an order without parameters, which has a price but cannot be bought. A request with any input is checked as
+ * usual, so that a typing error costs no money.
  */
 function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {

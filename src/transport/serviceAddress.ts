@@ -20,7 +20,7 @@ export function createServiceAddress() {
     listensOn(port: number): void {
       url = publicUrl ?? `http://${hostToFetch(host)}:${port}`
     },
-    /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
+    /** Returns the base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
     url: () => url,
     /**
      * Prefix of the links in documents: PUBLIC_URL, or an empty text. With an empty prefix, links are relative to the

@@ -3,7 +3,7 @@ import { type PublicAnswer, publicAnswer } from './publicAnswer.ts'
 import { contentCodings, preparePublicBody, type PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file of a page. The first request compresses it, because most instances never serve it. */
+/** A file of a page. The first request compresses the file, because most instances never serve it. */
 export interface StaticFile {
   readonly contentType: string
   readonly prepared: () => Promise<PublicBody>

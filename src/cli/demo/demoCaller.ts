@@ -7,7 +7,7 @@ import { fetchFile } from '@tollbook/client/fetchFile'
 import type { DemoCaller } from '../../product/productFacts.ts'
 import { expectThat } from './demoDeps.ts'
 
-/** Fetches and reads files as a caller would, with other libraries than those that created the files. */
+/** Fetches and reads files as a caller would. The libraries are not the libraries that created the files. */
 export const demoCaller: DemoCaller = {
   expect: expectThat,
   fetchFile,

@@ -21,7 +21,7 @@ export const enterableFolder = 0o711
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Creates the folders. Each key is created on first use and read afterwards. */
+/** Opens the home and creates its folders. Each key is created on first use and read afterwards. */
 export async function openHome(folder: string) {
   const path = resolve(folder)
   const keys = join(path, 'keys')
@@ -66,7 +66,7 @@ async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
   return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
 }
 
-// Maximum of attempts. Each key is rejected with a probability of 1 in 64.
+// Maximum number of attempts. Each key is rejected with a probability of 1 in 64.
 const attemptsMax = 100
 
 /**

@@ -51,8 +51,8 @@ interface LocalSamples extends Pick<Config, 'products'> {
 }
 
 /**
- * Starts the whole service on one machine without any setup, with its own database, chain and keys. A later start uses
- * the same database, chain and keys. `config` contains none of the operator's variables (config/startMode.ts).
+ * Starts the whole service on one machine without any setup. It has a database, a chain and keys in the home, which a
+ * later start uses again. `config` contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()

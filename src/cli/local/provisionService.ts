@@ -42,8 +42,8 @@ export async function provisionService(options: ServiceProvision): Promise<void>
 }
 
 /**
- * Removes the file with the variables, so that a service that now has its own chain does not continue with the receipt
- * key of a demonstration.
+ * Removes the file with the variables. A service that now has its own chain must not continue with the receipt key of a
+ * demonstration.
  */
 export async function withdrawProvision(envFile: string): Promise<void> {
   await rm(envFile, { force: true })

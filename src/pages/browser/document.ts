@@ -6,8 +6,8 @@
 import type * as pdfjs from 'unpdf/pdfjs'
 import { element } from './element.ts'
 
-// Maximum of drawn pages. An A4 page of this width, 150 dots per inch, takes 9 MB of memory. It is sharp on a phone and
-// readable on a monitor.
+// Maximum number of drawn pages. An A4 page of this width, 150 dots per inch, takes 9 MB of memory. It is sharp on a
+// phone and readable on a monitor.
 const pagesMax = 10
 const widthPixels = 1_240
 

@@ -119,7 +119,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
   say('Asking for the price …')
   await requestPrice(order, address)
   const { secret, digest } = newSecret()
-  // The service refuses a wallet without enough tokens or SOL before the wallet signs.
+  // Get the transaction before the wallet signs: the service refuses a wallet without enough tokens or SOL.
   const { transaction } = await post(`${page}/${digest}`, { account: address })
   say(`Sign the transaction in ${name}.`)
   const signed = await signTransaction(assertPresent(readBase64(transaction ?? ''), 'a transaction is base64'))

@@ -1,4 +1,4 @@
-/* Wallets of the Wallet Standard, and the test wallet of local mode. */
+/* Wallets for the payment page: those of the Wallet Standard, and the test wallet of local mode. */
 
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { PayerWallet } from '@tollbook/client/payerWallet'

@@ -26,7 +26,10 @@ export interface FoundArtifact extends StoredFile {
   readonly expiresAtMs: number
 }
 
-/** Storage in a folder or a bucket. The store makes the names and checks them before each call. */
+/**
+ * Storage in a folder or a bucket. The artifact store generates the names, and checks each name before it calls this
+ * interface.
+ */
 export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<StoredFile | undefined>
@@ -61,8 +64,8 @@ const reserveBytes = 8 * artifactBytesMax
 
 /**
  * Stores results that are too large for an answer, for a limited time and under names that cannot be guessed. `keep`
- * throws a `Fault` if the storage fails. After such a failure, nothing is sold until `recover` finds that the storage
- * works again, so that no caller pays for a result that cannot be stored.
+ * throws a `Fault` if the storage fails. Nothing is then sold until `recover` finds that the storage works again. So no
+ * caller pays for a result that cannot be stored.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
@@ -73,7 +76,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
   // instances store files too.
   let totalBytes = 0
   return {
-    /** Reason why no result can be stored. Undefined while results can be stored. */
+    /** Returns why no result can be stored. Undefined while results can be stored. */
     whyUnavailable(): string | undefined {
       if (totalBytes > totalBytesMax) return 'the storage of results is full until some of them expire'
       return failedBytes === undefined ? undefined : 'results cannot be stored at the moment'

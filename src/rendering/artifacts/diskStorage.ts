@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createFolder } from '../../machine/createFolder.ts'
 import type { ArtifactStorage } from './artifactStore.ts'
 
-// Only the service may read the files: they belong to the callers who bought them.
+// Mode of the files. Only the service may read them, because they belong to the callers who bought them.
 const fileMode = 0o600
 // Minimum age of an unfinished file before it is removed. A write takes milliseconds, so a file that is unfinished for
 // an hour belongs to a dead process.

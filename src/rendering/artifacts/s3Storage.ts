@@ -24,10 +24,10 @@ const prefix = 'artifacts/'
 const attemptsMax = 2
 const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
-// The maximum page size of S3.
+// Maximum page size of S3: the number of objects in one answer.
 const pageMax = 1_000
-// Maximum of pages per sweep, which is ten million objects. Later sweeps list the rest, after some objects have been
-// removed.
+// Maximum number of pages per sweep, which is ten million objects. Later sweeps list the rest, after some objects have
+// been removed.
 const pagesMax = 10_000
 
 /** Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service. */

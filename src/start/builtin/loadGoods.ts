@@ -8,7 +8,7 @@ export type BuiltinProducts = Goods['products']
 
 /**
  * Loads the built-in products, if any is sold. Undefined: none is sold. No other import of the service loads their
- * code, so a service that sells only configured products needs none of their packages.
+ * code. A service that sells only configured products therefore needs none of their packages.
  */
 export async function loadGoods(choices: readonly BuiltinChoice[]) {
   if (choices.length === 0) return undefined

@@ -37,7 +37,7 @@ export interface FinanceDeps extends PartDeps {
 // Milliseconds between two rollups. A read of a report rolls up at most one step, and this interval keeps the backlog
 // within one step.
 const rollUpEveryMs = 1_000
-// Maximum of connections for decisions. Two are enough, because a person decides one payment at a time.
+// Maximum number of connections for decisions. Two are enough, because a person decides one payment at a time.
 const decisionConnectionsMax = 2
 
 /** Opens the finance reports and the rules of access to them. Without an issuer of tokens, reports are not served. */

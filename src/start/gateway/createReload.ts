@@ -14,7 +14,7 @@ export interface ReloadDeps {
   readonly openFile: () => OpenGateway
   readonly soldWith: (routes: OpenRoutes) => Offers['sold']
   readonly products: Pick<Products, 'replace'>
-  /** Serves and documents the products that are now on sale. */
+  /** Makes the products that are now on sale available to callers, and updates the documents. */
   readonly serveEndpoints: () => Promise<void>
 }
 

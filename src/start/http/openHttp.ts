@@ -27,7 +27,7 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRout
   readonly load?: CallerDeps['load']
 }
 
-// Maximum of open connections. It is below the usual limit of open files (`ulimit -n`).
+// Maximum number of open connections. It is below the usual limit of open files (`ulimit -n`).
 const connectionsMax = 5_000
 const connectionsPerAddressMax = 256
 const drainTimeoutMs = 35_000

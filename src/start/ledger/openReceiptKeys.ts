@@ -37,7 +37,7 @@ export interface ReceiptKeys {
   authenticate(text: string): string
   /** True if `authenticate` returns this code for the text. The comparison takes the same time for every wrong code. */
   isAuthentic(text: string, code: string): boolean
-  /** Public keys of all periods, as a JWK set. */
+  /** Returns the public keys of all periods, as a JWK set. */
   published(): Json
   /** Returns the keys for verifiers of checkpoints, newest first. Each key is in the C2SP verifier format. */
   verifierKeys(): readonly string[]

@@ -14,7 +14,7 @@ export interface ReportsOptions {
 
 // Use a small, separate pool, so that a download of a report never takes a connection from payments.
 const connectionsMax = 3
-// Maximum of rollup steps per round. A longer backlog is spread over several rounds.
+// Maximum number of rollup steps per round. A longer backlog is spread over several rounds.
 const stepsPerRoundMax = 20
 
 export type OpenReports = ReturnType<typeof openReports>
