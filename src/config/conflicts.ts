@@ -83,8 +83,8 @@ function burnsMoney(given: GivenVariables): readonly string[] {
 }
 
 /**
- * Returns mistakes in the settings of dollars. Dollars are paid over x402 and MPP, so a signer is needed. The wallet of
- * the treasury delivers their burns.
+ * Returns mistakes in the settings of dollars: a dollar that is the service token, or a wallet with two purposes. The
+ * wallet of the treasury delivers burns, and deposits are held apart from payments, so both wallets must be separate.
  */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given

@@ -9,8 +9,8 @@ export interface Samples {
   readonly pay: string | undefined
 }
 
-// Wallet address in sample requests. A quote can be requested for any address, and the service does not have the key of
-// this one.
+// Wallet address in sample requests. A quote can be requested for any address, and the service has no key for this
+// address.
 export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
 export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {

@@ -155,7 +155,7 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
   }
 }
 
-/** Starts a browser for one job. The browser is retired from the start, so that it closes after this job. */
+/** Starts a browser for one job. The browser is marked as retired from the start, so that it closes after this job. */
 async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   pool.closing.signal.throwIfAborted()
   const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))

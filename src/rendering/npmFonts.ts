@@ -13,7 +13,7 @@ import { assertPresent } from '@tollbook/core/assert'
 
 interface FontPackage {
   readonly name: string
-  /** Paths of the used files within the package. The package also contains other weights. */
+  /** Paths, within the package, of the font files that are used. The package also contains other weights. */
   readonly files: readonly string[]
 }
 

@@ -4,8 +4,8 @@ import type { PageWorld } from './pageWorld.ts'
 
 export type PageTimers = Awaited<ReturnType<typeof watchTimers>>
 
-// Longest remaining delay, in milliseconds, of a timer that the capture waits for. Waiting for a longer timer would
-// slow down every capture of the page.
+// Longest delay, in milliseconds, of a timer that the capture waits for. Waiting for a longer timer would slow down
+// every capture of the page.
 const dueMsMax = 2_000
 // Longest delay, in milliseconds, of a timer that may show content. Longer timers are reminders or refreshes, and are
 // ignored.

@@ -27,8 +27,8 @@ export function createPipeTransport({
 }
 
 /**
- * Splits the bytes into messages. Keeps the chunks of an unfinished message in a list, because a screenshot is one
- * message of several megabytes.
+ * Returns a function that splits the bytes into messages. It keeps the chunks of an unfinished message in a list,
+ * because a screenshot is one message of several megabytes.
  */
 function splitMessages(): (bytes: Buffer) => readonly string[] {
   let unfinished: Buffer[] = []

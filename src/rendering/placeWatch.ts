@@ -10,7 +10,7 @@ const placeTicksMax = 20
 export function createPlaceWatch(bytesMoved: () => number, onStall: () => void) {
   let [moved, idle, all] = [0, 0, 0]
   return {
-    /** Counts one tick of the page's time with its place. Call this every `placeTickMs`. */
+    /** Counts one tick. Call this every `placeTickMs` while the page has its place. */
     tick(): void {
       all++
       idle = bytesMoved() === moved ? idle + 1 : 0

@@ -57,8 +57,8 @@ export interface SigningWallets {
 }
 
 /**
- * Returns the terms of a signer. Its configuration does not contain the network, so a dollar counts with its mints of
- * all networks.
+ * Returns the terms of a signer. Its configuration does not contain the network, so the terms include the mints of a
+ * dollar on all networks.
  */
 export function signingTerms({ mint, paymentWallet, currencies = [], others = [] }: SigningWallets): SigningTerms {
   const ofDollars = currencies.flatMap((dollar) =>

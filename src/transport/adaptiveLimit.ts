@@ -11,11 +11,11 @@ export const limitMax = 1_000
 const limitMin = 160
 // Minimum of the limit while payers are served. Four quotes are about 4 ms of work, and one paid request is 25 ms.
 const limitMinBesidePayers = 8
-// Event loop lag above which the limit shrinks. A paid request passes the event loop about 20 times, so 30 ms of lag
-// make it 0.6 s slower.
+// Milliseconds of event loop lag above which the limit shrinks. A paid request passes the event loop about 20 times, so
+// 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30
-// Mean time of a quote above which the limit shrinks. A quote is one batched insert. If it takes longer than this, the
-// database is the bottleneck.
+// Mean milliseconds of a quote above which the limit shrinks. A quote is one batched insert. If it takes longer than
+// this, the database is the bottleneck.
 const quoteMaxMs = 500
 const decrease = 0.7
 const increase = 32

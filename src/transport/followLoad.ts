@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-// Lag at which many new requests count as a flood. At this lag, even a refusal by the router is late, so requests of
-// strangers are refused earlier.
+// Milliseconds of lag at which many new requests count as a flood. At this lag, even a refusal by the router is late,
+// so requests of strangers are refused earlier.
 const floodLagMs = 100
 const floodArrivals = 100
 /** Length of a window in milliseconds. At its end, the load is measured and the next window begins. */

@@ -53,7 +53,7 @@ export function invalidRequest(details: readonly FieldProblem[]): Answer {
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** Creates a refusal because of load. It is sent before the request causes any work. */
+/** Creates the refusal of an overloaded instance. It is sent before the request causes any work. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {
