@@ -82,8 +82,7 @@ export async function createService(
   const { catalog, providers, prices, products: delivery, sale, x402, currencies, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
-  // Pass the URL as a function, because it is known only when the service listens. Parts read it only while they answer
-  // requests.
+  // Pass the URL as a function, because it is known only when the service listens. Parts read it during requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token, seller } = catalog

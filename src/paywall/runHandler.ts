@@ -140,10 +140,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
   }
 
   return {
-    /**
-     * Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls
-     * repeat the last result.
-     */
+    /** Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. */
     async next(): Promise<Uint8Array | undefined> {
       if (over !== undefined) return over()
       try {

@@ -105,10 +105,7 @@ export async function openLedger(options: LedgerOptions) {
     /** Throws a Fault unless the database continues the ledger that this instance has seen. */
     requireHistory: () => history.compare(pool),
     election,
-    /**
-     * Returns why a commit could fail or be lost in a crash. Undefined if the database takes commits that survive a
-     * crash.
-     */
+    /** Returns why a commit could fail or be lost in a crash. Undefined if commits survive a crash. */
     findDurabilityProblem: async () =>
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
@@ -122,8 +119,7 @@ export async function openLedger(options: LedgerOptions) {
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
-      // Kysely does not end a pool that it has not used, so end it here. Check `ending`, because a ledger may be closed
-      // twice and a pool can end only once.
+      // Kysely does not end a pool that it has not used. A ledger may be closed twice, and a pool ends only once.
       if (!strangerPool.ending) await strangerPool.end()
     },
   }

@@ -58,8 +58,7 @@ export function createAdmission(options: AdmissionOptions) {
   let servesPayers = false
   const isFull = (group: Group) =>
     inProgress[group] >= (group === 'payer' ? payersMax : Math.ceil(limit * shareOfLimit))
-  // Treat an address that has paid like a stranger if the group of payers is full, because the groups of strangers can
-  // still have room.
+  // Treat a payer like a stranger if the group of payers is full, because other groups can still have room.
   const groupOf = ({ purpose, address }: AdmissionRequest): Group =>
     purpose !== 'read' && hasEarned(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
@@ -77,8 +76,7 @@ export function createAdmission(options: AdmissionOptions) {
       const isTurnedAway = turnsAway(request.address)
       allowances.spend(request.address, isTurnedAway ? refusalUnits : unitsOf[request.purpose])
       if (isTurnedAway) return true
-      // While payers are served, also count the reads of the window, because few reads are in progress at the same
-      // time.
+      // While payers are served, also count the reads of the window, because few reads overlap.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },

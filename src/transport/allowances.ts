@@ -118,10 +118,7 @@ export function createAllowances(now: () => number) {
         byAddress.set(key, spent)
       }
     },
-    /**
-     * Seconds for which the address should send nothing. This is about the time for which it has been refused so far,
-     * from 5 to 20 s. 0 if the address is not refused.
-     */
+    /** Seconds for which the address should send nothing: 5 to 20, growing while it is refused. 0 if it is not refused. */
     restSeconds(address: string): number {
       const spent = findSpent(address)
       if (spent === undefined) return 0
@@ -136,10 +133,7 @@ export function createAllowances(now: () => number) {
       byAddress.delete(address)
       earnings.add(address, priceMicroUsd)
     },
-    /**
-     * Like `isSpent`, but lets a few requests pass, so that a client that shares its address with an attacker is still
-     * served.
-     */
+    /** Like `isSpent`, but lets a few requests pass for clients that share their address with an attacker. */
     turnsAway(address: string): boolean {
       if (!isSpent(address)) return false
       if (leak(passes, passesPerSecond, now()).units > 0) return true
