@@ -52,7 +52,7 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
 /**
- * Returns the charge for the used units, divided by the split. The charge is at most the hold. It is at least the
+ * Returns the amount for the used units, divided by the split. The amount is at most the hold. It is at least the
  * smallest amount that the burn does not take completely.
  */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {

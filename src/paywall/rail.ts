@@ -117,7 +117,7 @@ export interface CalledTool {
 }
 
 export interface RailRequest {
-  /** The mount at the start of the request's path, such as `/x402`. Undefined for the product's own path. */
+  /** Prefix of the path that belongs to one rail. Undefined for the product's own path. */
   readonly mount: string | undefined
   /** Present for an MCP tool call. A tool result is large enough for the offers of every protocol. */
   readonly tool?: CalledTool
