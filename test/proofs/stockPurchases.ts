@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { openHome } from '../../src/cli/local/home.ts'
 import { sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import type { LocalJson } from '../../src/cli/localJson.ts'
 import { openLocalService } from '../../src/cli/openLocalService.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { createService } from '../../src/compose.ts'
+import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { products } from '../support/builtinProducts.ts'
 import { type ProductFacts, requestOf } from '../../src/product/productFacts.ts'
+import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 import { silentLog } from '../../src/machine/log.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { type DroppingProxy, openDroppingProxy } from './droppingProxy.ts'
@@ -66,33 +68,44 @@ export async function openStockPurchases({ rounds, drop }: PurchaseOptions): Pro
   await using opened = new AsyncDisposableStack()
   const home = await makeTemporaryDirectory()
   opened.defer(home.remove)
-  const env = { PORT: '0', LOG_LEVEL: 'fatal', RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()), ...noLimits }
+  const env = { PORT: '0', LOG_LEVEL: 'fatal', ...noLimits }
   const sampled = (folder: string) =>
     readConfig({ ...env, TOLLBOOK_HOME: join(home.path, folder) }, { sampleUpstreams: 'always' })
-  const open = (config: Config) =>
-    openLocalService(config, { log: silentLog, onProgress: (step) => say(`starting ${step}`) })
-  const first = await open(sampled('first'))
+  const onProgress = (step: string) => say(`starting ${step}`)
+  const first = await openLocalService(sampled('first'), { log: silentLog, onProgress })
   opened.defer(() => first.close())
   const { local } = first
   const rpcUrl = assertPresent(local.rpcUrl, 'local mode has a chain')
+  const samples = await startSampleUpstreams({ clock: systemClock })
+  opened.defer(() => samples.close())
   const onSameChain = readConfig({
     ...env,
-    TOLLBOOK_HOME: join(home.path, 'second'),
     DATABASE_URL: assertPresent(local.databaseUrl, 'local mode has a database'),
     SOLANA_RPC_URLS: rpcUrl,
     TOKEN_MINT: local.tokenMint,
     PAYMENT_WALLET: local.paymentWallet,
+    RECEIPT_SIGNING_KEY: JSON.stringify(await (await openHome(join(home.path, 'first'))).receiptKey()),
     SIGNER_SOCKET: join(home.path, 'first', 'signer.sock'),
     X402_NETWORK: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
     // As local mode does.
     CURRENCIES: 'usdc:minimum=0.000001',
     BURN_DEBT_MAX_TOKENS: '1000000',
-    EGRESS_ALLOW_HOSTS: new URL(local.sampleUpstreams?.pageUrl ?? local.baseUrl).host,
+    ARTIFACT_DIR: join(home.path, 'first', 'artifacts'),
+    EGRESS_ALLOW_HOSTS: [local.sampleUpstreams?.pageUrl ?? local.baseUrl, samples.pageUrl]
+      .map((url) => new URL(url).host)
+      .join(','),
   })
-  // A configuration with its own chain has no samples, so the second instance takes those of local mode.
-  const second = await open({ ...onSameChain, providers: sampled('second').providers })
+  assert(isServiceConfig(onSameChain), 'the second instance is configured')
+  const { upstreams, newsFeeds, chatServer } = samples
+  const second = await createService(
+    { ...onSameChain, providers: sampled('first').providers },
+    {
+      log: silentLog,
+      samples: { upstreams, newsFeeds: [...newsFeeds], aiServers: [{ ...chatServer, apiKey: undefined }] },
+    },
+  )
   opened.defer(() => second.close())
-  const proxy = opened.use(await openDroppingProxy([local.baseUrl, second.local.baseUrl], drop))
+  const proxy = opened.use(await openDroppingProxy([local.baseUrl, `http://127.0.0.1:${second.port}`], drop))
   const { keypairPath } = assertPresent(local.demoWallet, 'local mode has a wallet')
   const secretKey = z.array(z.int()).parse(JSON.parse(await readFile(keypairPath, 'utf8')))
   const adminUrl = assertPresent(local.adminDatabaseUrl ?? undefined, 'local mode has a database')
