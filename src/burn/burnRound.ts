@@ -50,7 +50,7 @@ export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broa
   requireWallet(): Promise<void>
   /** Returns the token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
-  /** Reads the heights of the nodes, which the proof of an absence needs. */
+  /** Reads the block heights of the nodes. `find` needs them to prove that a burn transaction can no longer land. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /**

@@ -27,7 +27,10 @@ export interface ChainNode {
   status(): NodeHeight | undefined
   /** Returns the time since which all calls to the node have failed. Undefined while the node answers. */
   failingSinceMs(): number | undefined
-  /** Returns the time at which the node's confirmed slot was first seen. */
+  /**
+   * Returns the time at which a poll last found a higher confirmed slot. Before the first status, returns the time at
+   * which this object was created.
+   */
   advancedAtMs(): number
   /** Returns the genesis hash of the node. Undefined until the node has stated it, and again after an outage. */
   genesisHash(): string | undefined

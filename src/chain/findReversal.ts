@@ -5,8 +5,8 @@ import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 import { readFrom } from './transactionLookup.ts'
 
-// Number of slots after which a transaction can no longer land. A blockhash is valid for 150 blocks, and slots may be
-// skipped. The validity of the blockhash is queried too.
+// Slots to wait before a missing transaction counts as dropped: twice the 150 blocks of a blockhash, because slots can
+// be skipped. If the blockhash is known, its validity is checked too.
 const landingSlotsMax = 300
 /**
  * Finds out whether the chain has dropped a payment. Undefined unless every node in rotation has the same finding. If

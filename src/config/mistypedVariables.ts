@@ -11,7 +11,7 @@ const checkedLengthMin = 8
 const maxDistance = 2
 const prefix = 'TOLLBOOK_'
 
-/** Finds mistyped variables. A variable is not reported if the correct name also has a value. */
+/** Finds mistyped variables. A name without the prefix `TOLLBOOK_` is not reported if the correct name also has a value. */
 export function findMistyped(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

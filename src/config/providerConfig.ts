@@ -91,7 +91,7 @@ export const providerConfig = z.object({
   sampleUpstreams: variable('SAMPLE_UPSTREAMS', z.enum(sampleModes, 'must be auto, always or never').optional()),
   /** True if providers are probed. False: a provider counts as available until it fails for a caller. */
   areProbed: variable('PROVIDER_PROBES', onOff('1')),
-  /** Providers for which the operator has an agreement that permits the sale. */
+  /** Providers whose data the operator may sell under an agreement with them. */
   termsAccepted: variable('PROVIDER_TERMS_ACCEPTED', acceptedNames),
   /** The operator's URL or e-mail address. It is part of the User-Agent, because some providers require a contact. */
   contact: variable(

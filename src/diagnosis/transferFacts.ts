@@ -13,7 +13,7 @@ export function arrivedBaseUnits({ balances }: Pick<TransactionRecord, 'balances
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Returns the amount of the mint that was burned in the transaction, by any account. */
+/** Returns the tokens burned by any account, summed over the mints of `wallets`. Callers pass wallets of one mint. */
 export function burnedBaseUnits({ movements }: Pick<TransactionRecord, 'movements'>, wallets: Wallets): bigint {
   return movements
     .filter(({ kind, mint }) => kind === 'burn' && wallets.some((own) => own.mint === mint))

@@ -33,7 +33,10 @@ interface UseQuestion {
   readonly fixed: FixedPrices
 }
 
-/** Reads the price by use of a route. With `by`, there is one price by use for each value of the parameter. */
+/**
+ * Reads the metered price of a route. If `isByValue`, `use` maps values of the route's `by` parameter to metered
+ * prices. A value without one keeps only its fixed price.
+ */
 export function readUse({ use, isByValue, fixed }: UseQuestion, at: FilePath): Checked<UsePrices> {
   if (isByValue) return readByValue(use, fixed, at)
   const parsed = useShape.safeParse(use)

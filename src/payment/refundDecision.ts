@@ -30,7 +30,7 @@ export interface RefundDecision {
   readonly event: RefundEvent
 }
 
-/** Maximum value of one decision by role, in millionths of a US dollar at the quoted price. */
+/** For each role, the maximum value of one refund decision, in millionths of a US dollar at the quoted price. */
 export type RefundLimits = Readonly<Record<RefundRole, bigint>>
 
 /** Value at the quoted price. Undefined for tokens that were never quoted. */

@@ -11,7 +11,10 @@ export interface RenderTask {
   readonly viewport: Viewport
   readonly options: PageOptions
   readonly scroll: Scroll | undefined
-  /** True for a PDF: its layout is made for paper, and printing waits for requests without a bound. */
+  /**
+   * True for a PDF. The page is laid out for print media, and its pending requests are ended first, because printing
+   * would wait for them without a time limit.
+   */
   readonly isPrinted: boolean
   readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>
 }

@@ -81,7 +81,10 @@ export interface PdfOrder extends PageOptions {
   readonly landscape?: boolean
   /** Width between the margins, in CSS pixels. Absent: content that is wider than the paper is not reported. */
   readonly printableWidth?: number
-  /** Scale of the print. Absent: the largest scale that fits the paper, at most 1. */
+  /**
+   * Scale of the print. Absent: with `printableWidth`, the largest scale from 0.3 to 1 at which the content fits.
+   * Otherwise, or if the page sets its own paper size, 1.
+   */
   readonly scale?: number
   readonly printBackground?: boolean
   /** Page ranges, such as `1-3, 5`. */
@@ -157,7 +160,10 @@ export type RenderFailureKind = (typeof renderFailureKinds)[number]
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'
   readonly kind: RenderFailureKind
-  /** True if another attempt cannot succeed, or the payment has used up its browser time. */
+  /**
+   * True if this attempt is the payment's last, because another one is not worth its browser time or that time is used
+   * up.
+   */
   readonly endsPayment: boolean
 
   constructor(kind: RenderFailureKind, message: string, { cause, endsPayment = false }: RenderFailureOptions = {}) {

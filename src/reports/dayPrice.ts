@@ -17,8 +17,9 @@ export interface DayPrice {
 const allPrices = sql`reports.day_prices`
 
 /**
- * Returns a subquery with the columns `priced_day`, `price_micro_usd` and `required`. The subquery has one row, or none
- * before the first payment. `prices` must have the columns of `reports.day_prices`.
+ * Returns a subquery for the price of `mint` on `day`: the row of the last priced day on or before `day`, or no row
+ * before the first. Its columns are `priced_day`, `price_micro_usd` and `required`. `prices` must have the columns of
+ * `reports.day_prices`.
  */
 export function pricedBy(
   mint: string | RawBuilder<unknown>,

@@ -41,8 +41,8 @@ export interface Provider<Query, Data> {
   /** True if a request uses a paid or scarce quota. Such a provider is probed only if no other provider answers. */
   readonly isMetered?: boolean
   /**
-   * True if the provider's answers contain a series by which an answer can be confirmed. Such an answer can be sold
-   * while no other source is ready.
+   * True if the provider's answers come from a time series, such as a forecast, that can confirm a figure without
+   * another source. The service then quotes even while no other source is available.
    */
   readonly hasSeries?: boolean
   /** Requests an answer, with the provider's own time-out. Throws only `UpstreamFailure`. */

@@ -59,7 +59,10 @@ export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
 }
 
 interface Count {
-  /** Requests that this instance counted. Negative if the client sends requests to other instances and pays at this one. */
+  /**
+   * Requests counted by this instance, minus those that `giveBack` returned. Negative if other instances counted the
+   * requests and the client paid here.
+   */
   own: number
   reported: number
   others: number

@@ -28,7 +28,10 @@ type StreamProof = Pick<PendingPayment, 'signature' | 'protocol' | 'debit'>
 
 /** Properties of the presented proof that the verdict depends on. */
 export interface PresentedProof extends StreamProof {
-  /** True if this payer has seen the payment confirmed on chain. Only signature form checks that. */
+  /**
+   * True if this payer sent the transaction itself and saw it confirmed (form `signature`). False if the service sends
+   * it.
+   */
   readonly confirmed: boolean
 }
 

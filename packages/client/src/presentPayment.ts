@@ -27,8 +27,8 @@ export interface RetryLimits {
 }
 
 /**
- * Default limits. One attempt may take as long as the deadline of the service. All attempts end well before the proof
- * expires.
+ * Default limits. An attempt may take twice the service's default handler timeout of 30 s. All attempts end well before
+ * the proof of a landed payment expires after 10 minutes.
  */
 export const defaultRetryLimits: RetryLimits = { attemptsMax: 10, attemptTimeoutMs: 60_000, totalTimeMs: 180_000 }
 

@@ -98,8 +98,8 @@ export function consistencyRanges(from: number, to: number): readonly LeafRange[
 }
 
 /**
- * Returns the proof for one range. `known` is the number of its leaves that the earlier tree has. `whole` is true if
- * these are all leaves of the earlier tree, whose root the verifier already has.
+ * Returns the subtrees that prove one range. `known` is how many leaves of the range are in the earlier tree. `whole`
+ * is true if the earlier tree has no other leaves: the verifier then already has the root.
  */
 function subproofRanges(known: number, range: LeafRange, whole: boolean): readonly LeafRange[] {
   const { from, to } = range

@@ -6,7 +6,10 @@ import type { TokenBalance } from './tokenBalances.ts'
 import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/* False records of a lying node. A record is consistent, but its signature does not match a changed message. */
+/**
+ * Builds the false records that a lying node could send. Instructions and balances of a record agree. If the message or
+ * the signature was changed, the signature no longer verifies.
+ */
 
 /** Returns the record with another signature. */
 export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {

@@ -100,7 +100,7 @@ const filtersOf: Readonly<Record<string, readonly Name[]>> = {
   'tab-statement': ['tab'],
 }
 
-/** Reports that show the present state and have no range of days. */
+/** Reports without a range of days: they show the present state, or the whole history of one tab. */
 const withoutRange = new Set(['liabilities', 'prepaid', 'tabs', 'tab-statement'])
 
 /** Creates the filters of a report. Their values are stored in the address of the page. */

@@ -23,7 +23,10 @@ export interface FirstPresentations {
   note(presented: Presented): void
   /** Records the first presentation in the database, and returns it. */
   record(presented: Presented): Promise<Presentation>
-  /** Like `record`, but logs a failure instead of throwing. Used if the outcome of the payment is already unknown. */
+  /**
+   * Like `record`, but logs a failure instead of throwing. Used while another fault is handled, so that a failed write
+   * does not replace that fault.
+   */
   recordIfPossible(presented: Presented): Promise<void>
   /** Returns the earliest known presentation. Undefined if none is known. */
   find(presented: Presented): Promise<Presentation | undefined>

@@ -11,7 +11,7 @@ export interface PayCommandDeps {
   readonly name: string
   readonly stdout: OutputStream
   readonly stderr: OutputStream
-  /** Folder of payments that are signed and not answered. */
+  /** Default folder for signed payments without an answer, and for tabs. */
   readonly paymentFolder: string
   /** Reads the defaults of a local mode on this machine. Resolves to undefined if no local mode runs. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>

@@ -28,8 +28,8 @@ interface SignedPlace {
 }
 
 /**
- * Returns the content that the debit signs. A tool call is bound as the equivalent HTTP request. Undefined if the offer
- * for a tool does not state the method.
+ * Returns the request that the debit's signature covers. For a tool call, this is the equivalent HTTP request.
+ * Undefined if the tool's offer does not state the HTTP method.
  */
 export function signedRequestOf(
   { content, tool }: PayableRequest,
