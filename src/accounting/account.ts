@@ -79,7 +79,10 @@ export function unmatchedFrom(wallet: Address | undefined): Account {
 const payable =
   /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** Requires that the account can be paid out. A debt without a wallet could never be paid, so it is a bug. */
+/**
+ * Asserts that payouts accept the account. A malformed share name or wallet would create a debt that no payout could
+ * settle.
+ */
 function owedTo(account: Account): Account {
   assert(isPayable(account), `${account} can be paid out`)
   return account

@@ -71,7 +71,7 @@ const accountJson = z.object({
     .nullable(),
 })
 
-/** The terms of a mint at the time of reading. */
+/** Payment terms of a mint. The fee is separate because it may change later; `PaymentTerms` reads it through a function. */
 export interface TermsReading {
   readonly terms: Omit<PaymentTerms, 'transferFee'>
   /** The highest fee that is in effect or announced. */

@@ -33,8 +33,8 @@ export const saleConfig = z
     ...fixedLimits,
     ...limits,
     /**
-     * Milliseconds after which another process can take over the attempt of a dead process. A running handler keeps its
-     * lease. The second half of the time is for streamed answers to slow callers.
+     * Milliseconds after which another process can take over the attempt of a dead process. Twice the time limit of the
+     * handler, so that a running handler never loses its lease. The rest is for sending streamed answers.
      */
     claimLeaseMs: 2 * limits.handlerTimeoutMs,
   }))

@@ -44,7 +44,7 @@ const streamOptions = z.looseObject({ include_usage: z.boolean().optional() }).c
 /** Limits the output of an order to the tokens that its budget pays for. For a stream, also requests the usage. */
 export function limitTokens(order: Parameters, schema: Schema, { price, budgetMicroUsd }: MeteredJob): LimitedOrder {
   const input = countInput(order)
-  // At least 1, because the charge never exceeds the budget.
+  // If the budget does not cover one output token, request one anyway: the charge is capped at the budget.
   const affordable = outputWithin(price, { input, budgetMicroUsd }) ?? 1
   const properties = isSchema(schema['properties']) ? schema['properties'] : {}
   const name = limitName(order, properties)

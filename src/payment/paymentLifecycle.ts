@@ -15,7 +15,10 @@ export interface PaymentLifecycle {
    */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
-  /** Returns the references that are already in the ledger: of payments, unmatched transfers, payouts and burns. */
+  /**
+   * Returns those of the given references that the ledger accounts for as a payment, unmatched transfer, payout or
+   * burn. Submitted and reversed payments do not count.
+   */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
   /**
    * Returns the newest transaction of the token account that the transfer scan has processed. Undefined before the

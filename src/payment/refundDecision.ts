@@ -125,5 +125,5 @@ export function refundStreamName(payment: PaymentReference): string {
   return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on the chain')}`
 }
 
-// First byte of the stream id of refund decisions. The key is that of the payment (migrations/kinds/refund.sql).
+// First byte of the stream id of a refund decision. The other bytes are those of the payment's stream id.
 export const refundSpace = 4

@@ -65,7 +65,7 @@ export interface StreamFacts {
 }
 
 /**
- * Name of a provider. `AI` means all configured chat servers (`AI_BASE_URL` and its successors). `NEWS_FEEDS` means all
+ * Name of a provider. `AI` means both chat servers (`AI_BASE_URL` and `AI_FALLBACK_BASE_URL`). `NEWS_FEEDS` means all
  * feeds of publishers.
  */
 export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'

@@ -20,8 +20,8 @@ export interface RenderWorkerDeps {
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
-// Maximum heap of the worker in megabytes. A picture of 24 megapixels is about 100 MB of text in the browser's
-// protocol. Up to five pages are open for each of two places.
+// Maximum heap of the worker in megabytes. A 24-megapixel picture is about 100 MB of text in the browser's protocol.
+// With the default concurrency of 2, up to ten pages are open at the same time.
 const heapMegabytesMax = 1_024
 // Number of threads in the pool of the worker, as in the service. The lookup of an allowed host blocks a thread for 10
 // s while a name server is silent. New browsers need other threads to create their profiles.

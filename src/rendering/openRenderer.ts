@@ -35,8 +35,8 @@ const paymentTimeMsDefault = 30_000
 // callers who have paid are not refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// Maximum number of pages per place that continue without a place. A stalled page uses about 50 MB of memory and no
-// processor time.
+// Maximum number of stalled pages, as a multiple of the places. A stalled page has given its place to another job but
+// stays open, with about 50 MB of memory.
 const stalledPerPlaceMax = 4
 
 /**

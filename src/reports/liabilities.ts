@@ -45,8 +45,8 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 }
 
 /**
- * Selects the accounts of the question. The lower bound for shares lets the query skip most wallets, whose names sort
- * earlier.
+ * Limits the query to the creditors in `owedTo`. For shares, `>=` excludes `Overpaid` and `RefundsDue`, which sort
+ * before `Share` and have one account for each wallet.
  */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: RawBuilder<unknown>) {
   if (owedTo === 'all') return sql`true`

@@ -28,7 +28,10 @@ export function createMetrics() {
   }
 }
 
-/** Registers counters and durations of requests. */
+/**
+ * Registers the metrics that events update: requests, ledger appends, calls to nodes and providers, rate limits and
+ * payment steps.
+ */
 function trafficMetrics(registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })

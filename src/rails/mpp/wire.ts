@@ -122,7 +122,7 @@ export function bringsCredential(header: string): boolean {
 
 const preferencesMax = 16
 
-/** True if Accept-Payment includes this method, for example `tempo/*, solana/charge;q=0.5`. */
+/** True if the Accept-Payment header allows `solana/charge`, by name or by wildcard. An entry with `q=0` does not count. */
 export function acceptsCharge(preferences: string): boolean {
   const wanted = preferences.split(',', preferencesMax).map((each) => each.trim().toLowerCase())
   return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))

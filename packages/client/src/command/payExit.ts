@@ -58,7 +58,10 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/** Returns the exit code of an answer without a payment: the request was rejected, or the service cannot answer now. */
+/**
+ * Returns the exit code for an HTTP status: 2xx is answered, 429 and 5xx are unavailable, and any other status is a
+ * rejected request.
+ */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused
