@@ -3,7 +3,7 @@ import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { displayNumber, divideRoundingDown } from '@tollbook/core/money'
+import { displayNumber, divideRoundingDown, parseRoundingDown } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { type DepositLimits, readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
 import { readReference, streamIdOf } from '../payment/paymentReference.ts'
@@ -34,8 +34,8 @@ export interface TabProductDeps {
 }
 
 const denominationsUsd = [1, 5, 10, 20]
-const usdMicro = 1_000_000
-const microOf = (usdAmount: number) => BigInt(usdAmount * usdMicro)
+const usdMicro = 1_000_000n
+const microOf = (wholeUsd: number) => BigInt(wholeUsd) * usdMicro
 const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 90
 
@@ -212,7 +212,8 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
  * never exceeded.
  */
 function inBaseUnits(dollars: number, price: Price): bigint {
-  return microUsdInBaseUnits(BigInt(Math.round(dollars * usdMicro)), price)
+  const microUsd = assertPresent(parseRoundingDown(String(dollars), usdDecimals), 'the schema takes positive numbers')
+  return microUsdInBaseUnits(microUsd, price)
 }
 
 function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUsd }: Price): bigint {

@@ -16,6 +16,7 @@ import { send } from './send.ts'
 import { type FreeDeps, freeRoutesOf } from './serveFree.ts'
 import { type PaidDeps, type PaidPath, paidPaths, paidRoutes } from './servePaid.ts'
 import { errorAnswer, overloaded } from './transportError.ts'
+import { writeRaw } from './writeRaw.ts'
 import type { Handler } from './turns.ts'
 
 export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyof AdmitDeps> {
@@ -72,15 +73,9 @@ const overloadedAnswer = overloaded()
 const spentAnswers = new Map<number, Answer>(restSteps.map((seconds) => [seconds, overloaded(seconds)]))
 
 /** Refuses a request without reading its body. This costs a tenth of a refusal by the routes. */
-function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, {
-    ...headers,
-    'x-request-id': newId('request'),
-    'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(body),
-  })
-  response.end(body)
-  metrics.onRequest({ route: 'shed', status, durationMs: 0 })
+function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): void {
+  writeRaw(response, answer)
+  metrics.onRequest({ route: 'shed', status: answer.status, durationMs: 0 })
 }
 
 /** Adds an id to each request and logs one line for each answer. Answers a bug with a 500 that contains only the id. */

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { newId } from '@tollbook/core/id'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { addressList, plainAddress } from './clientAddress.ts'
 import type { HealthMessage, HealthThreadData, HealthThreadMessage } from './healthListener.ts'
 import { listen } from './server.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
+import { writeRaw } from './writeRaw.ts'
 
 /* Entry point of the thread of healthListener.ts. */
 
@@ -57,14 +57,7 @@ async function answerTo({ url = '', method = '', socket }: IncomingMessage): Pro
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, headers, body } = await answerTo(request)
-  response.writeHead(status, {
-    ...headers,
-    'x-request-id': newId('request'),
-    'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(body),
-  })
-  response.end(request.method === 'HEAD' ? undefined : body)
+  writeRaw(response, await answerTo(request), request.method === 'HEAD')
   request.resume()
 }
 
