@@ -1,7 +1,7 @@
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { readReference } from '../payment/paymentReference.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
-import { inclusionProofOf } from './streamFormat.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
 import type { SignReceipt } from './sendReceipt.ts'
 
 export interface FindReceiptDeps {

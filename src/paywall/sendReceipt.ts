@@ -7,7 +7,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type RawAnswer } from './answer.ts'
 import type { SignJws } from '@tollbook/core/compactJws'
 import { distributionOf } from '../pricing/splitSetting.ts'
-import { inclusionProofOf } from './streamFormat.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 

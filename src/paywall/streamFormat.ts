@@ -2,6 +2,7 @@ import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { DeliveryQuestion } from '../payment/paymentLedger.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Meta, Stream } from '../product/product.ts'
+import { inclusionProofOf } from './inclusionProof.ts'
 
 export type Described = Pick<Stream, 'contentType' | 'meta'>
 
@@ -38,14 +39,6 @@ export function contentHeaders({ contentType, meta }: Described): Readonly<Recor
     ...(isEventStream(contentType) ? {} : { trailer: receiptHeader }),
     ...sampleHeader(meta),
   }
-}
-
-/**
- * Returns the address of the proof that the ledger contains the sale. The receipt does not contain this address,
- * because the receipt depends on the sale alone.
- */
-export function inclusionProofOf({ ledger }: Pick<SignedReceipt, 'ledger'>): string {
-  return `/api/ledger/inclusion/${ledger.position}`
 }
 
 /**

@@ -23,7 +23,10 @@ export interface AgentDeps {
   readonly stderr: { write(text: string): unknown }
   /** Signal that Ctrl-C and SIGTERM abort. */
   readonly stopped: AbortSignal
-  /** Reads the address of a service in local mode on this machine, for `mcp init`. Undefined: there is no local mode. */
+  /**
+   * Reads the address of a service in local mode on this machine, for `mcp init`. Undefined if local mode has not run
+   * here.
+   */
   readonly readLocal?: () => Promise<LocalService | undefined>
 }
 

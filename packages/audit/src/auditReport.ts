@@ -15,7 +15,7 @@ export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_check
 
 export interface Verdict {
   readonly status: VerdictStatus
-  /** Finding at the lowest position. Null if there is no finding. */
+  /** Finding at the lowest position. Null without findings. */
   readonly firstBad: Finding | null
   readonly findings: number
   /** Descriptions of the checks on which the verdict is based, with figures. */

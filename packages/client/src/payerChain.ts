@@ -45,7 +45,7 @@ export interface HoldingsQuestion {
 }
 
 export interface Holdings {
-  /** Zero if there is no token account, or if it belongs to another wallet. */
+  /** Zero if the token account does not exist, or if it belongs to another wallet. */
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
   readonly lamports: bigint

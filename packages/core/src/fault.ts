@@ -65,7 +65,7 @@ export function errorCode(error: unknown): string | undefined {
 
 /**
  * Returns the code as ` (28P01)` for a text that callers may read, because messages of drivers contain addresses and
- * logins. Empty if there is no code.
+ * logins. Empty if the error has no code.
  */
 export function codeText(error: unknown): string {
   const code = errorCode(error)

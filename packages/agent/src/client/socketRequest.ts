@@ -17,7 +17,7 @@ export interface SocketRequest {
   readonly signal?: AbortSignal
 }
 
-/** Sends one request to a wallet process. Rejects with the error of the connection if there is no answer. */
+/** Sends one request to a wallet process. Rejects with the error of the connection if the process does not answer. */
 export async function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
   await requireOwnSocket(socket)
   const options: RequestOptions = {

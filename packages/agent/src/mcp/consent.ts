@@ -50,7 +50,7 @@ export function createConsent(): Consent {
   }
 }
 
-/** True if this call contains an answer of the person. If there is no agreement, the person refused. */
+/** True if this call contains an answer of the person. An answer that does not agree is a refusal. */
 export function wasAsked({ mcpReq }: ServerContext): boolean {
   return mcpReq.inputResponses !== undefined
 }

@@ -19,7 +19,7 @@ export interface SetUpOrder {
   /** Base URL of a service that the agent may pay. Undefined: the service in local mode, or an existing policy is used. */
   readonly service: string | undefined
   readonly rpcUrl: string | undefined
-  /** Service in local mode on this machine, and the URL of its chain's node. Absent: there is no local mode. */
+  /** Service in local mode on this machine, and the URL of its chain's node. Absent if local mode has not run here. */
   readonly local?: LocalService | undefined
   readonly write: (text: string) => void
 }

@@ -30,7 +30,7 @@ export interface BoughtAnswer {
   readonly body: unknown
   /** Exact bytes of an answer without an envelope. Undefined: the answer has an envelope. */
   readonly bytes: Uint8Array | undefined
-  /** Undefined if the answer has no receipt, or if there is no key to verify it. */
+  /** Undefined if the answer lacks a receipt, or if the order lacks a key to verify it. */
   readonly verdict: ReceiptVerdict | undefined
 }
 
