@@ -6,13 +6,13 @@ import type { Answer } from '../paywall/answer.ts'
 import { type AdmitDeps, admissionRequestOf, reportAddressState } from './admitRequest.ts'
 import { restSteps } from './allowances.ts'
 import { createCors } from './cors.ts'
-import { findFramingProblem } from './framing.ts'
+import { findFramingProblem, hasUnmetExpectation } from './framing.ts'
 import { type MessageProtocol, messageRoute } from './messageRoute.ts'
 import type { Metrics } from './metrics.ts'
 import { pathOf } from './requestHead.ts'
 import { createRouter, refusePath } from './routes.ts'
 import { createRouteTable } from './routeTable.ts'
-import { send } from './send.ts'
+import { prefersProblem, problemAnswer, send } from './send.ts'
 import { type FreeDeps, freeRoutesOf } from './serveFree.ts'
 import { type PaidDeps, type PaidPath, paidPaths, paidRoutes } from './servePaid.ts'
 import { errorAnswer, overloaded } from './transportError.ts'
@@ -35,7 +35,8 @@ export function createApp(app: AppDeps): Handler {
   const paths = paidPaths(app)
   const find = createRouteTable(paths)
   const deps = { ...app, findSold: (path: string) => find(path)?.route.endpoint }
-  const koa = createKoa(deps, paths).callback()
+  const koa = createKoa(deps, paths)
+  const serve = koa.callback()
   const probes = new Set(deps.freeRoutes.flatMap(({ path, isProbe }) => (isProbe === true ? [path] : [])))
   return async (request, response) => {
     const isProbe = probes.has(pathOf(request))
@@ -43,10 +44,13 @@ export function createApp(app: AppDeps): Handler {
     if (!isProbe && deps.admission.refuses(arrived)) {
       const restSeconds = deps.admission.restSeconds(arrived.address)
       if (restSeconds > 0) reportAddressState(deps, response, 'spent')
-      shed(deps, response, spentAnswers.get(restSeconds) ?? overloadedAnswer)
+      const { usual, problem } = spentAnswers.get(restSeconds) ?? overloadedAnswers
+      const asksProblem = /problem\+json/i.test(request.headers.accept ?? '')
+      const isProblem = asksProblem && prefersProblem(koa.createContext(request, response))
+      shed(deps, response, isProblem ? problem : usual)
       return restSeconds > 0 ? { spentForSeconds: restSeconds } : 'shed'
     }
-    await koa(request, response)
+    await serve(request, response)
     return response.statusCode === 429 ? 'shed' : 'served'
   }
 }
@@ -58,7 +62,10 @@ function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
   app.use((context, next) => observe(deps, context, next))
   app.use((context, next) => {
     const problem = findFramingProblem(context.req)
-    return problem === undefined ? next() : send(context, errorAnswer('INVALID_REQUEST', problem))
+    if (problem !== undefined) return send(context, errorAnswer('INVALID_REQUEST', problem))
+    if (hasUnmetExpectation(context.req))
+      return send(context, errorAnswer('EXPECTATION_FAILED', 'the only expectation served is 100-continue'))
+    return next()
   })
   const paid = paidRoutes(deps, sold)
   const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
@@ -69,8 +76,19 @@ function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
   return app
 }
 
-const overloadedAnswer = overloaded()
-const spentAnswers = new Map<number, Answer>(restSteps.map((seconds) => [seconds, overloaded(seconds)]))
+interface ShedAnswers {
+  readonly usual: Answer
+  readonly problem: Answer
+}
+
+/** Returns both forms of the refusal, which are written once, so that a refusal stays cheap. */
+function overloadedIn(seconds: number): ShedAnswers {
+  const usual = overloaded(seconds)
+  return { usual, problem: problemAnswer(usual) }
+}
+
+const overloadedAnswers = overloadedIn(1)
+const spentAnswers = new Map<number, ShedAnswers>(restSteps.map((seconds) => [seconds, overloadedIn(seconds)]))
 
 /** Refuses a request without reading its body. This costs a tenth of a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): void {

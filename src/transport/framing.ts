@@ -25,6 +25,11 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   return findRepeated(request.rawHeaders)
 }
 
+/** True if the request expects anything but 100 Continue. Node reads no expectations of HTTP/1.0 either. */
+export function hasUnmetExpectation({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && expect !== undefined && !/(?:^|\W)100-continue(?:$|\W)/i.test(expect)
+}
+
 const single = new Set(['host', 'content-type'])
 
 /**

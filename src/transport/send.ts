@@ -7,7 +7,7 @@ import { describeError } from '@tollbook/core/fault'
 import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Log } from '../machine/log.ts'
-import type { StreamedAnswer } from '../paywall/answer.ts'
+import type { Answer, StreamedAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
@@ -19,16 +19,21 @@ export function formErrors({ req }: Context, form: ErrorForm): void {
 }
 
 export function send(context: Context, answer: FreeAnswer): void {
-  const { status, headers } = answer
-  const isError = status >= 400 && headers['content-type']?.startsWith('application/json') === true
-  const form = isError ? (forms.get(context.req) ?? problemFormFor(context)) : undefined
-  const body = form !== undefined && typeof answer.body === 'string' ? formed(form, status, answer.body) : answer.body
+  const { status, headers, body } = inFormOf(context, answer)
   context.status = status
   context.set(headers)
-  if (form === problemForm) context.type = problemType
   if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
   else if ('coded' in body) sendPublicBody(context, body)
   else sendFile(context, body)
+}
+
+function inFormOf(context: Context, answer: FreeAnswer): FreeAnswer {
+  const { status, headers, body } = answer
+  const isError = status >= 400 && headers['content-type']?.startsWith('application/json') === true
+  if (!isError || typeof body !== 'string') return answer
+  const form = forms.get(context.req)
+  if (form !== undefined) return { ...answer, body: formed(form, status, body) }
+  return prefersProblem(context) ? problemAnswer({ ...answer, body }) : answer
 }
 
 const problemType = 'application/problem+json'
@@ -38,8 +43,12 @@ const problemForm: ErrorForm = (status, body) => {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
 }
 
-function problemFormFor(context: Context): ErrorForm | undefined {
-  return context.accepts('application/json', problemType) === problemType ? problemForm : undefined
+export function prefersProblem(context: Pick<Context, 'accepts'>): boolean {
+  return context.accepts('application/json', problemType) === problemType
+}
+
+export function problemAnswer({ status, headers, body }: Answer): Answer {
+  return { status, headers: { ...headers, 'content-type': problemType }, body: formed(problemForm, status, body) }
 }
 
 const members = z.record(z.string(), z.json())

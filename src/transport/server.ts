@@ -62,13 +62,14 @@ export async function listen(
   server.maxRequestsPerSocket = requestsPerSocketMax
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(guard, error, socket))
   server.on('connect', answerConnect)
-  server.on('checkExpectation', answerExpectation)
-  server.on('checkContinue', (request, response: ServerResponse) => {
-    // Close the connection after the answer: the refused client may or may not send its body, so no further request can
-    // be recognized.
-    response.shouldKeepAlive = false
-    serve(request, response)
-  })
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      // Close the connection after the answer: the refused client may or may not send its body, so no further request
+      // can be recognized.
+      response.shouldKeepAlive = false
+      serve(request, response)
+    })
+  }
   const sockets = guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
     const advice = `${variables}: the address must be one of this machine, and the port free`
@@ -111,12 +112,6 @@ function answerConnect(_request: IncomingMessage, socket: Duplex): void {
   const headers = { allow: 'GET, HEAD, POST' }
   socket.on('error', () => socket.destroy())
   endUnread(socket, errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers }))
-}
-
-function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const { status, headers, body } = errorAnswer('EXPECTATION_FAILED', 'the only expectation served is 100-continue')
-  const length = { 'content-length': Buffer.byteLength(body) }
-  response.writeHead(status, { ...headers, ...length, connection: 'close' }).end(body)
 }
 
 const drainPollMs = 50

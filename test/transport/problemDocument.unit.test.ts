@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openPlainServer } from './plainServer.ts'
+import { rawRequest } from './rawRequest.ts'
 
 const { port } = await openPlainServer()
 const baseUrl = `http://127.0.0.1:${port}`
@@ -28,6 +29,23 @@ test('a refusal of the paywall has them too', async () => {
     status: 503,
     code: 'ENDPOINT_UNAVAILABLE',
   })
+})
+
+test('a refusal because of load has them too, with its headers', async () => {
+  const spent = await openPlainServer({ restSeconds: () => 10 })
+  const ask = (accept: string) => rawRequest(spent.port, { method: 'GET', target: '/free', headers: { accept } })
+  const { headers, body } = await ask('application/problem+json')
+  expect(headers).toMatchObject({ 'content-type': 'application/problem+json', 'retry-after': '10' })
+  expect(body).toMatchObject({ title: 'Service Unavailable', status: 503, code: 'OVERLOADED' })
+  const usual = await ask('application/json, application/problem+json')
+  expect(usual.headers['content-type']).toBe('application/json; charset=utf-8')
+})
+
+test('an expectation that is not served has them too', async () => {
+  const headers = { accept: 'application/problem+json', expect: 'a-pony' }
+  const answer = await rawRequest(port, { method: 'GET', target: '/free', headers })
+  expect([answer.status, answer.headers['content-type']]).toEqual([417, 'application/problem+json'])
+  expect(answer.body).toMatchObject({ title: 'Expectation Failed', status: 417, code: 'EXPECTATION_FAILED' })
 })
 
 test.each(['*/*', 'application/json', 'application/problem+json;q=0'])(
