@@ -20,23 +20,24 @@ const functionLinesMax = 70
 const castsPerThousandLinesMax = 3
 const bannedNames = /^(utils?|helpers?|common|lib|misc|shared|types|index|services?)\.[jt]s$/i
 
+/** One of the service, one of the client, the agent and the pages, and one of the audit, which shares no code. */
+const fetchHomes =
+  /^(src\/outbound\/upstreamRequest|packages\/client\/src\/defaultFetch|packages\/audit\/src\/auditCommand)\.ts$/
 /** Features that only one place may use. */
 const oneHome: readonly { readonly what: string; readonly pattern: RegExp; readonly homes: RegExp }[] = [
   {
     what: 'the clock',
-    pattern: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
-    homes: /^packages\/(core|audit)\/src\/clock\.ts$/,
+    pattern: /\bDate\.now\b|new Date\(\)|\bperformance\.now\b|\bhrtime\b/,
+    // A script of pageTimers.ts runs in the captured page.
+    homes: /^(packages\/(core|audit)\/src\/clock|src\/rendering\/pageTimers)\.ts$/,
   },
   {
     what: 'randomness',
-    pattern: /\bMath\.random\(|\brandom(Bytes|Fill|FillSync|Int|UUID)\(|getRandomValues\(/,
-    // packages/core/src/id.ts takes it from `#platform`, which is one of these two files.
-    homes: /^packages\/core\/src\/platform(Web|Node)\.ts$/,
-  },
-  {
-    what: 'a new key',
-    pattern: /\bgenerateKeyPair|\bKeypair\.generate\(/,
-    homes: /^(src\/cli\/local\/home|packages\/agent\/src\/walletKey)\.ts$/,
+    pattern:
+      /\bMath\.random\b|\brandom(Bytes|Fill|FillSync|Int|UUID|SecretKey|PrivateKey)\(|getRandomValues\(|\bgenerateKey(Pair\w*)?\(|\bKeypair\.generate\b/,
+    // packages/core/src/id.ts takes it from `#platform`, which is one of two files. The test wallet of a page has a key
+    // that no script can read, which only the browser can make.
+    homes: /^(packages\/core\/src\/platform(Web|Node)|src\/pages\/browser\/wallets)\.ts$/,
   },
   {
     what: 'the environment',
@@ -47,9 +48,8 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   },
   {
     what: 'fetch',
-    pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
-    homes:
-      /^(src\/(outbound\/upstreamRequest|pages\/browser\/api)|packages\/(agent\/src\/setUp\/setUp|audit\/src\/auditCommand)|packages\/client\/src\/(solanaRpc|fetchFile|(fetch|cosign|anchor)Checkpoint|payer|payerChain|presentPayment|tab\/readTab|tool\/toolCall))\.ts$/,
+    pattern: /(?<!typeof )globalThis\.fetch\b/,
+    homes: fetchHomes,
   },
 ]
 /**
@@ -101,6 +101,7 @@ const problems = [
   ...sqlFiles.flatMap(nameAndLengthProblems),
   ...sources.flatMap(nameAndLengthProblems),
   ...sources.flatMap(homeProblems),
+  ...parsed.flatMap(fetchProblems),
   ...sources.flatMap(forbiddenProblems),
   ...parsed.flatMap(bigintNameProblems),
   ...parsed.flatMap(floatMoneyProblems),
@@ -136,6 +137,22 @@ function homeProblems({ path, lines }: Source): readonly string[] {
   return oneHome
     .filter(({ pattern, homes }) => pattern.test(code) && !homes.test(path))
     .map(({ what }) => `${path}: ${what} is read in one place only`)
+}
+
+/** A function that declares its `fetch`, or gets it, does not call the global one. */
+function fetchProblems({ source: { path, text }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+  if (fetchHomes.test(path) || !/\bfetch\(/.test(text)) return []
+  const isGlobal = (call: ts.CallExpression) =>
+    ts.findAncestor(call, (scope) => ts.isFunctionLike(scope) && nodesOf(scope).some(declaresFetch)) === undefined
+  return nodesOf(tree)
+    .filter((node) => ts.isCallExpression(node))
+    .filter((call) => call.expression.getText(tree) === 'fetch' && isGlobal(call))
+    .map(() => `${path}: fetch is called in one place only`)
+}
+
+function declaresFetch(node: ts.Node): boolean {
+  const declares = ts.isParameter(node) || ts.isBindingElement(node) || ts.isVariableDeclaration(node)
+  return declares && ts.isIdentifier(node.name) && node.name.text === 'fetch'
 }
 
 function forbiddenProblems({ path, text }: Source): readonly string[] {

@@ -5,6 +5,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import { utf8Bytes } from '@tollbook/core/bytes'
+import { defaultFetch } from './defaultFetch.ts'
 import { landTransaction } from './landTransaction.ts'
 import { connectPayerChain } from './payerChain.ts'
 import type { Keypair } from './solana/keypair.ts'
@@ -40,7 +41,7 @@ function anchorMemo({ origin, size, root }: Checkpoint): string {
 
 /** Writes a checkpoint permanently into a memo on chain and waits for its confirmation. */
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
-  const { rpcUrl, keypair, signal, fetch = globalThis.fetch, clock = systemClock } = deps
+  const { rpcUrl, keypair, signal, fetch = defaultFetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)
   if (utf8Bytes(memo).length > memoBytesMax)
     throw new Fault(`the origin ${checkpoint.origin} is too long for a memo`, { retryable: false })

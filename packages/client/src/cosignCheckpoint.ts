@@ -3,6 +3,7 @@ import { utf8Text } from '@tollbook/core/bytes'
 import { type Checkpoint, type NoteVerifier, readCheckpoint, readNote } from '@tollbook/core/checkpoint'
 import { openCosignature } from '@tollbook/core/cosignature'
 import { Fault } from '@tollbook/core/fault'
+import { defaultFetch } from './defaultFetch.ts'
 import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 
@@ -68,7 +69,7 @@ interface WitnessAnswer {
 }
 
 async function askWitness(deps: WitnessDeps, { note, checkpoint, oldSize }: Question): Promise<WitnessAnswer> {
-  const { url, proveConsistency, fetch = globalThis.fetch } = deps
+  const { url, proveConsistency, fetch = defaultFetch } = deps
   const needsPath = oldSize > 0 && oldSize < checkpoint.size
   const path = needsPath ? await proveConsistency({ from: oldSize, to: checkpoint.size }) : []
   if (path.length > pathMax)

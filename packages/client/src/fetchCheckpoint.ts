@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readBase64 } from '@tollbook/core/base64'
 import { utf8Text } from '@tollbook/core/bytes'
 import { Fault } from '@tollbook/core/fault'
+import { defaultFetch } from './defaultFetch.ts'
 import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { openWithKeys } from './verifyInclusion.ts'
@@ -18,7 +19,7 @@ const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
 /** Fetches the newest checkpoint of a service and verifies its signature. `note` is the signed text. */
-export async function fetchCheckpoint({ baseUrl, keys, fetch = globalThis.fetch }: CheckpointQuestion) {
+export async function fetchCheckpoint({ baseUrl, keys, fetch = defaultFetch }: CheckpointQuestion) {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
   const note = utf8Text(await fetchBytes(new URL('/api/ledger/checkpoint', baseUrl), fetch))
@@ -39,7 +40,7 @@ export interface ConsistencyQuestion {
 /** Fetches the consistency proof between two sizes of the log. Does not verify it. */
 export async function fetchConsistency(
   baseUrl: string,
-  { from, to, fetch = globalThis.fetch }: ConsistencyQuestion,
+  { from, to, fetch = defaultFetch }: ConsistencyQuestion,
 ): Promise<readonly Uint8Array[]> {
   const url = new URL(`/api/ledger/consistency/${from}-${to}`, baseUrl)
   const parsed = consistencyJson.safeParse(parseJson(await fetchBytes(url, fetch)))

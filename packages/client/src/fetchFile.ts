@@ -1,4 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
+import { defaultFetch } from './defaultFetch.ts'
 import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 
@@ -11,7 +12,7 @@ const timeoutMs = 30_000
 const fileBytesMax = 64 * 1024 * 1024
 
 /** Fetches a picture or a document whose URL is in an answer. Throws a fault if the status is not 200. */
-export async function fetchFile(url: string, fetch: Fetch = globalThis.fetch): Promise<FetchedFile> {
+export async function fetchFile(url: string, fetch: Fetch = defaultFetch): Promise<FetchedFile> {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   const bytes = await readBody(response, fileBytesMax)
   if (response.status !== 200)

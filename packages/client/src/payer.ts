@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { readAddress } from '@tollbook/core/address'
+import { defaultFetch } from './defaultFetch.ts'
 import { InvalidOption } from './errorCode.ts'
 import { type Budget, createBudget } from './budget.ts'
 import { type DollarMints, readDollarMints } from './dollarMints.ts'
@@ -101,7 +102,7 @@ export interface Payer {
 
 /** Creates a payer from its options. Throws `TypeError` if options contradict each other. */
 export function createPayer(options: PayingFetchOptions): Payer {
-  const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
+  const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = defaultFetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)
   const budget = createBudget(spendingLimit)
   const { perRequest, perDay, perHost, total } = spendingLimit

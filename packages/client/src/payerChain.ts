@@ -5,6 +5,7 @@ import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import { divideRoundingDown } from '@tollbook/core/money'
+import { defaultFetch } from './defaultFetch.ts'
 import { PayerFault } from './errorCode.ts'
 import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
@@ -69,7 +70,7 @@ interface PayerChainOptions {
  * Connects to a Solana node. Its methods throw a retryable `Fault` if the node does not answer. It caches facts about a
  * mint that cannot change.
  */
-export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
+export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
   let emptyRentLamports: bigint | undefined

@@ -1,10 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
 import { makeFolder } from '@tollbook/client/makeFolder'
+import { newSecretKey } from '@tollbook/client/solana/keypair'
 import { Bug } from '@tollbook/core/assert'
+import { toBase64Url } from '@tollbook/core/bytes'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 
@@ -32,7 +33,7 @@ export async function openHome(folder: string) {
     /** Returns a Solana CLI keypair file in the home. Creates the file if it does not exist. */
     async keypair(name: string) {
       const file = join(keys, `${name}.json`)
-      const text = await readOrMake(file, () => JSON.stringify([...Keypair.generate().secretKey]))
+      const text = await readOrMake(file, () => JSON.stringify([...newSecretKey()]))
       return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
     },
     /** Returns a random password. Creates it if it does not exist. */
@@ -75,8 +76,9 @@ const attemptsMax = 100
  */
 export function makeReceiptKey(): ReceiptKey {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const key = receiptKeyJson.parse(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
-    if (!key.x.startsWith('-')) return key
+    const secretKey = newSecretKey()
+    const x = toBase64Url(secretKey.subarray(32))
+    if (!x.startsWith('-')) return { kty: 'OKP', crv: 'Ed25519', x, d: toBase64Url(secretKey.subarray(0, 32)) }
   }
   throw new Bug(`one of ${attemptsMax} keys does not start with a hyphen`)
 }

@@ -3,6 +3,7 @@
  * and is never part of an address.
  */
 
+import { defaultFetch } from '@tollbook/client/defaultFetch'
 import { readAddress } from './address.ts'
 import { element } from './element.ts'
 
@@ -53,7 +54,7 @@ export async function decide(decision: Decision): Promise<{ readonly position: n
 
 /** Sends a request. All requests of the pages use this function. */
 export function send(address: string, init?: RequestInit): Promise<Response> {
-  return fetch(address, init)
+  return defaultFetch(address, init)
 }
 
 /** Returns `data` of an answer. If the answer is an error, throws its message. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defaultFetch } from '@tollbook/client/defaultFetch'
 import { readAddress } from '@tollbook/core/address'
 import { describeError } from '@tollbook/core/fault'
 import { PolicyProblem, readPolicy } from '../policy/policy.ts'
@@ -111,7 +112,7 @@ function decimalOf(usd: number): string {
 
 async function readTokenPrice(url: string): Promise<z.infer<typeof tokenPrice>['data']> {
   const asked = { redirect: 'manual', signal: AbortSignal.timeout(10_000) } as const
-  const response = await fetch(url, asked).catch((cause: unknown) => {
+  const response = await defaultFetch(url, asked).catch((cause: unknown) => {
     throw new SetUpProblem(`${url} does not answer (${describeError(cause)}): start the service, or correct --service`)
   })
   const { data } = tokenPrice.safeParse(await response.json().catch(() => undefined))

@@ -1,7 +1,10 @@
+import { ed25519 } from '@noble/curves/ed25519'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
+import { concatBytes } from '@tollbook/core/bytes'
 import { type Ed25519Signer, secretKeySigner } from '@tollbook/core/ed25519'
+import { randomBytesOf } from '@tollbook/core/id'
 import { PayerFault } from '../errorCode.ts'
 
 export interface Keypair extends Ed25519Signer {
@@ -12,6 +15,12 @@ export interface Keypair extends Ed25519Signer {
 
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
 export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
+
+/** Returns the secret key of a new keypair. */
+export function newSecretKey(): Uint8Array {
+  const seed = randomBytesOf(32)
+  return concatBytes([seed, ed25519.getPublicKey(seed)])
+}
 
 /** Reads a secret key. Error messages never contain the key. */
 export function readSecretKey(key: SecretKey): Keypair {

@@ -1,13 +1,11 @@
-import { ed25519 } from '@noble/curves/ed25519'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
-import { concatBytes } from '@tollbook/core/bytes'
-import { randomBytesOf, randomToken } from '@tollbook/core/id'
+import { randomToken } from '@tollbook/core/id'
 import type { Payer, TabOption } from '../payer.ts'
 import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 import { parseJson, readBody } from '../readBody.ts'
-import { readSecretKey } from '../solana/keypair.ts'
+import { newSecretKey, readSecretKey } from '../solana/keypair.ts'
 import { buyDeposit, DepositFound, isUnpaid, type TabQuestion } from './buyDeposit.ts'
 import { answerBytesMax, readFromService, readOpened, readTab } from './readTab.ts'
 import type { OpenedRecord, TabRecord } from './tabRecords.ts'
@@ -70,12 +68,11 @@ async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | u
 }
 
 function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption): TabRecord {
-  const seed = randomBytesOf(32)
   return {
     format: 'tollbook-tab-1',
     service,
     wallet: wallet.address,
-    secretKey: encodeBase64(concatBytes([seed, ed25519.getPublicKey(seed)])),
+    secretKey: encodeBase64(newSecretKey()),
     depositUsd,
     idempotencyKey: randomToken(),
     isClosed: false,
