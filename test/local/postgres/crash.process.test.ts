@@ -105,7 +105,7 @@ test('a Postgres that another process started in the directory is left alone, an
   const binaries = await linkBinaries(findPackage())
   const account = await findAccount(binaries, dataDirectory)
   const settings = ['-p', String(await choosePort(0)), '-c', 'unix_socket_directories=']
-  const foreign = spawnAs(account, [`${binaries}/bin/postgres`, '-D', dataDirectory, ...settings], { stdio: 'ignore' })
+  const foreign = spawnAs(account, [`${binaries}/bin/postgres`, ...settings, '-D', dataDirectory], { stdio: 'ignore' })
   await awaitThat('the foreign Postgres is up', async () =>
     (await readFile(`${dataDirectory}/postmaster.pid`, 'utf8').catch(() => '')).includes('ready'),
   )

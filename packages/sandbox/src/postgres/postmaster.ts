@@ -108,7 +108,7 @@ export async function endEarlierPostmaster(dataDirectory: string, log: Log): Pro
   const [pidText = ''] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
   const pid = Math.abs(Number(pidText))
   const commandLine = await findCommandLine(pid)
-  if (commandLine?.includes(` ${dataDirectory} `) !== true) {
+  if (commandLine === undefined || !`${commandLine} `.includes(` ${dataDirectory} `)) {
     // Remove the file, because Postgres would not start if a zombie or a new process has this process ID. There is
     // another protection: running backends hold a shared memory segment whose key is the directory's inode.
     await rm(file, { force: true })
