@@ -23,7 +23,7 @@ const ajv = new Ajv2020({
 ajvFormats.default(ajv)
 
 export const isKnownKeyword = (name: string) => ajv.RULES.keywords[name] === true
-export const isKnownFormat = (name: string) => name in ajv.formats
+export const isKnownFormat = (name: string) => Object.hasOwn(ajv.formats, name)
 
 /**
  * Compiles a schema without references to a check. Throws `SchemaProblem` if the schema is not valid JSON Schema

@@ -65,7 +65,7 @@ const noParameters: Schema = { type: 'object', properties: {} }
 function loadSchema({ parameters = noParameters }: RouteEntry, { file, at }: RouteContext): Checked<LoadedSchema> {
   const path = [...at, 'parameters']
   try {
-    const schema = closedSchema(inlineReferences(parameters, { file, root: parameters }))
+    const schema = closedSchema(inlineReferences(parameters, { file, root: parameters, documents: new Map() }))
     const patterns = findPatterns(schema, path)
     if (patterns.length > 0) return { mistakes: patterns }
     if (schema['type'] !== 'object') return { mistakes: [{ path: [...path, 'type'], message: 'must be object' }] }

@@ -39,7 +39,7 @@ export function readOpenApi(name: string) {
   if (typeof version !== 'string' || !versions.test(version))
     throw new SchemaProblem(`must be OpenAPI 3.0 or 3.1 (got ${JSON.stringify(version ?? root['swagger'] ?? null)})`)
   const { title } = memberOf(root, 'info')
-  const paths = childOf({ node: root, place: { file, root, folder: dirname(file) } }, 'paths')
+  const paths = childOf({ node: root, place: { file, root, folder: dirname(file), documents: new Map() } }, 'paths')
   return {
     title: typeof title === 'string' ? title : 'api',
     serverUrl: serverUrlOf(root['servers']),

@@ -26,6 +26,8 @@ export interface Place {
   readonly root: unknown
   /** Folder that must contain all referenced files. Undefined: any local file is allowed. */
   readonly folder?: string | undefined
+  /** Documents that were read, by their paths. A document may have hundreds of references to the same file. */
+  readonly documents: Map<string, unknown>
 }
 
 export interface PlacedNode {
@@ -88,17 +90,17 @@ export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
   throw new SchemaProblem(`refers to itself at ${name}`)
 }
 
-function follow(reference: string, { file, root, folder }: Place): PlacedNode {
+function follow(reference: string, from: Place): PlacedNode {
+  const { file, folder, documents } = from
   const [target = '', pointer = ''] = reference.split('#', 2)
   if (target !== '' && !/^\.{0,2}\/?[^:/][^:]*$/.test(target))
     throw new SchemaProblem(`refers to ${reference}; references lead into the same document or to a local file`)
   const otherFile = resolve(dirname(file), decoded(target, reference))
   if (folder !== undefined && target !== '' && /^\.\.|^\//.test(relative(folder, otherFile)))
     throw new SchemaProblem(`refers to ${reference}, which is not in the folder of the document`)
-  const place =
-    target === ''
-      ? { file, root, folder }
-      : { file: otherFile, root: readDocument(otherFile, `refers to ${reference}, which`), folder }
+  if (target !== '' && !documents.has(otherFile))
+    documents.set(otherFile, readDocument(otherFile, `refers to ${reference}, which`))
+  const place = target === '' ? from : { ...from, file: otherFile, root: documents.get(otherFile) }
   let node = place.root
   for (const name of pointer.split('/').slice(1)) {
     const plain = decoded(name, reference).replaceAll('~1', '/').replaceAll('~0', '~')
@@ -142,13 +144,14 @@ export function closedSchema(schema: Schema): Schema {
  * Finds regular expressions, which are not supported. They would run on the texts of strangers, and JavaScript's engine
  * can take exponential time.
  */
-export function findPatterns(schema: unknown, at: FilePath): readonly FileMistake[] {
+export function findPatterns(schema: unknown, at: FilePath, isMap = false): readonly FileMistake[] {
   if (Array.isArray(schema)) return schema.flatMap((one, index) => findPatterns(one, [...at, index]))
   if (!isSchema(schema)) return []
   return Object.entries(schema).flatMap(([name, value]) => {
     const path = [...at, name]
-    const isPattern = (name === 'pattern' && typeof value === 'string') || name === 'patternProperties'
-    return isPattern ? [{ path, message: noPatterns }] : findPatterns(value, path)
+    if (!isMap && literals.has(name)) return []
+    const isPattern = !isMap && (name === 'pattern' || name === 'patternProperties')
+    return isPattern ? [{ path, message: noPatterns }] : findPatterns(value, path, !isMap && maps.has(name))
   })
 }
 

@@ -43,6 +43,17 @@ function documentOf(paths: object, more: object = {}): string {
 }
 const answers = { responses: { 200: { description: 'it', content: { 'application/json': {} } } } }
 
+// Parsing the file again for each reference takes half a minute.
+test('a file with many references to it is parsed once', { timeout: 10_000 }, () => {
+  const filler = Array.from({ length: 3_000 }, (_, index) => `name${index}: { type: string, maxLength: ${index} }`)
+  write('parts/large.yaml', filler.join('\n'))
+  const parameters = Array.from({ length: 200 }, (_, index) => {
+    return { name: `p${index}`, in: 'query', schema: { $ref: `parts/large.yaml#/name${index}` } }
+  })
+  const [route] = sell(documentOf({ '/x': { get: { parameters, ...answers } } }), 'GET /x').routes
+  expect(Object.keys(Object(route?.schema['properties']))).toHaveLength(200)
+})
+
 describe('documents of others', () => {
   test.each([
     [

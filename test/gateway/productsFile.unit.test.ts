@@ -219,6 +219,13 @@ describe('a mistake', () => {
     ],
     ['an alias bomb', `version: 1\nupstreams: &a [x]\nroutes: [*a, *a]\n`, /upstreams: /],
   ]
+  test('`pattern` may be the name of a parameter, and of a member of a value', () => {
+    const names = '{ pattern: { type: string }, patternProperties: { default: { pattern: "(a+)+" } } }'
+    expect(mistakesIn(head + route(`, parameters: { properties: ${names} }`)).join()).not.toContain(
+      'regular expression',
+    )
+  })
+
   test.each(cases)('%s', (_name, text, expected) => {
     const found = mistakesIn(text)
     if (typeof expected === 'string') expect(found).toContain(expected)
