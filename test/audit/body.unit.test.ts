@@ -25,5 +25,6 @@ test('a body has one spelling, and every value has one that is read', () => {
     expect(() => parseCanonical(Buffer.from(text)), text).toThrow(UnreadableBody)
   expect(() => parseCanonical(Buffer.from([0x22, 0xff, 0x22])), 'bytes that are not UTF-8').toThrow(UnreadableBody)
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
-  expect(() => parseCanonical(Buffer.from(deep)), 'nested without end').toThrow(UnreadableBody)
+  for (const text of [deep, `{"b":1,"a":${deep}}`, `{"10":1,"9":${deep}}`])
+    expect(() => parseCanonical(Buffer.from(text)), 'nested without end').toThrow(UnreadableBody)
 })

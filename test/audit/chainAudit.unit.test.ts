@@ -80,13 +80,20 @@ async function findingsOf(ledger: ReplayedLedger, chain: Chain, kinds: readonly 
   return ledger.replay.findings.all().map(({ code, subject }) => [code, subject])
 }
 
+const burnSubmitted = {
+  round: 1,
+  mint,
+  throughPosition: 5,
+  burnBaseUnits: '5',
+  parts: [{ endpoint: price.endpoint, baseUnits: '5' }],
+  transactionBase64: 'AA==',
+}
+
 test('a burn that is recorded as failed and is on chain contradicts the ledger', async () => {
   const signature = signed(9)
-  const parts = [{ endpoint: price.endpoint, baseUnits: '5' }]
-  const submitted = { round: 1, mint, throughPosition: 5, burnBaseUnits: '5', parts, transactionBase64: 'AA==' }
   const withFailed = () =>
     served()
-      .append(`solana:${signature}`, ['BurnSubmitted', submitted])
+      .append(`solana:${signature}`, ['BurnSubmitted', burnSubmitted])
       .append(`solana:${signature}`, ['BurnFailed', { round: 1, mint, reason: 'absent', finalizedSlot: 900 }])
   const chainWith = (err: unknown) => ({
     transactions: new Map([[signature, landed(signature, accountOf(present), -5, err)]]),
@@ -95,6 +102,23 @@ test('a burn that is recorded as failed and is on chain contradicts the ledger',
   expect(await findingsOf(withFailed(), chainWith(null), ['BurnFailed'])).toContainEqual(contradiction)
   for (const chain of [{}, chainWith({ InstructionError: [0, 'Custom'] })])
     expect(await findingsOf(withFailed(), chain, ['BurnFailed'])).not.toContainEqual(contradiction)
+})
+
+test.each([
+  ['young', -5, 0, false],
+  ['old', -5, hourMs, true],
+  ['young and of another amount', -6, 0, true],
+])('a submitted burn on chain that is %s and not confirmed in the ledger', async (_, change, waitMs, isFound) => {
+  const signature = signed(9)
+  const ledger = served().append(`solana:${signature}`, ['BurnSubmitted', burnSubmitted])
+  ledger.wait(waitMs).append('solana:last', ['Unknown', {}])
+  const found = await findingsOf(ledger, {
+    signatures: new Map([[accountOf(present), [signature]]]),
+    transactions: new Map([[signature, landed(signature, accountOf(present), change)]]),
+  })
+  const missing = ['not_in_the_ledger', signature]
+  if (isFound) expect(found).toContainEqual(missing)
+  else expect(found).not.toContainEqual(missing)
 })
 
 test('tokens recorded as of another sender than the one on chain contradict the ledger', async () => {

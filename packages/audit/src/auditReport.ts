@@ -195,7 +195,7 @@ function completenessBasis({ replay, source, chain, areKeysRead }: Audited): Bas
   const registry = 'the streams that make a payment single-use, settings, paid quotes and the head'
   const isDatabase = source === 'database'
   const { lookedFor = 0, presentable = 0 } = chain?.figures ?? {}
-  const young = `${presentable} transfers on chain that may still be presented: too young for the ledger to have them`
+  const young = `${presentable} transfers on chain that may still be presented or confirmed: too young for the ledger to have them`
   return {
     checked: [
       `positions 1 to ${replay.position} and the versions of every stream`,

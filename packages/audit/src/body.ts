@@ -36,13 +36,14 @@ function parseJson(text: string): unknown {
 function hasSortedKeys(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > depthMax) throw new UnreadableBody(`it is nested more than ${depthMax} deep`)
-  let last = ''
+  let [last, isSorted] = ['', true]
+  // Visit all members, also after an unsorted key, because each of them may be nested too deeply.
   for (const [key, member] of Object.entries(value)) {
-    if (!Array.isArray(value) && key < last) return false
-    if (!hasSortedKeys(member, depth + 1)) return false
+    const isMemberSorted = hasSortedKeys(member, depth + 1)
+    isSorted &&= isMemberSorted && (Array.isArray(value) || key >= last)
     last = key
   }
-  return true
+  return isSorted
 }
 
 /**

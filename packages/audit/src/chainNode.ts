@@ -25,7 +25,13 @@ export interface ChainNode {
 }
 
 const index = z.int().min(0)
-const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() })
+// Maximum of characters, because decoding takes quadratic time. A program passes at most 10 KiB to another program.
+const dataCharactersMax = 16_384
+const base58Text = z
+  .string()
+  .max(dataCharactersMax)
+  .regex(/^[1-9A-HJ-NP-Za-km-z]*$/)
+const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: base58Text })
 const tokenBalance = z.object({
   accountIndex: index,
   mint: z.string(),

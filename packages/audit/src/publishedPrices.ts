@@ -90,7 +90,7 @@ export class PublishedPrices {
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
     for (const entry of metered) {
       const { inputPerMillionMicroUsd: input, outputPerMillionMicroUsd: output, minimumMicroUsd: minimum } = entry
-      for (const price of prices.filter(({ endpoint }) => endpoint === entry.endpoint)) {
+      for (const price of prices.filter((each) => each.endpoint === entry.endpoint && each.problem === undefined)) {
         const { endpoint, mint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, tokenBurn } = price
         const burn = { tokenBurnMint: tokenBurn?.mint ?? '', tokenBurnBaseUnits: tokenBurn?.baseUnits ?? 0n }
         const hold = { priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, ...burn }

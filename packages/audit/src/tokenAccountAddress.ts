@@ -31,10 +31,14 @@ export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAcco
   throw new AuditFault(`the wallet ${wallet} has no associated token account`, { retryable: false })
 }
 
+/** True if the text is 32 bytes in base58: the address of an account, or a public key. */
+export function isAddress(text: string): boolean {
+  return addressForm.test(text) && base58.decode(text).length === addressBytes
+}
+
 function decode(address: string): Uint8Array {
-  const bytes = base58.decode(address)
-  if (bytes.length !== addressBytes) throw new AuditFault(`${address} is not an address`, { retryable: false })
-  return bytes
+  if (!isAddress(address)) throw new AuditFault(`${address} is not an address`, { retryable: false })
+  return base58.decode(address)
 }
 
 // Ed25519 (RFC 8032, 5.1): the prime of the field, and the constant d of the curve.

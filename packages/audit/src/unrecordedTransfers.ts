@@ -1,4 +1,5 @@
 import { type ChainNode, signaturesPerPage } from './chainNode.ts'
+import { burnRoundsOf } from './kinds/burn.ts'
 import { movesOf } from './landedPayment.ts'
 import type { Replay } from './replay.ts'
 import { arrivalStream, solanaStream } from './streamName.ts'
@@ -7,7 +8,7 @@ import { sumOf, type TokenMove } from './tokenMoves.ts'
 export interface UnrecordedDeps {
   readonly node: ChainNode
   readonly replay: Replay
-  /** Maximum age of a transfer, in milliseconds, that may be missing because a caller has not presented it yet. */
+  /** Maximum age, in milliseconds, of a transfer that no caller has presented and of a burn that is not confirmed. */
   readonly recordedWithinMs: number
   readonly figures: {
     lookedFor: number
@@ -82,7 +83,10 @@ async function judgeUnrecorded(
   // Ignore transactions that do not change the total, such as the opening of an account or a transfer between the
   // service's accounts.
   if (change === 0n) return
-  if (change > 0n && ageMs < recordedWithinMs) {
+  const isSubmittedBurn = burnRoundsOf(replay.state).some(
+    (round) => round.stream === solanaStream(signature) && round.mint === mint && round.burnBaseUnits === -change,
+  )
+  if ((change > 0n || isSubmittedBurn) && ageMs < recordedWithinMs) {
     figures.presentable++
     return
   }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { baseUnits } from '../body.ts'
 import { bodyOf, type EventEntry, eventOf, type Judged } from './auditedKind.ts'
-import { noteDeposit, tabIdOfDeposit, tabsOf } from './tabs.ts'
+import { noteDeposit, tabId, tabIdOfDeposit, tabsOf } from './tabs.ts'
 
 /* Events of a deposit on a tab, in the stream of its payment: opening or top-up of the tab, and reversal. */
 
-const deposit = { tab: z.string(), mint: z.string(), wallet: z.string(), depositBaseUnits: baseUnits }
+const deposit = { tab: tabId, mint: z.string(), wallet: z.string(), depositBaseUnits: baseUnits }
 const opened = bodyOf('TabOpened', {
   ...deposit,
   terms: z.strictObject({

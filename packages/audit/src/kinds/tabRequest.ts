@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { base58 } from '@scure/base'
-import { baseUnits, describeShares, share, usd } from '../body.ts'
+import { baseUnits, describeShares, share } from '../body.ts'
 import { declareStep, type DeclaredStep } from '../declaredKind.ts'
 import type { DerivedPosting } from '../postingReplay.ts'
 import { price } from '../price.ts'
@@ -10,15 +10,15 @@ import { noteBurnOwed } from './burnsOwed.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
-import { isSignedDebit, tabsOf } from './tabs.ts'
+import { isSignedDebit, tabId, tabsOf } from './tabs.ts'
 import { chargeOfUse, findChargeProblem } from './usedTab.ts'
 
 /* Stream kind for a request on a tab. It holds an amount, then charges up to this amount or returns it. */
 
 const text = z.string()
 const debited = bodyOf('TabDebited', {
-  tab: text,
-  number: usd,
+  tab: tabId,
+  number: baseUnits,
   deposit: text,
   slot: z.int(),
   blockTimeMs: z.int(),

@@ -1,8 +1,9 @@
 import { createPublicKey, hash, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
-
+import { z } from 'zod'
 import { type AuditState, StateDocument } from '../auditState.ts'
-import { signatureOf } from '../streamName.ts'
+import { isSolanaStream, signatureOf } from '../streamName.ts'
+import { isAddress } from '../tokenAccountAddress.ts'
 
 /* State of each tab after the events so far (keys, limits, end), and the check of a debit's signature. */
 
@@ -22,6 +23,9 @@ export interface AuditedTab {
   /** Spent amount of deposits that the chain dropped, in base units, less the losses that the tab has covered. */
   lostBaseUnits: bigint
 }
+
+/** Schema of a tab's id: 16 bytes in base58. */
+export const tabId = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{1,22}$/)
 
 const tabs = new StateDocument('tabs', () => new Map<string, AuditedTab>())
 
@@ -46,12 +50,17 @@ export function depositKeysOf(state: AuditState): readonly DepositKey[] {
 
 /** Notes that `ledger.keys` must have a row that links this deposit to its tab. */
 export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositKey, 'key'>): void {
-  const bytes = Buffer.concat([base58.decode(tab), base58.decode(signatureOf(place.stream)).subarray(0, idBytes)])
+  const bytes = Buffer.concat([base58.decode(tab), idBytesOf(place.stream)])
   deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
 }
 
 export function tabIdOfDeposit(stream: string): string {
-  return base58.encode(base58.decode(signatureOf(stream)).subarray(0, idBytes))
+  return base58.encode(idBytesOf(stream))
+}
+
+/** Returns the first bytes of a deposit's signature. Returns no bytes if the stream does not have the name of a payment. */
+function idBytesOf(stream: string): Uint8Array {
+  return isSolanaStream(stream) ? base58.decode(signatureOf(stream)).subarray(0, idBytes) : new Uint8Array(0)
 }
 
 export interface AuditedDebit {
@@ -71,6 +80,7 @@ export interface AuditedDebit {
 /** Verifies the signature of a debit over the 116 bytes that docs/tabs.md specifies. */
 export function isSignedDebit({ tab, number, origin, mint, signed }: AuditedDebit): boolean {
   const { sessionKey } = signed
+  if (!isAddress(sessionKey)) return false
   const terms = hash(
     'sha256',
     `{"mint":${JSON.stringify(mint)},"origin":${JSON.stringify(origin)},"sessionKey":"${sessionKey}"}`,
