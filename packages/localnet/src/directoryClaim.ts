@@ -27,16 +27,23 @@ export function claimDirectory(dataDirectory: string): DirectoryClaim {
   return { release: () => lock.close() }
 }
 
+/** Time to wait for a process that stores its id or reads the id of the holder at the same moment. */
+const waitMs = 200
+
 /**
  * Opens the lock file with SQLite only. If this process closed another descriptor of the file, the operating system
  * would release all its locks on the file.
  */
 function openLock(path: string): DatabaseSync {
   try {
-    const lock = new DatabaseSync(path)
+    const lock = new DatabaseSync(path, { timeout: waitMs })
     chmodSync(path, 0o600)
+    lock.exec('pragma user_version')
     return lock
   } catch (cause) {
-    throw new Fault(`cannot open ${path}: run as the user who owns it`, { cause, retryable: false })
+    throw new Fault(`cannot open ${path}: run as the user who owns it, or remove it if it is damaged`, {
+      cause,
+      retryable: false,
+    })
   }
 }

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
@@ -37,6 +37,11 @@ test('of many processes at the same instant one is granted the claim, and a kill
   holder?.kill('SIGKILL')
   await once(holder ?? process, 'exit')
   claimDirectory(`${scratch}/raced`).release()
+})
+
+test('a damaged lock file is refused with its name', async () => {
+  await writeFile(`${scratch}/damaged.lock`, 'no database, and longer than the header of one. '.repeat(100))
+  expect(() => claimDirectory(`${scratch}/damaged`)).toThrow('damaged.lock: run as the user who owns it, or remove it')
 })
 
 test('a neighbour whose name only begins alike is not a rival', () => {
