@@ -47,8 +47,10 @@ export function landingPage(facts: LandingFacts): string {
           proves what you paid for.
         </p>
         <p>
-          Burned so far: <strong id="burned">…</strong> <span id="burned-payments"></span>. ${share} leaves the supply
-          of the token. <a href="burn">Check it</a>
+          Burned so far: <strong id="burned">…</strong>
+          <span id="burned-payments"
+            ><noscript>as <a href="api/token/burn-stats">/api/token/burn-stats</a> says</noscript></span
+          >. ${share} leaves the supply of the token. <a href="burn">Check it</a>
         </p>
         ${prices(facts)} ${steps(facts, burn)} ${commands(facts)}
       </main>

@@ -80,5 +80,8 @@ test('a rail is described by every document in its own words', () => {
     service: describeSeller(defaultSeller),
     asOf: '2026-11-21T12:00:00.000Z',
   }
-  expect(landingPage({ ...facts, ...urls, catalog })).toContain('Stock clients of Parcel Post pay')
+  const landing = landingPage({ ...facts, ...urls, catalog })
+  expect(landing).toContain('Stock clients of Parcel Post pay')
+  // Without JavaScript no figure replaces the ellipsis.
+  expect(landing).toMatch(/<noscript>[^<]*<a href="api\/token\/burn-stats">/)
 })

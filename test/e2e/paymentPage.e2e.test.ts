@@ -149,3 +149,19 @@ describe('pages at 375 px', () => {
     await page.close()
   })
 })
+
+test.each([320, 600, 1280])('at %i px a figure of seven cards is one line, with all its digits', async (width) => {
+  const page = await browser.newPage()
+  await page.setViewport({ width, height: 800 })
+  await page.goto(`${service.baseUrl}/burn`, { waitUntil: 'load' })
+  const lines = `{
+    const cards = document.querySelector('.cards')
+    cards.innerHTML = '<div><dt>Burned</dt><dd>1,234,567,890.123456</dd></div>'.repeat(7)
+    const range = document.createRange()
+    range.selectNodeContents(cards.querySelector('dd'))
+    range.getClientRects().length
+  }`
+  expect(await page.evaluate(lines)).toBe(1)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  await page.close()
+})

@@ -161,6 +161,25 @@ describe('the charts', () => {
     expect(page.window.document.querySelector('#chart-endpoints meter')?.getAttribute('value')).toBe('9')
   })
 
+  test('have no bar for a day on which more was reversed than burned, nor room for it', async () => {
+    const days = [
+      { day: '2026-11-21', burnedBaseUnits: '-2000000', burnConfirmedBaseUnits: '500000', payments: 0 },
+      { day: '2026-11-20', burnedBaseUnits: '1000000', burnConfirmedBaseUnits: '0', payments: 1 },
+    ]
+    const page = await openFinancePage({ answers: { burns: tableOf(days) } })
+    const bars = [...page.window.document.querySelectorAll('#chart-burns rect')]
+    expect(bars.map((bar) => bar.getAttribute('height'))).toEqual(['100', '0', '0', '50'])
+    expect(page.barsOf('#chart-burns')).toContain('2026-11-21: -2 Burned by callers')
+    expect(page.textOf('#chart-burns .muted')).toBe('up to 1 a day')
+  })
+
+  test('have their longest bar for the largest amount, also below one token', async () => {
+    const rows = [{ endpoint: '/api/data/news', receivedBaseUnits: '250000' }]
+    const page = await openFinancePage({ answers: { distributions: tableOf(rows, { columns: [] }) } })
+    const meter = page.window.document.querySelector('#chart-endpoints meter')
+    expect([meter?.getAttribute('value'), meter?.getAttribute('max')]).toEqual(['0.25', '0.25'])
+  })
+
   test('say that a range is empty', async () => {
     const page = await openFinancePage({ answers: { burns: tableOf([]) } })
     expect(page.textOf('#chart-burns')).toContain('Nothing in this range.')

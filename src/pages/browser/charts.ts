@@ -21,8 +21,9 @@ export function drawDays(figure: HTMLElement, { title, days, series, table }: Da
     figure.replaceChildren(caption, 'Nothing in this range.', figures)
     return
   }
-  const sums = days.map((_, day) => series.reduce((sum, { values }) => sum + (values[day] ?? 0), 0))
-  const most = Math.max(...sums)
+  // The amount of a day is below zero if the chain reversed more than was paid. It has no bar.
+  const barOf = (values: readonly number[], day: number) => Math.max(values[day] ?? 0, 0)
+  const most = Math.max(...days.map((_, day) => series.reduce((sum, { values }) => sum + barOf(values, day), 0)))
   const picture = svg('svg', {
     viewBox: `0 0 ${days.length} ${heightUnits}`,
     preserveAspectRatio: 'none',
@@ -32,12 +33,11 @@ export function drawDays(figure: HTMLElement, { title, days, series, table }: Da
   days.forEach((day, index) => {
     let top = heightUnits
     series.forEach(({ label, values }, nth) => {
-      const value = values[index] ?? 0
-      const height = most > 0 ? (value / most) * heightUnits : 0
+      const height = most > 0 ? (barOf(values, index) / most) * heightUnits : 0
       top -= height
       const bar = svg('rect', { x: index + 0.1, y: top, width: 0.8, height, class: colorOf(nth) })
       const tip = svg('title', {})
-      tip.textContent = `${day}: ${value} ${label}`
+      tip.textContent = `${day}: ${values[index] ?? 0} ${label}`
       bar.append(tip)
       picture.append(bar)
     })
@@ -75,7 +75,7 @@ export interface NameChart {
 /** Draws one horizontal bar per name. The bars are in a table with the amounts. */
 export function drawNames(figure: HTMLElement, { columns: [name, amount], lines }: NameChart): void {
   const table = element('table', {})
-  const most = Math.max(1, ...lines.map(({ value }) => value))
+  const most = Math.max(...lines.map(({ value }) => value))
   const rows = lines.map((line) => {
     const bar = element('meter', { max: most, value: line.value, ariaHidden: 'true' })
     return [line.name, element('span', {}, bar, ` ${line.text}`)]
