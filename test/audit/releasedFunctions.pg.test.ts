@@ -105,3 +105,15 @@ test('a file that an earlier release had applied does not keep the functions fro
   await admin.query('alter function ledger.append_as security invoker')
   expect((await auditOf(serviceUrl)).findings).toMatchObject([{ code: 'function_differs' }])
 })
+
+test('the audit lists a kinds file and a function that it does not know, and accuses nothing', async () => {
+  const { serviceUrl, admin, run } = await openDatabase()
+  await admin.query(`insert into ledger.code (name, digest, applied_at) values ('kinds/newer', sha256('x'), now())`)
+  await admin.query(`create function ledger.planted() returns integer language sql as 'select 1'`)
+  const { findings, verdicts } = await auditOf(serviceUrl)
+  expect(findings).toEqual([])
+  expect(verdicts.integrity.notChecked).toContainEqual(
+    'SQL that this audit does not know, perhaps of a newer release: file kinds/newer, ledger.planted()',
+  )
+  expect(await findDifferingFunctions(run)).toEqual([])
+})

@@ -75,7 +75,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     lastPosition: file.head.treeSize,
   })
   await auditExport(file, parts)
-  const noTables = { areKeysRead: false, functionsCompared: undefined, reportsUpto: undefined }
+  const noTables = { areKeysRead: false, functions: undefined, reportsUpto: undefined }
   return reportOf({ ...parts, ...noTables, resumedAfter, source: 'export', durationMs: ended() })
 }
 

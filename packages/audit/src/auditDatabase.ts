@@ -5,7 +5,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import { eventsQuery, readEventBlock } from './databaseEvents.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
-import { compareFunctions } from './installedFunctions.ts'
+import { compareFunctions, type FunctionsCompared } from './installedFunctions.ts'
 import { matchAccounts, matchTallies, readAccounts } from './matchAccounts.ts'
 import { matchDeclaration } from './matchDeclaration.ts'
 import { matchQuotes } from './matchQuotes.ts'
@@ -26,8 +26,8 @@ export interface AuditParts {
 /** Results for tables that the database role may not be able to read. */
 export interface TablesRead {
   readonly areKeysRead: boolean
-  /** Number of compared SQL functions. Undefined for an export, and if another release migrated the database. */
-  readonly functionsCompared: number | undefined
+  /** The comparison of the SQL functions. Undefined for an export, and if another release migrated the database. */
+  readonly functions: FunctionsCompared | undefined
   /** Position up to which the report tables are complete. Undefined if the reports could not be read or derived. */
   readonly reportsUpto: number | undefined
 }
@@ -53,7 +53,7 @@ export async function auditDatabase(
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchTables(replay.findings, source)
   reportUnknownKinds(replay, await matchDeclaration(replay.findings, source))
-  const functionsCompared = await matchFunctions(replay.findings, source)
+  const functions = await matchFunctions(replay.findings, source)
   await matchStreams(replay, source)
   matchAccounts(replay)
   await matchTallies(replay, source, accounts)
@@ -66,18 +66,18 @@ export async function auditDatabase(
   await matchQuotes(replay, source)
   await matchHead(replay, source)
   await chain?.finishLive()
-  return { areKeysRead, functionsCompared, reportsUpto }
+  return { areKeysRead, functions, reportsUpto }
 }
 
-/** Compares the SQL functions and returns their number. Undefined if another release migrated the database. */
-async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<number | undefined> {
+/** Compares the SQL functions. Returns undefined if another release migrated the database. */
+async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<FunctionsCompared | undefined> {
   const comparison = await compareFunctions((query) => source.rows(query))
   if (!comparison.isOfRelease) return undefined
   for (const { name, problem } of comparison.differences) {
     const message = `the function ${problem}: what it has written since then may agree with its events and be wrong`
     findings.add('function_differs', { position: undefined, subject: name, message })
   }
-  return comparison.compared
+  return comparison
 }
 
 /** Throws an `AuditFault` if the resume file is of another ledger, because its state would falsify the findings. */

@@ -133,16 +133,16 @@ function only(isSaid: boolean, text: string): readonly string[] {
   return isSaid ? [text] : []
 }
 
-function integrityBasis({ replay, checkpoints, source, resumedAfter, functionsCompared }: Audited): Basis {
+function integrityBasis({ replay, checkpoints, source, resumedAfter, functions }: Audited): Basis {
   const { compared, signaturesVerified: verified, signaturesUnverified: unverified } = checkpoints.figures
   const isDatabase = source === 'database'
-  const isOtherRelease = isDatabase && functionsCompared === undefined
-  const functions = `${functionsCompared} functions of the database, which are those of this release`
+  const isOtherRelease = isDatabase && functions === undefined
+  const { compared: functionsCompared = 0, unknown = [] } = functions ?? {}
   return {
     checked: [
       `${replay.tree.size} bodies read and hashed again, and their tree`,
       ...only(isDatabase, 'the kinds, steps and classes that the database enforces'),
-      ...only(functionsCompared !== undefined, functions),
+      ...only(functionsCompared > 0, `${functionsCompared} functions of the database, which are those of this release`),
       ...only(replay.tiles.compared > 0, `${replay.tiles.compared} stored tiles`),
       ...only(compared > 0, `${compared} checkpoints compared, the signatures of ${verified} verified`),
     ],
@@ -150,13 +150,15 @@ function integrityBasis({ replay, checkpoints, source, resumedAfter, functionsCo
       ...only(unverified > 0, `the signatures of ${unverified} checkpoints: no --verifier-key`),
       ...only(compared === 0, uncompared(resumedAfter)),
       ...only(isOtherRelease, otherFunctions),
+      ...only(unknown.length > 0, `${unknownSql}: ${unknown.join(', ')}`),
     ],
-    notReCheckable: isOtherRelease ? 1 : 0,
+    notReCheckable: unknown.length + (isOtherRelease ? 1 : 0),
     insufficient: compared === 0 && resumedAfter === undefined,
   }
 }
 
 const otherFunctions = 'the functions of the database: another release than that of this audit has migrated it'
+const unknownSql = 'SQL that this audit does not know, perhaps of a newer release'
 
 function uncompared(resumedAfter: number | undefined): string {
   return resumedAfter === undefined

@@ -31,8 +31,15 @@ export interface InstalledText {
 
 export type FunctionComparison =
   /** Another release migrated the database, so the functions cannot be compared. */
-  | { readonly isOfRelease: false }
-  | { readonly isOfRelease: true; readonly compared: number; readonly differences: readonly FunctionDifference[] }
+  { readonly isOfRelease: false } | FunctionsCompared
+
+export interface FunctionsCompared {
+  readonly isOfRelease: true
+  readonly compared: number
+  readonly differences: readonly FunctionDifference[]
+  /** Functions and kinds files that this release does not have, on a database that has files of other releases. */
+  readonly unknown: readonly string[]
+}
 
 export interface FunctionDifference {
   readonly name: string
@@ -46,21 +53,24 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
   const applied = new Map(files)
   const ofFiles = [...released].filter(([name]) => name.startsWith(fileMark))
   if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return { isOfRelease: false }
-  for (const [name] of ofFiles) released.delete(name)
-  // The database also lists files of other releases. A newer release may thus have added functions that this release
-  // does not have.
-  const mayHaveMore = applied.size > ofFiles.length
+  for (const [name] of ofFiles) {
+    released.delete(name)
+    applied.delete(name)
+  }
+  // The other files are of an earlier release, whose functions were dropped, or of a newer one, which may have added
+  // functions and kinds. Report these to the auditor without accusing them.
+  const unknown = [...applied.keys()].filter((name) => name.startsWith(`${fileMark}kinds/`))
   const compared = released.size
   const differences: FunctionDifference[] = []
   for (const { name, text } of await run(functionsQuery)) {
     const right = released.get(name)
     released.delete(name)
-    if (right === undefined && !mayHaveMore) differences.push({ name, problem: 'is not of this release' })
-    if (right !== undefined && right !== digestOf(text))
-      differences.push({ name, problem: 'is not the one of this release' })
+    if (right === undefined && applied.size > 0) unknown.push(name)
+    else if (right === undefined) differences.push({ name, problem: 'is not of this release' })
+    else if (right !== digestOf(text)) differences.push({ name, problem: 'is not the one of this release' })
   }
   for (const name of released.keys()) differences.push({ name, problem: 'is missing' })
-  return { isOfRelease: true, compared, differences }
+  return { isOfRelease: true, compared, differences, unknown }
 }
 
 /** Prefix of lines that describe a SQL file that `tollbook migrate` applied. */
