@@ -1,5 +1,6 @@
 import { systemClock } from '@tollbook/core/clock'
-import { isProblems, readQuestion, type ReportName } from '../src/reports/reportQuestion.ts'
+import { readQuestion, type ReportName } from '../src/reports/readReport.ts'
+import { isProblems } from '../src/reports/reportQuestion.ts'
 import { createReports, type Reports } from '../src/reports/reports.ts'
 import { rollUp } from '../src/reports/rollUp.ts'
 import { startLedgerServer } from '../test/proofs/ledgerServer.ts'

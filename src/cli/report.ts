@@ -5,16 +5,8 @@ import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
 import { UnknownMint } from '../store/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
-import {
-  hasPages,
-  isProblems,
-  limitMax,
-  readQuestion,
-  type ReportName,
-  reportNames,
-  type ReportQuestion,
-} from '../reports/reportQuestion.ts'
-import { UnknownColumn } from '../reports/readReport.ts'
+import { isProblems, limitMax, type ReportQuestion } from '../reports/reportQuestion.ts'
+import { UnknownColumn, describeReport, readQuestion, type ReportName, reportNames } from '../reports/readReport.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
@@ -106,7 +98,7 @@ async function runReport(
   { format, mint, given, refuse }: ReportCall,
 ): Promise<void> {
   const question = readQuestion(report, {
-    ...(format === 'csv' || !hasPages(report) ? {} : standardLimit),
+    ...(format === 'csv' || !describeReport(report).accepts.includes('limit') ? {} : standardLimit),
     ...given,
   })
   if (isProblems(question))

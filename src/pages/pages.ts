@@ -6,13 +6,16 @@ import { pageHeaders } from './pageHeaders.ts'
 import { type PageName, readPageScripts } from './pageScripts.ts'
 
 /**
- * Creates the page of the finance reports and the files that it uses. `sellerMarkup` is the seller's name as HTML. The
- * page contains no data: it fetches the reports with the reader's token.
+ * Creates the page of the finance reports and the files that it uses. `sellerMarkup` is the seller's name as HTML, and
+ * `reports` the options of the list of reports. The page contains no data: it fetches the reports with the reader's
+ * token.
  */
-export async function createFinancePage(sellerMarkup: string): Promise<readonly FreeRoute[]> {
+export async function createFinancePage(sellerMarkup: string, reports: string): Promise<readonly FreeRoute[]> {
   const files = { 'style.css': await storedFile(css, urlOf('style.css')), 'finance.js': pageScript('finance') }
   return [
-    await createPage('finance', (page) => page.replaceAll('Tollbook', () => sellerMarkup)),
+    await createPage('finance', (page) =>
+      page.replaceAll('Tollbook', () => sellerMarkup).replace('<!-- reports -->', reports),
+    ),
     filesRoute('finance', files),
   ]
 }

@@ -1,3 +1,4 @@
+import { readTabId } from '@tollbook/core/tab'
 import { type Database } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 import { liabilities } from './liabilities.ts'
@@ -6,23 +7,69 @@ import { payoutList } from './payoutList.ts'
 import { periodBalance } from './periodBalance.ts'
 import { prepaidByMonth } from './prepaidByMonth.ts'
 import { refundList } from './refundList.ts'
-import { limitMax, type ReportName, type ReportQuestion } from './reportQuestion.ts'
+import {
+  days,
+  isGroup,
+  isPlace,
+  limitMax,
+  parseQuestion,
+  type QuestionProblem,
+  type ReportParameters,
+  type ReportQuestion,
+} from './reportQuestion.ts'
 import type { ReportRow, ReportTable } from './reportTable.ts'
 import { tabList } from './tabList.ts'
 import { tabStatement } from './tabStatement.ts'
 import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
 
-const reports: Readonly<Record<ReportName, (database: Database, question: SumsQuestion) => Promise<ReportTable>>> = {
-  burns: burnSums,
-  distributions: distributionSums,
-  payments: paymentList,
-  refunds: refundList,
-  payouts: payoutList,
-  liabilities,
-  prepaid: prepaidByMonth,
-  tabs: tabList,
-  'tab-statement': tabStatement,
-  'trial-balance': periodBalance,
+interface Report extends ReportParameters {
+  /** Name on the finance page. */
+  readonly title: string
+  readonly read: (database: Database, question: SumsQuestion) => Promise<ReportTable>
+}
+
+const reports = {
+  payments: {
+    title: 'Payments',
+    read: paymentList,
+    accepts: [...days, 'endpoint', 'wallet', 'state'],
+    isCursor: isPlace,
+  },
+  burns: { title: 'Burns', read: burnSums, accepts: [...days, 'by'], isCursor: isGroup },
+  distributions: { title: 'Distributions', read: distributionSums, accepts: [...days, 'by'], isCursor: isGroup },
+  refunds: { title: 'Refunds', read: refundList, accepts: [...days, 'wallet', 'refund'], isCursor: isPlace },
+  payouts: { title: 'Payouts', read: payoutList, accepts: [...days, 'wallet'], isCursor: isPlace },
+  liabilities: { title: 'Liabilities', read: liabilities, accepts: ['owedTo'], isCursor: () => true },
+  prepaid: { title: 'Prepaid by age', read: prepaidByMonth, accepts: [] },
+  tabs: { title: 'Tabs', read: tabList, accepts: ['wallet'], isCursor: (id) => readTabId(id) !== undefined },
+  'tab-statement': {
+    title: 'Statement of a tab',
+    read: tabStatement,
+    accepts: ['tab'],
+    requires: 'tab',
+    isCursor: (cursor) => /^\d{1,15}\.\d{1,38}$/.test(cursor),
+  },
+  'trial-balance': { title: 'Trial balance', read: periodBalance, accepts: days },
+} as const satisfies Readonly<Record<string, Report>>
+
+export type ReportName = keyof typeof reports
+const reportOf: Readonly<Record<ReportName, Report>> = reports
+
+/** The reports in the order of the finance page. The routes, the command and the page derive from this list. */
+export const reportNames = Object.keys(reports).filter((name): name is ReportName => name in reports)
+
+/** Returns the name of a report on the finance page, and all parameters that it accepts. */
+export function describeReport(report: ReportName): Pick<Report, 'title' | 'accepts'> {
+  const { title, accepts, isCursor } = reportOf[report]
+  return { title, accepts: isCursor === undefined ? accepts : [...accepts, 'cursor', 'limit'] }
+}
+
+/** Parses the parameters of a report. Returns the question, or every problem with its field. */
+export function readQuestion(
+  report: ReportName,
+  given: Readonly<Record<string, string>>,
+): ReportQuestion | readonly QuestionProblem[] {
+  return parseQuestion(report, { ...reportOf[report], ...describeReport(report) }, given)
 }
 
 /** The name of a report with its parameters and token. */
@@ -36,7 +83,7 @@ export async function readReport(
   database: Database,
   { report, token, ...question }: ReportRequest,
 ): Promise<ReportTable> {
-  const table = await reports[report](database, { ...question, mint: token.mint })
+  const table = await reportOf[report].read(database, { ...question, mint: token.mint })
   return question.columns === undefined ? table : withColumns(table, question.columns)
 }
 

@@ -4,20 +4,6 @@ import { isoTime } from '@tollbook/core/clock'
 import { readTabId } from '@tollbook/core/tab'
 import { refundStates } from './refundLines.ts'
 
-export const reportNames = [
-  'burns',
-  'distributions',
-  'payments',
-  'refunds',
-  'payouts',
-  'liabilities',
-  'prepaid',
-  'tabs',
-  'tab-statement',
-  'trial-balance',
-] as const
-export type ReportName = (typeof reportNames)[number]
-
 export const groupings = ['day', 'endpoint', 'wallet'] as const
 
 export const stateNames = [
@@ -125,43 +111,37 @@ const shape = z
 /** Parsed parameters of a report, from a query string or a command line. */
 export type ReportQuestion = Readonly<Omit<z.output<typeof shape>, 'month' | 'quarter'>>
 
-interface Parameters {
-  /** Accepted parameters. Others are rejected, because a caller would misread a report that ignored a parameter. */
+/** The parameters of a report. */
+export interface ReportParameters {
+  /**
+   * Accepted parameters besides those of pages. Others are rejected, because a caller would misread a report that
+   * ignored a parameter.
+   */
   readonly accepts: readonly string[]
+  /** A parameter that the report cannot do without. */
+  readonly requires?: 'tab'
   /** Checks the form of a cursor from the report's `next`. Undefined: the report is short and has no pages. */
   readonly isCursor?: (cursor: string, by: ReportQuestion['by']) => boolean
 }
 
-const days = ['from', 'to', 'month', 'quarter']
-const page = ['cursor', 'limit']
-const isGroup = (cursor: string, by: ReportQuestion['by']) => by !== 'day' || day.safeParse(cursor).success
+export const days = ['from', 'to', 'month', 'quarter']
+
+/** True for a group of a report of sums. */
+export function isGroup(cursor: string, by: ReportQuestion['by']): boolean {
+  return by !== 'day' || day.safeParse(cursor).success
+}
+
 /** True for a position in a list: the time and position of a payment, or the position and line of a payout. */
-const isPlace = (cursor: string) => /^\d{1,13}\.\d{1,15}$/.test(cursor)
-
-const parameters: Readonly<Record<ReportName, Parameters>> = {
-  burns: { accepts: [...days, 'by', ...page], isCursor: isGroup },
-  distributions: { accepts: [...days, 'by', ...page], isCursor: isGroup },
-  payments: { accepts: [...days, 'endpoint', 'wallet', 'state', ...page], isCursor: isPlace },
-  refunds: { accepts: [...days, 'wallet', 'refund', ...page], isCursor: isPlace },
-  payouts: { accepts: [...days, 'wallet', ...page], isCursor: isPlace },
-  liabilities: { accepts: ['owedTo', ...page], isCursor: () => true },
-  prepaid: { accepts: [] },
-  tabs: { accepts: ['wallet', ...page], isCursor: (cursor) => readTabId(cursor) !== undefined },
-  'tab-statement': { accepts: ['tab', ...page], isCursor: (cursor) => /^\d{1,15}\.\d{1,38}$/.test(cursor) },
-  'trial-balance': { accepts: days },
+export function isPlace(cursor: string): boolean {
+  return /^\d{1,13}\.\d{1,15}$/.test(cursor)
 }
 
-/** True for a report that has pages. The other reports are short. */
-export function hasPages(report: ReportName): boolean {
-  return parameters[report].isCursor !== undefined
-}
-
-/** Parses the parameters of a report. Returns the question, or every problem with its field. */
-export function readQuestion(
-  report: ReportName,
+/** Parses the parameters of the report with this name. Returns the question, or every problem with its field. */
+export function parseQuestion(
+  report: string,
+  { accepts, requires, isCursor }: ReportParameters,
   given: Readonly<Record<string, string>>,
 ): ReportQuestion | readonly QuestionProblem[] {
-  const { accepts, isCursor } = parameters[report]
   const known = [...accepts, 'columns']
   const unknown = Object.keys(given).filter((field) => !known.includes(field))
   if (unknown.length > 0)
@@ -169,8 +149,8 @@ export function readQuestion(
   const parsed = shape.safeParse(given)
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const { month, quarter, ...question } = parsed.data
-  if (report === 'tab-statement' && question.tab === undefined)
-    return [{ field: 'tab', message: 'must be the id of a tab' }]
+  if (requires !== undefined && question[requires] === undefined)
+    return [{ field: requires, message: 'must be the id of a tab' }]
   if (question.cursor !== undefined && isCursor?.(question.cursor, question.by) !== true)
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
   return { ...question, ...daysOf(month, quarter) }

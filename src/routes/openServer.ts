@@ -11,6 +11,7 @@ import { createBurnPage, createFinancePage, createPageFiles } from '../pages/pag
 import { createMcp } from '../mcp/mcpProtocol.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import type { Sales } from '../paywall/sales.ts'
+import { reportOptions } from './reportOptions.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from '../transport/server.ts'
 import { createTurns } from '../transport/turns.ts'
@@ -84,7 +85,8 @@ export interface OpenServer {
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
   const sellerMarkup = escapeText(deps.seller.name)
-  const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage(sellerMarkup))]
+  const financeRoutes =
+    finance === undefined ? [] : [...finance.routes, ...(await createFinancePage(sellerMarkup, reportOptions()))]
   const isApart = finance?.listener !== undefined
   const servedWith = (endpoints: ServerDeps['endpoints']) =>
     servedRoutes({ ...deps, endpoints }, isApart ? [] : financeRoutes)

@@ -76,10 +76,12 @@ test.each([
 ])('the script of the %s page is one file, which needs no other', async (name, folder) => {
   const seller = 'Acme &amp; Sons'
   const burnRoutes = [await createBurnPage(seller), await createPageFiles()]
-  const { port } = await openPlainServer({ freeRoutes: [...(await createFinancePage(seller)), ...burnRoutes] })
+  const financeRoutes = await createFinancePage(seller, '<option>One</option>')
+  const { port } = await openPlainServer({ freeRoutes: [...financeRoutes, ...burnRoutes] })
   const answer = await fetch(`http://127.0.0.1:${port}/${folder}/${name}.js`)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
   expect(await (await fetch(`http://127.0.0.1:${port}/${name}`)).text()).toContain('<strong>Acme &amp; Sons</strong>')
+  expect(await (await fetch(`http://127.0.0.1:${port}/finance`)).text()).toContain('<option>One</option>')
   expect(await answer.text()).not.toMatch(/\bimport\s*[{*"']|\bfrom\s*["']\.|process\.env|node:/)
   expect((await fetch(`http://127.0.0.1:${port}/${folder}/${name}.ts`)).status).toBe(404)
 })

@@ -2,8 +2,14 @@ import { getMint } from '@solana/spl-token'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { burnStats } from '../../src/reports/burnStats.ts'
-import { type ReportRequest, allPages, readReport } from '../../src/reports/readReport.ts'
-import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
+import {
+  type ReportRequest,
+  allPages,
+  readReport,
+  readQuestion,
+  type ReportName,
+} from '../../src/reports/readReport.ts'
+import { isProblems } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
+import { readQuestion } from '../../src/reports/readReport.ts'
+import { isProblems } from '../../src/reports/reportQuestion.ts'
 
 function daysOf(given: Readonly<Record<string, string>>) {
   const question = readQuestion('burns', given)
@@ -43,4 +44,15 @@ test('a year before 1970 is refused: a database has no year 0, and a short year 
   expect(daysOf({ quarter: '0050-Q1' })).toEqual(['quarter'])
   expect(daysOf({ from: '0000-01-01' })).toEqual(['from'])
   expect(daysOf({ from: '1970-01-01', to: '9999-12-31' })).toEqual(['1970-01-01', '9999-12-31'])
+})
+
+test.each([
+  [{ from: '2026-13-01' }, 'from'],
+  [{ from: '2026-10-02', to: '2026-10-01' }, 'to'],
+  [{ by: 'hour' }, 'by'],
+  [{ limit: '1001' }, 'limit'],
+  [{ limit: '0' }, 'limit'],
+  [{ state: 'fulfilled' }, 'state'],
+])('a question %o is refused, naming %s', (given, field) => {
+  expect(readQuestion('burns', given)).toEqual([expect.objectContaining({ field })])
 })

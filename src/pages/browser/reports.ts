@@ -15,7 +15,7 @@ export interface ReportDeps {
 /** Creates the view of reports. It shows one report at a time, with pages and filters. */
 export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
   const filters = createReportFilters(section, range)
-  const { valueOf, parameters } = filters
+  const { valueOf, accepts, parameters } = filters
   const [previous, following] = ['.previous', '.next'].map((name) => oneOf(HTMLButtonElement, name, section))
   let visible: readonly string[] = []
   /** Cursors of the pages up to the current page. The first page has no cursor. */
@@ -26,11 +26,11 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
 
   async function show(): Promise<void> {
     const report = valueOf('report')
-    for (const field of all('[data-for]', section)) field.hidden = !field.dataset['for']?.split(' ').includes(report)
+    for (const field of all('[data-filter]', section)) field.hidden = !accepts(field.dataset['filter'] ?? '')
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
     try {
-      const paging = report === 'trial-balance' || report === 'prepaid' ? {} : { limit: '50', cursor: trail.at(-1) }
+      const paging = accepts('limit') ? { limit: '50', cursor: trail.at(-1) } : {}
       const page = await read<ReportPage>(report, { ...parameters(), ...paging })
       if (turn === asked) showPage(report, page)
     } catch (error) {
@@ -87,21 +87,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
 const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'tab', 'columns'] as const
 type Name = (typeof names)[number]
 const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
-/** Filters of each report, in addition to the range of days. */
-const filtersOf: Readonly<Record<string, readonly Name[]>> = {
-  burns: ['by'],
-  distributions: ['by'],
-  payments: ['state', 'endpoint', 'wallet'],
-  refunds: ['refund', 'wallet'],
-  payouts: ['wallet'],
-  liabilities: ['owedTo'],
-  prepaid: [],
-  tabs: ['wallet'],
-  'tab-statement': ['tab'],
-}
-
-/** Reports without a range of days: they show the present state, or the whole history of one tab. */
-const withoutRange = new Set(['liabilities', 'prepaid', 'tabs', 'tab-statement'])
+const alwaysUsed: ReadonlySet<Name> = new Set(['report', 'columns'])
 
 /** Creates the filters of a report. Their values are stored in the address of the page. */
 function createReportFilters(section: HTMLElement, range: () => Parameters) {
@@ -110,18 +96,23 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
     return field instanceof HTMLSelectElement ? field : oneOf(HTMLInputElement, `[name=${name}]`, section)
   }
   const valueOf = (name: Name) => fieldOf(name).value.trim()
-  const used = () => filtersOf[valueOf('report')] ?? []
+  const option = () => {
+    const { options, value } = oneOf(HTMLSelectElement, '[name=report]', section)
+    return [...options].find((one) => one.value === value)
+  }
+  const accepts = (name: string) => option()?.dataset['accepts']?.split(' ').includes(name) === true
   return {
     valueOf,
-    reportName: () => oneOf(HTMLSelectElement, '[name=report]', section).selectedOptions[0]?.textContent ?? '',
+    /** True if the selected report accepts the parameter. The service writes its parameters into the page. */
+    accepts,
+    reportName: () => option()?.textContent ?? '',
     parameters(): Parameters {
-      const filters = Object.fromEntries(used().map((name) => [name, valueOf(name)]))
-      return withoutRange.has(valueOf('report')) ? filters : { ...range(), ...filters }
+      const filters = Object.fromEntries(names.filter(accepts).map((name) => [name, valueOf(name)]))
+      return accepts('from') ? { ...range(), ...filters } : filters
     },
     /** Writes the fields to the address. Omits fields that the report does not use. */
     keepAddress() {
-      const written = new Set<Name>(['report', 'columns', ...used()])
-      const isWritten = (name: Name) => written.has(name) && valueOf(name) !== standards[name]
+      const isWritten = (name: Name) => (alwaysUsed.has(name) || accepts(name)) && valueOf(name) !== standards[name]
       writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
     },
     restore() {

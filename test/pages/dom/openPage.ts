@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Window } from 'happy-dom'
 import { rolldown } from 'rolldown'
+import { reportOptions } from '../../../src/routes/reportOptions.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { afterFile } from '../../support/afterFile.ts'
 
@@ -69,8 +70,10 @@ async function makeBundle(page: string): Promise<string> {
   return `(async () => {${output[0].code.replaceAll('import.meta.url', 'location.href')}\n})()`
 }
 
-export function readPage(name: string): Promise<string> {
-  return readFile(new URL(`../../../src/pages/files/${name}`, import.meta.url), 'utf8')
+/** Reads the markup of a page, with the list of reports as the service fills it. */
+export async function readPage(name: string): Promise<string> {
+  const html = await readFile(new URL(`../../../src/pages/files/${name}`, import.meta.url), 'utf8')
+  return html.replace('<!-- reports -->', reportOptions)
 }
 
 export async function openPage({ page, html, url, answer, before }: PageSetup): Promise<OpenPage> {
