@@ -270,7 +270,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot:
-          '^src/(config(\\.ts$|/)|machine/|pricing/|product/(upstreamName|seller)\\.ts$|payment/(paymentAges|dollar)\\.ts$)',
+          '^src/(config(\\.ts$|/)|machine/|pricing/|product/(providerTerms|seller)\\.ts$|payment/(paymentAges|dollar)\\.ts$)',
       },
     },
     {

@@ -1,10 +1,5 @@
 import { z } from 'zod'
-import {
-  keyedUpstreamNames,
-  upstreamNames,
-  type UpstreamConfig,
-  type UpstreamConfigs,
-} from '../product/upstreamName.ts'
+import { providerTerms, type UpstreamConfig, type UpstreamConfigs, upstreamNames } from '../product/providerTerms.ts'
 import { outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
 import { parseMeteredPrices } from '../pricing/parseMeteredPrices.ts'
 import { handlerTimeoutMs } from './saleConfig.ts'
@@ -62,7 +57,7 @@ const upstreams = z.object(
   Object.fromEntries(
     upstreamNames.map((name): [string, z.ZodType<UpstreamConfig>] => {
       const upstream = z.object({ url: variable(`${name}_URL`, httpUrl) })
-      const hasKey = keyedUpstreamNames.some((keyed) => keyed === name)
+      const hasKey = providerTerms[name].key !== 'none'
       return [name, hasKey ? upstream.extend({ apiKey: variable(`${name}_API_KEY`, secret) }) : upstream]
     }),
   ),

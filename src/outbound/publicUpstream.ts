@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import { baseUrlOf, type UpstreamConfigs, type UpstreamName } from '../product/upstreamName.ts'
+import type { UpstreamConfig, UpstreamConfigs, UpstreamName } from '../product/providerTerms.ts'
 import type { PaceLimit } from './pace.ts'
 import type { Upstream, UpstreamOptions } from './upstream.ts'
 
@@ -42,4 +42,16 @@ interface PublicAddress {
 /** Returns those members of a provider that come directly from its upstream. */
 export function ofUpstream({ name, pace, whyResting }: Upstream) {
   return { name, pace, whyUnavailable: whyResting }
+}
+
+/**
+ * Returns the operator's address, or else the provider's public address. If the operator's address has no path, it
+ * replaces only the host. A relay or test server can thus be configured without knowing the provider's paths.
+ */
+export function baseUrlOf(setting: UpstreamConfig | undefined, publicBase: string): URL {
+  const base = new URL(publicBase)
+  if (setting?.url === undefined) return base
+  const given = new URL(setting.url)
+  if (given.pathname === '/') given.pathname = base.pathname
+  return given
 }

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
-import type { UpstreamName } from './upstreamName.ts'
 import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 import type { ProductMethod } from './product.ts'
+import type { ProviderName } from './providerTerms.ts'
 
 /**
  * Facts about a product that do not depend on the process. The price list, the catalog, the OpenAPI document, the docs'
@@ -63,12 +63,6 @@ export interface StreamFacts {
   /** Content type, such as `text/event-stream`. */
   readonly contentType: string
 }
-
-/**
- * Name of a provider. `AI` means both chat servers (`AI_BASE_URL` and `AI_FALLBACK_BASE_URL`). `NEWS_FEEDS` means all
- * feeds of publishers.
- */
-export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
 /**
  * An order and its answer, for the documents. The texts contain no single quotes, because readers paste them into a

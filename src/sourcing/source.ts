@@ -18,7 +18,7 @@ import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
 import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from './sourceFailure.ts'
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
-import { type Credit, creditMeta, creditsOf } from './providerTerms.ts'
+import { type Credit, creditMeta, creditsOf } from '../product/providerTerms.ts'
 
 /** The providers of an endpoint in order of preference, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {

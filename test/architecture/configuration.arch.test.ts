@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { environmentNames } from '../../src/config.ts'
-import { upstreamNames } from '../../src/product/upstreamName.ts'
+import { upstreamNames } from '../../src/product/providerTerms.ts'
 
 const root = new URL('../../', import.meta.url)
 function textsOf(...patterns: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@ import { fromProviders } from '../../src/products/catalog.ts'
 import type { BuiltinProducts } from '../../src/start/builtin/loadGoods.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { products } from '../support/builtinProducts.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { countdownProduct } from './countdownProduct.ts'
 import { lengthProduct } from './lengthProduct.ts'
@@ -106,14 +107,7 @@ describe('the operator', () => {
     })
     const listed = await readCatalog(other)
     expect(listed.map(({ path }) => path)).toEqual([
-      '/api/data/weather',
-      '/api/data/stock',
-      '/api/data/news',
-      '/api/tools/qrcode',
-      '/api/tools/screenshot',
-      '/api/tools/pdf',
-      '/api/ai/chat',
-      '/v1/chat/completions',
+      ...products.map(({ path }) => path).filter((path) => path !== '/api/data/crypto'),
       '/api/tools/length',
     ])
     expect(await askForQuote(other, order)).toMatchObject({ pricing: { priceUSD: 0.25, requiredTokens: 250 } })

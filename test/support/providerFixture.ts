@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createLog } from '../../src/machine/log.ts'
 import type { ProviderDeps } from '../../src/sourcing/provider.ts'
 import { createUpstream, type UpstreamDeps } from '../../src/outbound/upstream.ts'
-import type { UpstreamConfigs } from '../../src/product/upstreamName.ts'
+import type { UpstreamConfigs } from '../../src/product/providerTerms.ts'
 
 /** Time that passes when a test forwards it, and by a tick at each reading. Pauses are really slept. */
 export interface ForwardClock extends Clock {

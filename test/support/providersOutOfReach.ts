@@ -1,4 +1,4 @@
-import { upstreamNames } from '../../src/product/upstreamName.ts'
+import { upstreamNames } from '../../src/product/providerTerms.ts'
 import { newsCategories } from '../../src/products/news/articles/newsCategory.ts'
 import { deadUrl } from './loopbackProvider.ts'
 

@@ -5,7 +5,7 @@ import { cursorOf, newsParameters, questionOf, type NewsOrder } from './newsPara
 import type { FoundNews, NewsSearch, ServedArticle, ServedMember } from './newsSearch.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoCaller } from '../../product/productFacts.ts'
-import { creditMeta, creditsOf } from '../../sourcing/providerTerms.ts'
+import { creditMeta, creditsOf } from '../../product/providerTerms.ts'
 
 const answer = z.object({
   articles: z.array(

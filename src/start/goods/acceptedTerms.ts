@@ -1,8 +1,8 @@
 import { Fault } from '@tollbook/core/fault'
 import { mainnet } from '@tollbook/core/networks'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
-import type { ProductFacts, ProviderName } from '../../product/productFacts.ts'
-import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
+import type { ProductFacts } from '../../product/productFacts.ts'
+import { isAsked, type ProviderName, providerTerms } from '../../product/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
 
 /** A provider whose published terms do not permit sales, with the products that use it. */

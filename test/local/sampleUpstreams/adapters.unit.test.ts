@@ -1,6 +1,4 @@
 import { beforeAll, expect, test } from 'vitest'
-import { crypto } from '../../../src/products/crypto/crypto.ts'
-import { openEndpoint, type ProductDefinition } from '../../../src/product/productDefinition.ts'
 import { createCoinGecko } from '../../../src/products/crypto/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../../src/products/crypto/providers/coinPaprika.ts'
 import { coinOf } from '../../../src/products/crypto/providers/coin.ts'
@@ -11,14 +9,13 @@ import { openYahoo } from '../../../src/products/stock/providers/yahoo.ts'
 import { createOpenMeteo } from '../../../src/products/weather/providers/openMeteo.ts'
 import type { ProviderDeps } from '../../../src/sourcing/provider.ts'
 import { tickerOf } from '../../../src/products/stock/providers/ticker.ts'
-import { news } from '../../../src/products/news/news.ts'
-import { isAsked } from '../../../src/sourcing/providerTerms.ts'
-import { stock } from '../../../src/products/stock/stock.ts'
-import { weather } from '../../../src/products/weather/weather.ts'
+import { isAsked, upstreamNames } from '../../../src/product/providerTerms.ts'
+import type { ProductOrder } from '../../../src/product/productFacts.ts'
 import { createUpstream } from '../../../src/outbound/upstream.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/machine/log.ts'
+import { onlyData, products, sourcedProducts } from '../../support/builtinProducts.ts'
 import { fixtureMs, openHeldSamples } from './heldSamples.ts'
 
 /* Every adapter reads the sample of its provider, so that each fallback works when the provider before it fails. */
@@ -67,28 +64,43 @@ test('GDELT gives articles that say that they are samples', async () => {
 })
 
 test('every provider that is asked without a key has a sample, so that local mode reaches no other', () => {
-  const asked = [crypto, stock, weather, news].flatMap(({ providers }) => providers)
-  const keyless = asked.filter((name) => name !== 'NEWS_FEEDS' && isAsked(name, deps.upstreams))
+  const asked = new Set(products.flatMap(({ providers }) => providers))
+  const keyless = [...asked].filter(
+    (name) => upstreamNames.some((one) => one === name) && isAsked(name, deps.upstreams),
+  )
   expect(Object.keys(deps.upstreams).toSorted()).toEqual(keyless.toSorted())
 })
 
-const dataProducts = { crypto, stock, weather } as const satisfies Record<string, ProductDefinition<ProviderDeps>>
-test.each<[keyof typeof dataProducts, Readonly<Record<string, string>>]>([
-  ['crypto', { symbol: 'SOL', currency: 'JPY', details: 'true', more: 'BTC,ETH' }],
-  ['crypto', { symbol: 'BTC', history: '1d' }],
-  ['crypto', { symbol: 'BTC', history: '30d' }],
-  ['crypto', { coinId: 'litecoin', history: '7d' }],
-  ['stock', { symbol: 'VOD.L', history: '1y', details: 'true' }],
-  ['stock', { symbol: 'AAPL', history: '5d' }],
-  ['weather', { city: 'London', hours: '6', days: '3', units: 'imperial', details: 'true' }],
-])('%s is sold over the samples with %j, and its answer is that of the catalog', async (name, order) => {
-  const product: ProductDefinition<ProviderDeps> = dataProducts[name]
-  const read = openEndpoint(product, deps).read(order)
-  assert(read.ok, 'the order is legal')
-  const sold = await read.deliver({ signal: never, requestId: 'r', payer: 'wallet', payment: 'payment' })
-  assert(sold.kind === 'delivered', JSON.stringify(sold))
-  const answer = product.answer.safeParse(sold.data)
-  expect(answer.error).toBeUndefined()
-  expect(sold.data).toEqual(answer.data)
-  if ('history' in order) expect(sold.meta).toHaveProperty('history.source')
+/** Orders besides those of the demo and of the example, by path. */
+const orders: Readonly<Record<string, readonly ProductOrder[]>> = {
+  '/api/data/crypto': [
+    { symbol: 'SOL', currency: 'JPY', details: 'true', more: 'BTC,ETH' },
+    { symbol: 'BTC', history: '1d' },
+    { symbol: 'BTC', history: '30d' },
+    { coinId: 'litecoin', history: '7d' },
+  ],
+  '/api/data/stock': [
+    { symbol: 'VOD.L', history: '1y', details: 'true' },
+    { symbol: 'AAPL', history: '5d' },
+  ],
+  '/api/data/weather': [{ city: 'London', hours: '6', days: '3', units: 'imperial', details: 'true' }],
+}
+const sold = sourcedProducts.flatMap((product) => {
+  const own = [product.demo.order({ pageUrl: 'https://example.com/' }), product.example.order]
+  return [...own, ...(orders[product.path] ?? [])].map((order) => [product.path, order, product] as const)
 })
+
+test.each(sold)(
+  '%s is sold over the samples with %j, and its answer is that of the catalog',
+  async (_, order, product) => {
+    const { read } = await product.open(onlyData(deps))
+    const ordered = read(order)
+    assert(ordered.ok, 'the order is legal')
+    const found = await ordered.deliver({ signal: never, requestId: 'r', payer: 'wallet', payment: 'payment' })
+    assert(found.kind === 'delivered', JSON.stringify(found))
+    const answer = product.answer.safeParse(found.data)
+    expect(answer.error).toBeUndefined()
+    expect(found.data).toEqual(answer.data)
+    if ('history' in order) expect(found.meta).toHaveProperty('history.source')
+  },
+)

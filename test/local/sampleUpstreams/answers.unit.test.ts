@@ -6,7 +6,7 @@ import { articleCategories, articlesAt } from '@tollbook/sandbox/sampleUpstreams
 import { coins, figuresOf as coinFigures } from '@tollbook/sandbox/sampleUpstreams/coins'
 import { weatherAt } from '@tollbook/sandbox/sampleUpstreams/climate'
 import { barsOf, listings, priceAt } from '@tollbook/sandbox/sampleUpstreams/listings'
-import type { SampledProvider, SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import type { SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 import { fixtureMs, openHeldSamples, originOf } from './heldSamples.ts'
 
 let samples: SampleUpstreams
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const hourMs = 60 * 60 * 1000
 
-async function ask(name: SampledProvider, path: string) {
+async function ask(name: string, path: string) {
   const answer = await fetch(`${originOf(samples, name)}${path}`)
   return { status: answer.status, text: await answer.text() }
 }

@@ -1,9 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import {
-  type SampledProvider,
-  type SampleUpstreams,
-  startSampleUpstreams,
-} from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
+import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from '../../support/afterFile.ts'
 
@@ -18,6 +14,6 @@ export async function openHeldSamples(nowMs = fixtureMs): Promise<SampleUpstream
   return samples
 }
 
-export function originOf({ upstreams }: SampleUpstreams, name: SampledProvider): string {
+export function originOf({ upstreams }: SampleUpstreams, name: string): string {
   return assertPresent(upstreams[name], 'every provider has a stand-in').url
 }

@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { SampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
-import { assertPresent } from '@tollbook/core/assert'
 import { openHeldSamples, originOf } from './heldSamples.ts'
 
 /*
@@ -26,41 +24,31 @@ const fixtureJson = z.object({
   }),
 })
 
-/** Under which name the provider of a folder is configured. */
-const names = {
-  coingecko: 'COINGECKO',
-  coinpaprika: 'COINPAPRIKA',
-  gdelt: 'GDELT',
-  kraken: 'KRAKEN',
-  'met-norway': 'MET_NORWAY',
-  'open-meteo': 'OPEN_METEO',
-  yahoo: 'YAHOO',
-} as const
+const samples = await openHeldSamples()
+
+/** Returns the first part of the settings of a folder's provider. */
+const settingOf = (folder: string) => folder.replaceAll('-', '_').toUpperCase()
 
 /** Limits are not sampled, so that no test waits for a sample. */
 const isLimit = (file: string) => file.includes('429')
 
 const cases = readdirSync(fixtures, { withFileTypes: true })
-  .filter((folder) => folder.isDirectory() && folder.name in names)
+  .filter((folder) => folder.isDirectory() && settingOf(folder.name) in samples.upstreams)
   .flatMap(({ name }) =>
     readdirSync(new URL(`${name}/`, fixtures))
       .filter((file) => file.endsWith('.json') && !isLimit(file))
       .map((file) => `${name}/${file}`),
   )
 
-let samples: SampleUpstreams
-beforeAll(async () => {
-  samples = await openHeldSamples()
-})
+/** The geocoder of Open-Meteo has its fixtures in the folder of Open-Meteo. */
+function providerOf(file: string): string {
+  return file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : settingOf(file.split('/')[0] ?? '')
+}
 
 async function askLike(file: string) {
   const { request, response } = fixtureJson.parse(JSON.parse(readFileSync(new URL(file, fixtures), 'utf8')))
   const { pathname, search } = new URL(request.url)
-  const [, name] = assertPresent(
-    Object.entries(names).find(([folder]) => file.startsWith(`${folder}/`)),
-    'every folder has a name',
-  )
-  const provider = file.includes('geocode') ? 'OPEN_METEO_GEOCODING' : name
+  const provider = providerOf(file)
   const answer = await fetch(`${originOf(samples, provider)}${pathname}${search}`, { headers: request.headers })
   return { response, answer }
 }
@@ -72,8 +60,8 @@ test.each(cases)('the sample for %s has its status and type, and only members of
   expect(differences(response.body, await answer.json())).toEqual([])
 })
 
-test('fixtures were found for all providers but those that have none of JSON', () => {
-  expect(new Set(cases.map((file) => file.split('/')[0]))).toEqual(new Set(Object.keys(names)))
+test('every provider with a sample has fixtures in the folder with its name', () => {
+  expect(new Set(cases.map(providerOf))).toEqual(new Set(Object.keys(samples.upstreams)))
 })
 
 describe('the comparison itself', () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { assertPresent } from '@tollbook/core/assert'
 import { listen } from '@tollbook/localnet/httpServer'
-import { upstreamNames } from '../../../src/product/upstreamName.ts'
+import { upstreamNames } from '../../../src/product/providerTerms.ts'
 import type { Outcome } from '../../../src/product/product.ts'
 import { type Answering, text } from '../../support/loopbackProvider.ts'
 import { openProviderFixture } from '../../support/providerFixture.ts'

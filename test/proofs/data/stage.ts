@@ -1,4 +1,4 @@
-import type { UpstreamName } from '../../../src/product/upstreamName.ts'
+import type { UpstreamName } from '../../../src/product/providerTerms.ts'
 import type { ProviderDeps } from '../../../src/sourcing/provider.ts'
 import type { Outcome } from '../../../src/product/product.ts'
 import type { Answering } from '../../support/loopbackProvider.ts'

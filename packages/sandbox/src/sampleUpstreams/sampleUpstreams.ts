@@ -1,41 +1,23 @@
+import { readdir } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { chatServer, sampleModels } from './chatServer.ts'
-import { coingecko } from './coingecko.ts'
-import { coinpaprika } from './coinpaprika.ts'
-import { gdelt } from './gdelt.ts'
-import { kraken } from './kraken.ts'
-import { metNorway } from './metNorway.ts'
-import { openMeteo } from './openMeteo.ts'
-import { openMeteoGeocoding } from './openMeteoGeocoding.ts'
 import { feedsAt, publisherFeeds } from './publisherFeeds.ts'
 import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
 import { openSampleServer } from './sampleServer.ts'
-import { yahoo } from './yahoo.ts'
 
 /** Stand-ins on loopback for the providers that Tollbook queries without a key. They are for a machine without internet. */
 export interface SampleUpstreams {
   /** URLs of the stand-ins, `http://127.0.0.1:port`. The keys are the first part of the settings `<NAME>_URL`. */
-  readonly upstreams: Readonly<Partial<Record<SampledProvider, { readonly url: string }>>>
+  readonly upstreams: Readonly<Record<string, { readonly url: string }>>
   readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
   readonly chatServer: { readonly baseUrl: string; readonly models: typeof sampleModels }
   /** URL of a page for screenshots. */
   readonly pageUrl: string
   close(): Promise<void>
 }
-
-export type SampledProvider = keyof typeof providers
-
-const providers = {
-  COINGECKO: coingecko,
-  COINPAPRIKA: coinpaprika,
-  KRAKEN: kraken,
-  MET_NORWAY: metNorway,
-  OPEN_METEO: openMeteo,
-  OPEN_METEO_GEOCODING: openMeteoGeocoding,
-  YAHOO: yahoo,
-  GDELT: gdelt,
-} satisfies Readonly<Record<string, SampleProvider>>
 
 export async function startSampleUpstreams({ clock }: { readonly clock: Clock }): Promise<SampleUpstreams> {
   await using opened = new AsyncDisposableStack()
@@ -45,7 +27,7 @@ export async function startSampleUpstreams({ clock }: { readonly clock: Clock })
     return server.origin
   }
   const upstreams: [string, { readonly url: string }][] = []
-  for (const [name, provider] of Object.entries(providers)) upstreams.push([name, { url: await open(provider) }])
+  for (const [name, provider] of await loadProviders()) upstreams.push([name, { url: await open(provider) }])
   const [feeds, chat, page] = [await open(publisherFeeds), await open(chatServer), await open(samplePage)]
   const disposables = opened.move()
   return {
@@ -56,3 +38,19 @@ export async function startSampleUpstreams({ clock }: { readonly clock: Clock })
     close: () => disposables.disposeAsync(),
   }
 }
+
+/** Loads the samples of the folder `providers/`. Its file `metNorway.ts` exports `metNorway` for `MET_NORWAY`. */
+async function loadProviders(): Promise<readonly (readonly [name: string, provider: SampleProvider])[]> {
+  const folder = new URL('providers/', import.meta.url)
+  const names = (await readdir(folder)).flatMap((file) => /^(\w+)\.[jt]s$/.exec(file)?.[1] ?? [])
+  return Promise.all(
+    names.toSorted().map(async (name) => {
+      const module: unknown = await import(new URL(`${name}${extname(import.meta.url)}`, folder).href)
+      const provider = new Map<string, unknown>(Object.entries(module ?? {})).get(name)
+      assert(isProvider(provider), `providers/${name} exports ${name}`)
+      return [name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(), provider] as const
+    }),
+  )
+}
+
+const isProvider = (value: unknown): value is SampleProvider => typeof value === 'function'

@@ -2,9 +2,8 @@ import { z } from 'zod'
 import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { errorIn, refuseStatus } from '../../../outbound/upstreamReply.ts'
-import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { baseUrlOf, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import type { ProviderDeps } from '../../../sourcing/provider.ts'
 
 // CoinGecko's limit without a key is 5 requests a minute per address. With a free key, older documents state 30 a

@@ -1,6 +1,3 @@
-import type { ProviderName } from '../product/productFacts.ts'
-import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
-
 /** Whether a provider permits a use of its data by a paid service. docs/providers.md lists the sources. */
 export type Permission =
   | 'permitted'
@@ -11,13 +8,13 @@ export type Permission =
   | 'unknown'
 
 /** Permissions and duties from a provider's terms, as far as we have read the terms. */
-export interface ProviderTerms {
+interface ProviderTerms<Name extends string> {
   readonly commercialUse: Permission
   readonly resale: Permission
-  /** Whether the provider needs a key. `required`: without a key, the provider is not used. */
+  /** Whether the provider accepts a key, in `<NAME>_API_KEY`. `required`: without a key, the provider is not used. */
   readonly key: 'none' | 'optional' | 'required'
   /** Providers that replace this provider. If the operator has set the keys of all of them, this provider is not used. */
-  readonly until?: readonly UpstreamName[]
+  readonly until?: readonly Name[]
   /** Credit that every answer with the provider's data must contain. Absent: no credit is required. */
   readonly credit?: Credit
 }
@@ -31,7 +28,8 @@ const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none'
 /** Credit for the places of the bundled list of cities and of the geocoder. */
 export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
 
-export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
+/** The providers with an address. The variable `<NAME>_URL` replaces the public one. To add a provider, add it here. */
+const upstreamTerms = {
   COINGECKO: { ...byPlan, credit: { text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' } },
   COINPAPRIKA: byPlan,
   KRAKEN: unknown,
@@ -40,7 +38,8 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
     ...byPlan,
     credit: { text: 'Weather data by Open-Meteo.com (CC BY 4.0)', url: 'https://open-meteo.com/' },
   },
-  OPEN_METEO_GEOCODING: { ...byPlan, credit: geoNamesCredit },
+  // Uses the key of OPEN_METEO.
+  OPEN_METEO_GEOCODING: { ...byPlan, key: 'none', credit: geoNamesCredit },
   YAHOO: { commercialUse: 'forbidden', resale: 'forbidden', key: 'none', until: ['TWELVE_DATA', 'EODHD'] },
   TWELVE_DATA: {
     ...byPlan,
@@ -53,10 +52,33 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
   JUPITER: { ...unknown, key: 'optional' },
   DEXSCREENER: unknown,
   GECKOTERMINAL: unknown,
+} as const satisfies Readonly<Record<string, ProviderTerms<string>>>
+
+export type UpstreamName = keyof typeof upstreamTerms
+export const upstreamNames = Object.keys(upstreamTerms).filter((name): name is UpstreamName => name in upstreamTerms)
+
+/**
+ * Name of a provider. `AI` means both chat servers (`AI_BASE_URL` and `AI_FALLBACK_BASE_URL`). `NEWS_FEEDS` means all
+ * feeds of publishers.
+ */
+export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
+
+export const providerTerms: Readonly<Record<ProviderName, ProviderTerms<UpstreamName>>> = {
+  ...upstreamTerms,
   NEWS_FEEDS: unknown,
   // The operator has a contract with the AI server. Chat is not sold without a configured server.
   AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
 }
+
+/** The operator's configuration of one provider. */
+export interface UpstreamConfig {
+  /** The operator's address for this provider. Undefined: use the provider's public address. */
+  readonly url?: string | undefined
+  readonly apiKey?: string | undefined
+}
+
+/** Configuration by provider. Absent: the operator did not configure the provider. */
+export type UpstreamConfigs = Readonly<Partial<Record<UpstreamName, UpstreamConfig>>>
 
 /** True if the provider is used with this configuration: a required key is set, and the provider is not replaced. */
 export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean {
@@ -66,8 +88,8 @@ export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean
   return (key !== 'required' || hasKey(name)) && until?.every(hasKey) !== true
 }
 
-const byName: ReadonlyMap<string, ProviderTerms> = new Map(
-  Object.entries(providerTerms).map(([name, terms]) => [plain(name), terms]),
+const creditByName: ReadonlyMap<string, Credit | undefined> = new Map(
+  Object.entries(providerTerms).map(([name, { credit }]) => [plain(name), credit]),
 )
 
 /**
@@ -83,7 +105,7 @@ function plain(name: string): string {
  * `meta.source`.
  */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
-  return [...new Set(providers.flatMap((name) => byName.get(plain(name))?.credit ?? []))]
+  return [...new Set(providers.flatMap((name) => creditByName.get(plain(name)) ?? []))]
 }
 
 /** Returns the member `credits` for `meta`. The member is absent if no credit is due. */

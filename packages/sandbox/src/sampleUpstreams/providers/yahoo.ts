@@ -1,5 +1,5 @@
-import { barsOf, type Listing, listings, priceAt } from './listings.ts'
-import { json, type SampleProvider } from './sampleProvider.ts'
+import { barsOf, type Listing, listings, priceAt } from '../listings.ts'
+import { json, type SampleProvider } from '../sampleProvider.ts'
 
 /**
  * Answers `/v8/finance/chart/{symbol}?range=` with the price of a listing and daily bars of the range, one list per

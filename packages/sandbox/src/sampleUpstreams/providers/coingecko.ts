@@ -1,8 +1,8 @@
 import { isoTime } from '@tollbook/core/clock'
-import { barsOf, type Coin, coins, figuresOf } from './coins.ts'
-import { currencies } from './currencies.ts'
-import { rounded } from './drift.ts'
-import { json, listOf, type SampleProvider } from './sampleProvider.ts'
+import { barsOf, type Coin, coins, figuresOf } from '../coins.ts'
+import { currencies } from '../currencies.ts'
+import { rounded } from '../drift.ts'
+import { json, listOf, type SampleProvider } from '../sampleProvider.ts'
 
 /**
  * Answers `/coins/markets`, `/coins/list`, `/coins/{id}/ohlc` and `/exchange_rates`. Like CoinGecko, omits unknown

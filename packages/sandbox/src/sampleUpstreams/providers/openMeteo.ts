@@ -1,5 +1,5 @@
-import { type Place, weatherAt } from './climate.ts'
-import { json, listOf, type SampleProvider } from './sampleProvider.ts'
+import { type Place, weatherAt } from '../climate.ts'
+import { json, listOf, type SampleProvider } from '../sampleProvider.ts'
 
 /** Answers `/v1/forecast?current=…&hourly=…&timeformat=unixtime&wind_speed_unit=ms`. */
 export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {

@@ -1,6 +1,6 @@
-import { barsOf, type Coin, coins, figuresOf } from './coins.ts'
-import { type Currency, currencies } from './currencies.ts'
-import { json, type SampleProvider } from './sampleProvider.ts'
+import { barsOf, type Coin, coins, figuresOf } from '../coins.ts'
+import { type Currency, currencies } from '../currencies.ts'
+import { json, type SampleProvider } from '../sampleProvider.ts'
 
 /**
  * Answers `/0/public/Ticker` and `/0/public/OHLC`. Like Kraken, reports errors with status 200, and the key of a pair

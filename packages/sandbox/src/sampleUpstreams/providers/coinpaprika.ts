@@ -1,7 +1,7 @@
 import { isoTime } from '@tollbook/core/clock'
-import { type Coin, coins, figuresOf } from './coins.ts'
-import { rounded } from './drift.ts'
-import { json, type SampleProvider } from './sampleProvider.ts'
+import { type Coin, coins, figuresOf } from '../coins.ts'
+import { rounded } from '../drift.ts'
+import { json, type SampleProvider } from '../sampleProvider.ts'
 
 /** Answers `/tickers/{id}` with the figures of one coin, or 404. */
 export const coinpaprika: SampleProvider = ({ path, nowMs }) => {

@@ -1,6 +1,6 @@
 import { isoTime } from '@tollbook/core/clock'
-import { type Article, articlesAt } from './articles.ts'
-import { json, plain, type SampleProvider } from './sampleProvider.ts'
+import { type Article, articlesAt } from '../articles.ts'
+import { json, plain, type SampleProvider } from '../sampleProvider.ts'
 
 /** Answers `/api/v2/doc/doc` with a list of articles. Like GDELT, answers an empty object if no article matches. */
 export const gdelt: SampleProvider = ({ path, query, nowMs }) => {

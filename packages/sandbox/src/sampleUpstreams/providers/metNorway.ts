@@ -1,6 +1,6 @@
 import { isoTime } from '@tollbook/core/clock'
-import { type Place, weatherAt } from './climate.ts'
-import { json, plain, type SampleProvider } from './sampleProvider.ts'
+import { type Place, weatherAt } from '../climate.ts'
+import { json, plain, type SampleProvider } from '../sampleProvider.ts'
 
 /** Answers `/weatherapi/locationforecast/2.0/compact`: every hour of two days, then every sixth hour of a week. */
 export const metNorway: SampleProvider = ({ path, query, nowMs }) => {

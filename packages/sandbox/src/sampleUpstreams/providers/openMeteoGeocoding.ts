@@ -1,4 +1,4 @@
-import { json, type SampleProvider } from './sampleProvider.ts'
+import { json, type SampleProvider } from '../sampleProvider.ts'
 
 type Place = readonly [name: string, latitude: number, longitude: number, population: number]
 type Country = readonly [code: string, country: string, admin1: string, timezone: string, feature: 'PPL' | 'PPLC']
