@@ -3,7 +3,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isPayable } from '../../src/accounting/account.ts'
-import { payoutPlanJson, readPayoutPlan } from '../../src/accounting/payoutPlan.ts'
+import { identifiedPlan, payoutPlanJson, readPayoutPlan } from '../../src/accounting/payoutPlan.ts'
 import { planPayout, type Receiver, walletsToPay } from '../../src/accounting/planPayout.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 import { anyAddress } from '../store/arbitraryEvent.ts'
@@ -94,6 +94,35 @@ test('no more accounts are opened for others than the maximum, and a debt that c
   )
 })
 
+test('a debt of exactly the least amount is paid, and the accounts opened for shares leave the maximum to others', () => {
+  const owe = (baseUnits: bigint) => [
+    { account: 'Liabilities:Share:provider', baseUnits: 5_000n },
+    { account: `Liabilities:RefundsDue:${otherWallet}`, baseUnits },
+  ]
+  const plan = (debts: ReturnType<typeof owe>) =>
+    planPayout({
+      ...rest,
+      debts,
+      destinations: new Map([['provider', mint]]),
+      leastBaseUnits: 1_000n,
+      openAccountsMax: 1,
+      receivers: new Map([mint, otherWallet].map((to) => [to, { kind: 'missing', wasPaid: false } as const])),
+    })
+  expect(plan(owe(1_000n))).toMatchObject({ plan: { opens: [mint, otherWallet].toSorted() }, waiting: [] })
+  expect(plan(owe(999n))).toMatchObject({ plan: { opens: [mint] }, waiting: [{ baseUnits: 999n }] })
+})
+
+test('one wallet with two debts opens one account', () => {
+  const debts = ['RefundsDue', 'Overpaid'].map((kind) => ({
+    account: `Liabilities:${kind}:${otherWallet}`,
+    baseUnits: 9n,
+  }))
+  const smaller = { account: `Liabilities:RefundsDue:${mint}`, baseUnits: 5n }
+  const receivers = new Map([mint, otherWallet].map((to) => [to, { kind: 'missing', wasPaid: false } as const]))
+  const question = { ...rest, destinations: new Map(), leastBaseUnits: 0n, receivers, openAccountsMax: 2 }
+  expect(planPayout({ ...question, debts: [...debts, smaller] }).waiting).toEqual([])
+})
+
 test('the parts of the shares come first, and have no line of another wallet', () => {
   fc.assert(
     fc.property(anyQuestion, (question) => {
@@ -141,4 +170,24 @@ test('a plan that was changed anywhere is rejected', () => {
     expect(text).toContain(from)
     expect(readPayoutPlan(JSON.parse(text.replace(from, to))), from).toBeUndefined()
   }
+})
+
+test('a plan for holders is rejected if its lines do not add up to its amount, or pay another account', () => {
+  const account = 'Liabilities:Share:holders'
+  const holders = {
+    account,
+    amountBaseUnits: 9n,
+    snapshotSha256: '0'.repeat(64),
+    snapshotSlot: 890,
+    excluded: [],
+    minimumBaseUnits: 1n,
+    openAccountsMax: 0,
+  }
+  const isRead = (line: { readonly account: string; readonly baseUnits: bigint }) => {
+    const plan = identifiedPlan({ ...rest, holders, parts: [[{ ...line, wallet: otherWallet }]] })
+    return readPayoutPlan(JSON.parse(JSON.stringify(payoutPlanJson(plan)))) !== undefined
+  }
+  expect(isRead({ account, baseUnits: 9n })).toBe(true)
+  expect(isRead({ account, baseUnits: 8n })).toBe(false)
+  expect(isRead({ account: 'Liabilities:Share:treasury', baseUnits: 9n })).toBe(false)
 })

@@ -33,3 +33,20 @@ test('a clock that is wrong at start is known when the start ends', async () => 
   expect(health.problem()).toContain('60 s ahead')
   await health.stop()
 })
+
+test('a question that takes a minute is not a difference of the clocks', async () => {
+  const clock = steppedClock()
+  let nowMs = clock.nowMs()
+  const readDatabaseClockMs = () => {
+    const databaseMs = nowMs + 50_000
+    nowMs += 60_000
+    return Promise.resolve(databaseMs)
+  }
+  const health = await startClockHealth({
+    clock: { ...clock, nowMs: () => nowMs },
+    log: silentLog,
+    readDatabaseClockMs,
+  })
+  expect(health.problem()).toBeUndefined()
+  await health.stop()
+})

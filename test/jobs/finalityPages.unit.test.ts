@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
+import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
 import { statusesMax } from '../../src/payment/finalityReader.ts'
 import { Fault } from '@tollbook/core/fault'
+import { tabIdOf } from '@tollbook/core/tab'
+import { wholeDeposit } from '../../src/pricing/currentPrice.ts'
 import type { Reversal } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { settlementOf } from '../payment/paymentStory.ts'
@@ -70,9 +72,9 @@ function openDroppedPayments(
   }))
   const reversed: number[] = []
   const memory = noFinalityMemory()
-  const round = () =>
+  const round = (replaced: (deps: FinalityDeps) => FinalityDeps = (deps) => deps) =>
     recordFinality(
-      {
+      replaced({
         clock: { ...heldClock, monotonicMs },
         log: silentLog,
         onStep: () => undefined,
@@ -99,7 +101,7 @@ function openDroppedPayments(
           readTransaction: unused,
         },
         allTerms: unused,
-      },
+      }),
       memory,
     )
   return { round, reversed }
@@ -151,3 +153,42 @@ test('an absence counts from the last sight of the payment, and only after ten s
   expect(await look(20.999, false)).toBe(0)
   expect(await look(21, false)).toBe(1)
 })
+
+test('a dropped deposit takes back what its tab holds after it was closed', async () => {
+  const { round } = openDroppedPayments(1, () => Promise.resolve(failedOnChain))
+  const events: unknown[] = []
+  let isClosed = false
+  await round((deps) => ({
+    ...deps,
+    tabs: { close: () => Promise.resolve(void (isClosed = true)) },
+    payments: {
+      append(change) {
+        events.push(...change.events)
+        return deps.payments.append(change)
+      },
+    },
+    lifecycle: {
+      ...deps.lifecycle,
+      // A debit of 30 was recorded just before the tab was closed.
+      prepaidBaseUnits: () => Promise.resolve(isClosed ? 70n : 100n),
+      loadPayments: (references) =>
+        Promise.resolve(new Map(references.map((each) => [each, openingDeposit(each)] as const))),
+    },
+  }))
+  expect(events).toMatchObject([
+    { kind: 'PaymentReversed' },
+    { kind: 'DepositReversed', takenBackBaseUnits: 70n, spentBaseUnits: 30n },
+  ])
+})
+
+function openingDeposit(reference: ReturnType<typeof transactionReference>): PaymentState {
+  const { price } = settlementOf(reference)
+  const shares = wholeDeposit(100n)
+  const settlement = settlementOf(reference, {
+    price: { ...price, requiredBaseUnits: 100n, ...shares },
+    burnedBaseUnits: 0n,
+    receivedBaseUnits: 100n,
+  })
+  const tab = tabIdOf(new Uint8Array(64).fill(1))
+  return { phase: 'fulfilled', version: 4, settlement, attempt: 1, endpoint: '/api/tabs', isFinal: false, tab }
+}

@@ -73,6 +73,14 @@ describe('news polling', () => {
     expect(job.reported.slice(0, -1).sort()).toEqual(['a succeeded "1"', 'b failed'])
   })
 
+  test('asks a source again for articles that could not be kept', async () => {
+    const keep = () => Promise.reject(new Error('the database is away'))
+    const job = start([source('a', fine)], { keep })
+    await job.round()
+    await job.stop()
+    expect(job.reported).toEqual([])
+  })
+
   test('says once that sources fail, and once that they have recovered, however often it asks', async () => {
     let poll = broken
     const job = start(['a', 'b', 'c', 'd'].map((name) => source(name, (...known) => poll(...known))))

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
 import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
+import { ProvenAbsent } from '../../src/payment/absence.ts'
 import { statusesMax } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { transactionReference } from '../../src/payment/paymentReference.ts'
@@ -82,4 +84,36 @@ test('a transaction that a fork dropped after a node had processed it is sent ag
   expect([...sent]).toEqual([])
   await rebroadcast(deps, memory)
   expect([...sent]).toEqual(open)
+})
+
+test('a transaction that can no longer land is reported until the report succeeds, and is forgotten once it is no longer open', async () => {
+  const [signature] = signaturesTo(1)
+  let open = signaturesTo(1)
+  let [nowMs, reports] = [0, 0]
+  const bound = { lastValidHeight: 1_000, basis: 'first_presentation' } as const
+  const reading = { node: 'node', finalizedSlot: 9, finalizedHeight: 1_001, searchedSlot: 9, isFound: false }
+  const proof = { signature: assertPresent(signature, 'one is open'), bound, readings: [reading] }
+  const absent = assertPresent(ProvenAbsent.prove(proof), 'the reading proves it')
+  const memory: RebroadcastMemory = new Map()
+  const round = () => {
+    const deps = depsOf(open, new Set(), new Set())
+    return rebroadcast(
+      {
+        ...deps,
+        clock: { ...heldClock, monotonicMs: () => nowMs },
+        chain: { ...deps.chain, find: () => Promise.resolve(absent) },
+        onAbsent: () => (++reports === 1 ? Promise.reject(new Error('no signer answers')) : Promise.resolve()),
+      },
+      memory,
+    )
+  }
+  await round()
+  nowMs = 61_000
+  for (const expected of [1, 2, 2]) {
+    await round()
+    expect(reports).toBe(expected)
+  }
+  open = []
+  await round()
+  expect(memory.size).toBe(0)
 })

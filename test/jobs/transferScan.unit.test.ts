@@ -9,6 +9,7 @@ import { listedMax } from '../../src/payment/finalityReader.ts'
 import type { ScanPlace } from '../../src/payment/paymentLifecycle.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
+import { sampleAddress } from '../store/samplePayment.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 
 const signatures = [1, 2, 3].map(signatureNumber)
@@ -174,4 +175,50 @@ test("transfers of the treasury's wallet are deliveries, and those of another wa
   expect(await kinds({ wallet: mint, mint })).toEqual(unmatched)
   expect(await kinds({ wallet, mint: wallet })).toEqual(unmatched)
   expect(await kinds(undefined)).toEqual(unmatched)
+})
+
+test('a transfer is recorded only once it is old enough by the clock of the server and by that of the chain', async () => {
+  // The transfers are a minute old, less 0 to 2 ms.
+  for (const [chainMs, serverMs, recorded] of [
+    [nowMs - 1, nowMs, 0],
+    [nowMs, nowMs - 1, 0],
+    [nowMs, nowMs, 1],
+  ] as const) {
+    const scan: Scan = { recorded: [], place: undefined }
+    const { chain, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+    const clock = { ...heldClock, nowMs: () => serverMs }
+    await scanTransfers({ ...deps, clock, chain: { ...chain, timeMs: () => chainMs }, settleAgeMs: 60_000 })
+    expect(scan.recorded).toHaveLength(recorded)
+  }
+})
+
+test('the sender of a transfer is the wallet outside, although more moves between payment wallets', async () => {
+  const former = sampleAddress()
+  const scan: Scan = { recorded: [], place: undefined }
+  const senders: unknown[] = []
+  const deps = depsOf(scan, 0, () => Promise.resolve(appended))
+  const movement = { kind: 'transfer', tokenProgram: mint, mint, destination: paymentTokenAccount } as const
+  const movements = [
+    { ...movement, source: former, authority: former, amountBaseUnits: 100n },
+    { ...movement, source: wallet, authority: wallet, amountBaseUnits: 7n },
+  ]
+  const own = { mint, ownersSeen: [] }
+  const balances = [
+    { ...own, tokenAccount: paymentTokenAccount, beforeBaseUnits: 0n, afterBaseUnits: 107n },
+    { ...own, tokenAccount: former, beforeBaseUnits: 100n, afterBaseUnits: 0n },
+  ]
+  const findFinalized = (signature: Signature) => Promise.resolve({ ...recordOf(signature), movements, balances })
+  await scanTransfers({
+    ...deps,
+    ownAccounts: [paymentTokenAccount, former],
+    chain: { ...deps.chain, findFinalized },
+    payments: {
+      append({ events: [event] }) {
+        senders.push(event)
+        return Promise.resolve(appended)
+      },
+    },
+  })
+  expect(senders).toHaveLength(3)
+  for (const event of senders) expect(event).toMatchObject({ wallet, receivedBaseUnits: 7n })
 })

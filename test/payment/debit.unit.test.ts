@@ -51,3 +51,9 @@ describe('a debit whose attempt failed', () => {
     expect(decideClaim(released(settlement, 3), command)).toMatchObject({ reason: 'tab_number_exhausted' })
   })
 })
+
+test('a debit that was delivered is used, and not expired, when its signature ends', () => {
+  const delivered = { settlement: debited(), endpoint: order.endpoint, attempt: 1, isFinal: false }
+  const fulfilled: PaymentState = { phase: 'fulfilled', version: 3, ...delivered }
+  expect(mayUse(fulfilled, order, nowMs + 1)).toMatchObject({ reason: 'already_used' })
+})

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { decideApproval } from '../../src/payment/refundDecision.ts'
-import { mint, referenceNumber, wallet } from './paymentStory.ts'
+import { decideApproval, decideGrant, noRefund } from '../../src/payment/refundDecision.ts'
+import { mint, order, referenceNumber, settlementOf, wallet } from './paymentStory.ts'
 
 // 1,000 base units are a millionth of a dollar, and a fraction of one counts as nothing.
 const value = { priceMicroUsd: 5_000n, requiredBaseUnits: 5_000_000n }
@@ -31,4 +31,24 @@ test.each([
 test('tokens that were never quoted are approved by finance only', () => {
   expect(approve(1n, 'finance', { isQuoted: false })).toMatchObject({ step: 'refund.approve' })
   expect(approve(1n, 'support', { isQuoted: false })).toContain('by finance only')
+})
+
+test('a delivered answer is refunded by hand only while it is final, once, and by at most its price', () => {
+  const payment = referenceNumber(1)
+  const settlement = settlementOf(payment)
+  const { requiredBaseUnits } = settlement.price
+  const grant = (amountBaseUnits: bigint, { isFinal = true, before = noRefund } = {}) =>
+    decideGrant({
+      payment,
+      before,
+      amountBaseUnits,
+      limits: { support: 0n, finance: 10_000n },
+      decider: { by: 'mira', login: 'mira', role: 'finance', reason: 'the answer was wrong' },
+      state: { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: order.endpoint, isFinal },
+    })
+  expect(grant(requiredBaseUnits)).toMatchObject({ step: 'refund.grant' })
+  expect(grant(requiredBaseUnits + 1n)).toContain('at most the price')
+  expect(grant(0n)).toContain('more than 0')
+  expect(grant(1n, { isFinal: false })).toContain('could still drop')
+  expect(grant(1n, { before: { version: 1, phase: 'granted' } })).toContain('already')
 })

@@ -3,12 +3,14 @@ import { expect, test } from 'vitest'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { type Refusal, isRefusal } from '@tollbook/core/refusal'
-import { type ProvenAmounts, type PaymentTerms, settle } from '../../src/payment/settlement.ts'
+import { paysAsSettled, type ProvenAmounts, type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import { readSignature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement, TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import { splTokenProgram, token2022Program } from '@tollbook/core/programs'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { settlementOf } from './paymentStory.ts'
+import { transactionReference } from '../../src/payment/paymentReference.ts'
 import { assertPresent, Bug } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 
@@ -299,4 +301,23 @@ test('4d a balance of another mint in the payment account does not count', () =>
 
 test('a price in another mint than the one that is taken is a bug, not a verdict', () => {
   expect(() => judge(good, { ...price, mint: otherMint })).toThrow(Bug)
+})
+
+test('a payment that landed again is as settled only if it pays the same amounts to one of the wallets', () => {
+  const settled = settlementOf(transactionReference(signature), {
+    wallet,
+    price,
+    burnedBaseUnits: 31n,
+    receivedBaseUnits: 70n,
+  })
+  const former = { ...terms, paymentWallet: stranger, paymentTokenAccount: strangerAccount }
+  const dollar = { ...terms, mint: otherMint }
+  const isSettled = (burned: bigint, sent: bigint, allTerms: readonly PaymentTerms[] = [dollar, former, terms]) =>
+    paysAsSettled(recordOf([burnOf(burned), transferOf(sent)]), settled, allTerms)
+
+  expect(isSettled(31n, 70n)).toBe(true)
+  expect(isSettled(31n, 70n, [former])).toBe(false)
+  expect([isSettled(31n, 71n), isSettled(31n, 69n), isSettled(32n, 70n), isSettled(30n, 70n)]).toEqual(
+    Array(4).fill(false),
+  )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { tabIdOf } from '@tollbook/core/tab'
-import { decideClose, decideReturn, newLifecycle, type TabDepositOnRecord } from '../../src/payment/tab.ts'
+import { decideClose, decideReturn, isTabFinal, newLifecycle, type TabDepositOnRecord } from '../../src/payment/tab.ts'
 import { mint, referenceNumber, wallet } from './paymentStory.ts'
 
 type Standing = TabDepositOnRecord['standing']
@@ -50,4 +50,13 @@ describe('a tab that is closed', () => {
     const covered = tabWith({ ...dropped, takenBack: 50n })
     expect(decideReturn(covered, 70n)?.events).toMatchObject([{ kind: 'TabRestOwed', restBaseUnits: 70n }])
   })
+})
+
+test.each<[Standing, boolean]>([
+  ['final', true],
+  ['open', false],
+  ['reversed', false],
+])('a debit of a tab is final only if every deposit is: the second one is %s', (second, isFinal) => {
+  expect(isTabFinal(tabWith({ standings: ['final', second] }))).toBe(isFinal)
+  expect(isTabFinal(tabWith({ standings: [second, 'final'] }))).toBe(isFinal)
 })

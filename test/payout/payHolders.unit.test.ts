@@ -7,7 +7,7 @@ import type { Signature } from '@tollbook/core/signature'
 import { identifiedPlan, type PayoutPlan, payoutMemo } from '../../src/accounting/payoutPlan.ts'
 import { buildPayout } from '../../src/chain/payoutTransaction.ts'
 import { readFreeDebts } from '../../src/payout/freeDebts.ts'
-import { type HolderPaymentDeps, payHolders } from '../../src/payout/payHolders.ts'
+import { endHolderPayout, type HolderPaymentDeps, payHolders } from '../../src/payout/payHolders.ts'
 import { judgeAttempts } from '../../src/payout/attemptStanding.ts'
 import { createEventCodec } from '../../src/payment/eventCodec.ts'
 import { holderPayoutCodec } from '../../src/payment/events.ts'
@@ -174,7 +174,7 @@ function openPayment(script: Script = {}) {
     signal: new AbortController().signal,
     onProgress: () => undefined,
   }
-  return { calls, attempts, sentBytes, pay: () => payHolders(deps, order) }
+  return { calls, attempts, sentBytes, pay: () => payHolders(deps, order), end: () => endHolderPayout(deps, plan) }
 }
 
 /** The nodes' answer about a transaction that failed, or that can no longer land. */
@@ -267,6 +267,21 @@ test('a part that failed on chain gets no second transaction in the same run, an
   const { calls, pay } = openPayment({ paid: [1], sentStatus: failing, denyingNodes: 2 })
   await expect(pay()).rejects.toThrow(/1 parts failed .*part 2: the account is frozen/)
   expect(calls.slice(3)).toEqual(['record attempt 2', 'broadcast'])
+})
+
+test('a plan is not ended while a transaction of it is on chain or could still land', async () => {
+  for (const [earlierStatus, why] of [
+    [final, 'is on chain'],
+    [{ isFinalized: false, hasFailed: false, slot: 950 }, 'could still land'],
+    [undefined, 'could still land'],
+  ] as const) {
+    const { calls, end } = openPayment({ paid: [1], attempts: [earlier(2)], ...(earlierStatus && { earlierStatus }) })
+    await expect(end()).rejects.toThrow(why)
+    expect(calls).not.toContain('record HolderPayoutEnded')
+  }
+  const absent = openPayment({ paid: [1], attempts: [earlier(2)], height: 201, denyingNodes: 2 })
+  await absent.end()
+  expect(absent.calls).toContain('record HolderPayoutEnded')
 })
 
 test('a part whose transaction one node alone denies is not sent again, and the refusal asks for a second node', async () => {

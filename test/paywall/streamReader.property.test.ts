@@ -72,6 +72,26 @@ describe('a bound', () => {
   })
 })
 
+test('a provider that takes most of its time for each piece is cut once all of it is used', async () => {
+  let nowMs = 0
+  const ended = new Promise<void>(() => undefined)
+  // A sleep ends only if no time is left.
+  const sleep = (ms: number) => (ms > 0 ? ended : Promise.resolve())
+  const clock: Clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep }
+  async function* slow() {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      nowMs += 0.9 * bounds.timeMaxMs
+      yield Buffer.alloc(1)
+    }
+  }
+  const { reader } = run(slow(), clock)
+  await reader.next()
+  await reader.next()
+  await expect(reader.next()).rejects.toThrow('within 1000 ms')
+  expect(reader.bytes()).toBe(2)
+})
+
 test('a stream that has ended or broken stays so, whatever its provider says afterwards', async () => {
   const ended = run(goingOnAfter(() => ({ done: true, value: undefined }))).reader
   expect([await ended.next(), await ended.next(), ended.bytes()]).toEqual([undefined, undefined, 0])

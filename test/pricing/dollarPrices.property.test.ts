@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
+import { dollarPrices, findPoorTreasury } from '../../src/pricing/dollarPrices.ts'
 import { mint, otherWallet as dollar } from '../payment/paymentStory.ts'
 import { anySplit } from '../store/arbitraryEvent.ts'
 import { split } from '../../src/pricing/split.ts'
@@ -68,4 +68,20 @@ test('a dollar with a split is divided by it, and owes the same burn', () => {
       tokenBurn: { mint, baseUnits: 3_000n },
     },
   ])
+})
+
+test('the treasury may get exactly the share of a dollar that is burned of the token, and no less', () => {
+  const policy = [
+    { account: 'burn', perMille: 300 },
+    { account: 'provider', perMille: 700 },
+  ]
+  const why = (perMille: number, burn: 'token' | 'none' = 'token') => {
+    const own = [
+      { account: 'treasury', perMille },
+      { account: 'provider', perMille: 1_000 - perMille },
+    ]
+    return findPoorTreasury({ symbol: 'USDC', burn, split: own }, policy)
+  }
+  expect([why(300), why(301), why(299, 'none')]).toEqual([undefined, undefined, undefined])
+  expect(why(299)).toContain('29.9%')
 })

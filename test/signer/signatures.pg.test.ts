@@ -52,13 +52,14 @@ async function openJournal(limits = generous) {
 
 const newWallet = () => addressOf(Keypair.generate().publicKey.toBase58())
 
-function newSigning(wallet = newWallet(), amountBaseUnits = 10n) {
+function newSigning(wallet = newWallet(), amountBaseUnits = 10n, dollar?: ReturnType<typeof newWallet>) {
   return {
     digest: randomBytes(32).toString('hex'),
     signature: assertPresent(signatureOfBytes(randomBytes(64)), 'it has 64 bytes'),
     wallet,
     amountBaseUnits,
     lamports: fee,
+    ...(dollar === undefined ? {} : { dollar }),
   }
 }
 
@@ -233,6 +234,17 @@ describe('failed payments', () => {
     await claim(late)
     expect(await sign(newSigning(late.wallet))).toBeUndefined()
   })
+})
+
+test('unsettled payments in a dollar leave the tokens of the wallet free, and the other way round', async () => {
+  const { sign, wallet } = await openKnownWallet()
+  const dollar = newWallet()
+  const inDollars = () => newSigning(wallet, 10n, dollar)
+  expect(await sign(newSigning(wallet), 10n)).toBeUndefined()
+  expect(await sign(inDollars(), 10n)).toBeUndefined()
+  expect(await sign(inDollars(), 19n)).toBe('promised')
+  expect(await sign(newSigning(wallet), 19n)).toBe('promised')
+  expect(await sign(newSigning(wallet), 20n)).toBeUndefined()
 })
 
 describe('the budget', () => {

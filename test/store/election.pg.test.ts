@@ -113,3 +113,14 @@ test('of many instances that ask at once one is elected', async () => {
     expect(most).toBe(1)
   }
 })
+
+test('the place of a search never moves back, also without a lease', async () => {
+  const tokenAccount = sampleAddress()
+  for (const slot of [200, 100, 200, 201]) {
+    const signature = assertPresent(signatureOf(sampleReference()), 'a Solana reference')
+    await advanceScan(database, { tokenAccount, place: { signature, slot }, lease: undefined })
+    const place = await readScanPlace(database, tokenAccount)
+    expect(place?.slot).toBe(Math.max(slot, 200))
+    expect(place?.signature === signature).toBe(slot >= 200)
+  }
+})

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { silentLog } from '../../src/machine/log.ts'
+import { decideBurnConfirm, decideBurnSubmit, evolveBurn, unknownBurn } from '../../src/payment/burn.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { createBurnLedger } from '../../src/store/burnStore.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { readUnrecordedAttempts, recordAttempt } from '../../src/store/holderPayoutStore.ts'
+import { afterFile } from '../support/afterFile.ts'
 import { seedPayment, type SeededPayment } from '../reports/seedPayment.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -12,6 +18,8 @@ import { sampleAddress, sampleMint, samplePrice, sampleReference } from './sampl
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
 const admin = openPool(adminUrl, 2)
+const database = openDatabase({ databaseUrl: adminUrl, applicationName: 'test', connectionsMax: 2, log: silentLog })
+afterFile(() => database.destroy())
 
 const [endpoint, otherMint, wallet] = ['/api/x', sampleAddress(), sampleAddress()]
 const payment: SeededPayment = {
@@ -156,4 +164,53 @@ test('a booking whose approval is refused leaves nothing in the ledger', async (
   expect(await recorded()).toBe(0)
   expect(await recordBooking({})).toBeNull()
   expect(await recorded()).toBe(1)
+})
+
+test('a burn that sales in dollars owe is refused until the treasury has delivered its tokens', async () => {
+  const [dollar, token] = [sampleAddress(), sampleAddress()]
+  const shares = [{ account: 'provider', baseUnits: 400n }]
+  const price = { ...samplePrice(endpoint, 400n), mint: dollar, burnBaseUnits: 0n, shares }
+  const tokenBurn = { mint: token, baseUnits: 30n }
+  await seedPayment(ledger, { ...payment, price: { ...price, tokenBurn }, isPaidWhole: true, end: 'finalized' })
+  expect(await owed(token, 'Liabilities:BurnOwed')).toBe(30n)
+  const head = { kind: 'BurnSubmitted', schemaVersion: 1, version: 1, stream: sampleReference(), effectiveAt }
+  expect(await ask('record_burn', { ...head, mint: token, round: 1, burnBaseUnits: '1' })).toBe('more_than_owed')
+})
+
+test('the rounds of one mint do not count as those of another', async () => {
+  const [burned, waiting] = [sampleAddress(), sampleAddress()]
+  for (const mint of [burned, waiting])
+    await seedPayment(ledger, {
+      ...payment,
+      price: { ...samplePrice(endpoint, 400n), mint },
+      isPaidWhole: true,
+      end: 'finalized',
+    })
+  const burns = createBurnLedger(database)
+  const signature = assertPresent(signatureOf(sampleReference()), 'a Solana reference')
+  const parts = [{ endpoint, baseUnits: await owed(burned, 'Liabilities:BurnOwed') }]
+  const delegate = { allowanceBaseUnits: 1_000n, lamports: 50_000n }
+  const sent = { lastValidHeight: 900, delegate, transactionBase64: 'AA==' }
+  const round = { round: 1, mint: burned, throughPosition: 5, parts, ...sent }
+  const [submitted] = assertPresent(decideBurnSubmit(unknownBurn, round), 'the first round').events
+  const found = { burnedBaseUnits: parts[0]?.baseUnits ?? 0n, slot: 9 }
+  const [confirmed] = assertPresent(decideBurnConfirm(evolveBurn(unknownBurn, submitted), found), 'it landed').events
+  for (const event of [submitted, confirmed])
+    expect(await burns.record({ signature, event, effectiveAtMs: 0 })).toBe('recorded')
+  expect(await burns.readRounds(burned)).toMatchObject({ lastRound: 1, open: undefined, burnedThroughPosition: 5 })
+  expect(await burns.readRounds(waiting)).toMatchObject({ lastRound: 0, open: undefined, burnedThroughPosition: 0 })
+})
+
+test('a signed part stays unrecorded although another part of its plan is on record', async () => {
+  const attempts = [1, 2].map((part) => {
+    const signature = assertPresent(signatureOf(sampleReference()), 'a Solana reference')
+    return { part, signature, lastValidHeight: 900, bytes: new Uint8Array([part]) }
+  })
+  for (const attempt of attempts) await recordAttempt(database, 'plan of two', { attempt, replaced: undefined })
+  const signature = assertPresent(attempts[0], 'the first part').signature
+  const head = { kind: 'DistributionPaid', schemaVersion: 1, version: 1, stream: `solana:${signature}`, effectiveAt }
+  const payments = [{ account, wallet, paidBaseUnits: '1' }]
+  const paid = { ...head, signature, planId: 'plan of two', part: 1, mint: sampleMint, payments }
+  expect(await ask('record_payout', paid)).toBeNull()
+  expect((await readUnrecordedAttempts(database)).map(({ part }) => part)).toEqual([2])
 })

@@ -52,3 +52,18 @@ test('the cheapest open quote of a wallet with 5,000 is found with as many pages
   await openPool(ownerUrl, 1).query('analyze ledger.quotes')
   expect(await pagesOf(many)).toBeLessThanOrEqual((await pagesOf(one)) + 10)
 })
+
+test('a quote is open from its slot to the end of its grace period', async () => {
+  const wallet = sampleAddress()
+  await recordQuotes(wallet, 1)
+  const isOpen = async (landedMs: number, slot: number) => {
+    const values = [wallet, endpoint, new Date(startMs + landedMs), slot, '1 minute']
+    return (await service.query('select from ledger.find_open_quote($1, $2, $3, $4, $5)', values)).rowCount === 1
+  }
+  expect([await isOpen(0, 0), await isOpen(0, 1), await isOpen(359_999, 9), await isOpen(360_000, 9)]).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ])
+})

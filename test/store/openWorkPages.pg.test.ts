@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { appendBatch } from '@tollbook/ledger/appendBatch'
 import type { OpenPayment } from '../../src/payment/paymentLifecycle.ts'
+import { streamIdOf } from '../../src/payment/paymentReference.ts'
 import { paymentItem } from '../../src/store/paymentItem.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { openInstance } from './instance.ts'
+import { mustAppend, openInstance } from './instance.ts'
 import { claimOf, sampleSettlement } from './samplePayment.ts'
 
-const { serviceUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl } = await createTestDatabase()
 
 test('a walk through open payments of the same moment misses none and repeats none (I25)', async () => {
   const ledger = await openInstance(serviceUrl)
@@ -21,4 +22,25 @@ test('a walk through open payments of the same moment misses none and repeats no
     found.push(...(await ledger.lifecycle.findOpen({ kind: 'awaiting_finality', after: found.at(-1) }, 2)))
   expect(new Set(found.map(({ createdAtMs }) => createdAtMs)).size).toBe(1)
   expect(found.map(({ reference }) => reference)).toEqual(settlements.map(({ reference }) => reference))
+})
+
+test('a lease is found once it has ended, and at once if it ends later than any lease may', async () => {
+  const ledger = await openInstance(serviceUrl)
+  const settlements = Array.from({ length: 4 }, () => sampleSettlement())
+  for (const settlement of settlements) await mustAppend(ledger, claimOf(settlement).change)
+  await ledger.lifecycle.followOpenWork()
+  const admin = openPool(adminUrl, 1)
+  const minutesLeft = [-1, 1, 9, 11]
+  for (const [index, { reference }] of settlements.entries())
+    await admin.query(
+      "update work.open set due_at = now() + $2 * interval '1 minute' where queue = 'lease' and id = $1",
+      [Buffer.from(streamIdOf(reference)), minutesLeft[index]],
+    )
+  const found = await ledger.lifecycle.findOpen({ kind: 'lease_ended' }, 100)
+  const own = new Set(settlements.map(({ reference }) => reference))
+  const [ended, , , tooLong] = settlements
+  expect(found.map(({ reference }) => reference).filter((reference) => own.has(reference))).toEqual([
+    ended?.reference,
+    tooLong?.reference,
+  ])
 })

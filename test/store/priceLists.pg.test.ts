@@ -4,10 +4,11 @@ import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/machine/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
+import { priceIn } from '../../src/store/priceListStore.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance } from './instance.ts'
-import { samplePrice, sampleQuote } from './samplePayment.ts'
+import { sampleAddress, samplePrice, sampleQuote } from './samplePayment.ts'
 
 const endpoint = '/api/data/weather'
 
@@ -91,4 +92,14 @@ test('of several quotes with one memo, of any instance, the cheapest that was op
     expect((await payments.findBoundQuote({ ...asked, landedSlot: 8, landedAtMs: expiresAtMs + 1 }))?.slot).toBe(5)
     expect(await payments.findBoundQuote({ ...asked, landedSlot: 4 })).toBeDefined()
   }
+})
+
+test('of the prices of one endpoint the one in the mint of the dollar is found, and without a dollar the token', () => {
+  const [dollar, other] = [sampleAddress(), sampleAddress()]
+  const inMint = (mint: typeof dollar) => ({ ...samplePrice(endpoint, 7n), mint })
+  const [ofToken] = list(9n).prices
+  const listed = { ...list(9n), prices: [...list(9n).prices, inMint(other), inMint(dollar)] }
+  expect(priceIn(listed, endpoint, dollar)?.mint).toBe(dollar)
+  expect(priceIn(listed, endpoint)).toEqual(ofToken)
+  expect(priceIn(listed, endpoint, sampleAddress())).toBeUndefined()
 })

@@ -21,10 +21,12 @@ interface Presented {
   readonly validUntilMs?: number
   readonly found?: Tab | undefined
   readonly by?: typeof wallet
+  /** The tab as it is read again. */
+  readonly now?: Tab
 }
 
 /** Presents a debit with a valid signature. Returns the reason of the refusal, or `held`. */
-async function present({ validUntilMs = nowMs, found = tab, by = wallet }: Presented, isOnRecord = true) {
+async function present({ validUntilMs = nowMs, found = tab, by = wallet, now = found }: Presented, isOnRecord = true) {
   const signed = { tab: id, number: 1n, maxBaseUnits: 10n ** 9n, validUntilMs, signature: new Uint8Array(64) }
   const reference = tabRequestReference(id, 1n)
   const sent = { requestDigest: new Uint8Array(32), maxMicroUsd: undefined, secretHash: undefined }
@@ -32,10 +34,10 @@ async function present({ validUntilMs = nowMs, found = tab, by = wallet }: Prese
   const find = () => Promise.resolve(isOnRecord ? found : undefined)
   const deps = {
     clock: { nowMs: () => nowMs, monotonicMs: () => 0, sleep: () => Promise.resolve() },
-    tabs: { find, findAgain: find, spentTodayBaseUnits: () => Promise.resolve(0n) },
+    tabs: { find, findAgain: () => Promise.resolve(now), spentTodayBaseUnits: () => Promise.resolve(0n) },
     origin: 'ledger',
     currentPrice: () => ({ ...price, priceList: 1 }),
-    verify: () => Promise.resolve(true),
+    verify: (sessionKey: string) => Promise.resolve(sessionKey === otherWallet),
   }
   const payment = { phase: 'unknown', version: 0 } as const
   const question = { proof, order: { ...order, wallet: by }, payment, onRecorded: () => undefined }
@@ -57,4 +59,12 @@ test('a debit of a tab that is not on record, of another wallet, or of an ended 
   expect(await present({ by: otherWallet })).toBe('other_wallet')
   expect(await present({ found: { ...tab, terms: { ...terms, endsAtMs: nowMs } } })).toBe('tab_closed')
   expect(await present({ found: { ...tab, terms: { ...terms, endsAtMs: nowMs + 1 } } })).toBe('held')
+})
+
+test('a key that was replaced a moment ago holds nothing, and the key that replaced it does at once', async () => {
+  const replaced = { ...newLifecycle, version: 1 }
+  const other = { ...tab, sessionKey: wallet }
+  expect(await present({ found: other })).toBe('tab_signature_invalid')
+  expect(await present({ found: other, now: { ...tab, lifecycle: replaced } })).toBe('held')
+  expect(await present({ found: other, now: { ...other, lifecycle: replaced } })).toBe('tab_signature_invalid')
 })

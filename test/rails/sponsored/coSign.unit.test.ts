@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
+import { isRefusal, refuseProof } from '@tollbook/core/refusal'
+import { type LandingBound, ProvenExpired } from '../../../src/payment/absence.ts'
+import { messageReference, transactionReference } from '../../../src/payment/paymentReference.ts'
+import type { Simulation } from '../../../src/payment/proof.ts'
+import type { SponsoredTransaction } from '../../../src/payment/sponsoredTransaction.ts'
+import { coSign, type CoSignDeps } from '../../../src/rails/sponsored/coSign.ts'
+import { heldClock, signatureNumber } from '../../jobs/jobFixture.ts'
+import { mint, order, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { sampleAddress } from '../../store/samplePayment.ts'
+
+const [signature, former, formerAccount] = [signatureNumber(1), sampleAddress(), sampleAddress()]
+const { price } = settlementOf(referenceNumber(1))
+const bytes = new Uint8Array([1])
+const sponsored: SponsoredTransaction = {
+  bytes,
+  message: bytes,
+  digest: 'ab'.repeat(32),
+  payer: wallet,
+  mint,
+  memo: undefined,
+  amountBaseUnits: price.requiredBaseUnits,
+  blockhash: 'hash',
+  feeLamports: 10_000n,
+}
+const terms = {
+  mint,
+  decimals: 6,
+  tokenProgram: mint,
+  paymentWallet: otherWallet,
+  paymentTokenAccount: otherWallet,
+  network: 'solana:test',
+}
+const bound: LandingBound = { lastValidHeight: 400, basis: 'first_presentation' }
+const expired = assertPresent(
+  ProvenExpired.prove({ bound, readings: [{ node: 'node', finalizedHeight: 401 }] }),
+  'the reading proves it',
+)
+
+interface Script {
+  readonly simulation: Simulation
+  /** True: another request has recorded the payment. */
+  readonly isOnRecord?: boolean
+}
+
+async function sign({ simulation, isOnRecord = false }: Script) {
+  const deps: CoSignDeps = {
+    clock: heldClock,
+    terms,
+    acceptedTerms: () => [terms, { ...terms, paymentWallet: former, paymentTokenAccount: formerAccount }],
+    priceOfList: () => Promise.resolve({ price, priceList: 1, quoteId: undefined }),
+    ledger: {
+      lookUp: () => {
+        const reference = isOnRecord ? transactionReference(signature) : undefined
+        return Promise.resolve({
+          payment: { phase: 'unknown', version: 0 },
+          reference,
+          earlier: undefined,
+          stored: undefined,
+        })
+      },
+    },
+    chain: {
+      simulate: () => Promise.resolve(simulation),
+      proveExpiry: () => Promise.resolve(expired),
+      readBalance: () => Promise.resolve({ baseUnits: 10n ** 12n, slot: 1, isAgreed: true }),
+    },
+    first: { record: (presented) => Promise.resolve({ ...presented, presentedAtMs: 0, bound }) },
+    feePayer: {
+      standing: () => Promise.resolve({ address: sampleAddress(), whyClosed: undefined }),
+      find: () => Promise.resolve({ signature: undefined, asOf: '' }),
+      sign: () => Promise.resolve(signature),
+      recordOutcome: () => Promise.resolve(),
+    },
+    judgeSponsored: () => sponsored,
+  }
+  const rules = { refuseOffer: () => undefined, refuseSponsor: () => refuseProof('transfer_insufficient') }
+  const reference = messageReference(sponsored.digest)
+  const proof = { reference, signed: sponsored, secret: 'secret', rail: 'x402', priceList: 1, rules }
+  const signed = await coSign(deps, { proof, order })
+  return isRefusal(signed) ? (signed.reason ?? signed.code) : signed.signature
+}
+
+test('a payment that can no longer land is refused for good only if no other request has recorded it', async () => {
+  const simulation: Simulation = { outcome: 'unknown' }
+  expect(await sign({ simulation })).toBe('blockhash_expired')
+  expect(await sign({ simulation, isOnRecord: true })).toBe('PAYMENT_PENDING')
+})
+
+test('a payment to the wallet of a moment ago is signed, and one to a stranger is not', async () => {
+  const paying = (destination: typeof wallet) => {
+    const movement = {
+      kind: 'transfer',
+      tokenProgram: mint,
+      mint,
+      authority: wallet,
+      source: wallet,
+      destination,
+    } as const
+    const movements = [{ ...movement, amountBaseUnits: price.requiredBaseUnits }]
+    return sign({
+      simulation: { outcome: 'would_succeed', effects: { movements, memos: [], balances: undefined }, bound },
+    })
+  }
+  expect(await paying(otherWallet)).toBe(signature)
+  expect(await paying(formerAccount)).toBe(signature)
+  expect(await paying(sampleAddress())).toBe('transfer_insufficient')
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import type { Address } from '@tollbook/core/address'
+import { assert } from '@tollbook/core/assert'
+import { tabIdOf } from '@tollbook/core/tab'
+import { newLifecycle, type Tab } from '../../src/payment/tab.ts'
+import { createTabProduct } from '../../src/tabs/tabProduct.ts'
+import { sampleAddress, sampleEvidence, samplePrice, sampleReference } from '../store/samplePayment.ts'
+
+const endsAtMs = Date.UTC(2026, 11, 26)
+const limits = { tabMaxMicroUsd: 10_000_000n, totalMaxMicroUsd: 50_000_000n, bearerDayMaxMicroUsd: 2_000_000n }
+const wallet = sampleAddress()
+const price = { ...samplePrice('/api/tabs#5', 5_000_000_000n), priceMicroUsd: 5_000_000n }
+const reference = sampleReference()
+const terms = { sessionKey: wallet, bearerHash: undefined, maxPerRequestBaseUnits: 1n, maxPerDayBaseUnits: undefined }
+const tab: Tab = {
+  id: tabIdOf(new Uint8Array(64).fill(3)),
+  wallet,
+  mint: price.mint,
+  deposit: reference,
+  evidence: sampleEvidence(),
+  terms: { ...terms, endsAtMs },
+  sessionKey: wallet,
+  bearerHash: undefined,
+  lifecycle: newLifecycle,
+  deposits: [{ reference, baseUnits: 1n, effectiveAtMs: 0, standing: 'final', lostBaseUnits: 0n }],
+}
+
+function openProduct(found: Tab | undefined, nowMs = endsAtMs - 1) {
+  const clock = { nowMs: () => nowMs, monotonicMs: () => 0, sleep: () => Promise.resolve() }
+  const balanceBaseUnits = () => Promise.resolve(2_000_000_000n)
+  return createTabProduct(limits, {
+    clock,
+    tabs: () => ({ find: () => Promise.resolve(found), balanceBaseUnits }),
+    origin: () => 'tollbook/test',
+    pricesOf: () => [price],
+    whyClosed: () => undefined,
+  }).open(undefined)
+}
+
+function read(order: object) {
+  return openProduct(undefined).read(order)
+}
+
+async function topUp(found: Tab | undefined, changes: { readonly payer?: Address; readonly nowMs?: number } = {}) {
+  const { payer = wallet, nowMs } = changes
+  const ordered = openProduct(found, nowMs).read({ depositUsd: 5, tab: tab.id })
+  assert(ordered.ok, 'the order is valid')
+  const { signal } = new AbortController()
+  return ordered.deliver({ signal, requestId: 'request', payer, payment: reference, price })
+}
+
+test('a tab is topped up by its wallet, in its mint and before its end, and any other top-up ends its payment', async () => {
+  expect(await topUp(tab)).toMatchObject({
+    kind: 'delivered',
+    data: { tab: tab.id, balanceBaseUnits: '7000000000' },
+    deposit: { tab: tab.id, limits: { tabBaseUnits: 10_000_000_000n, allBaseUnits: 50_000_000_000n } },
+  })
+  const refused = [
+    await topUp(undefined),
+    await topUp(tab, { payer: sampleAddress() }),
+    await topUp(tab, { nowMs: endsAtMs }),
+    await topUp({ ...tab, lifecycle: { ...newLifecycle, version: 1, isClosed: true } }),
+    await topUp({ ...tab, mint: sampleAddress() }),
+  ]
+  for (const outcome of refused) expect(outcome).toMatchObject({ kind: 'failed', code: 'NO_DATA', endsPayment: true })
+})
+
+test('a bearer key needs a limit for the day that the service permits, and every new tab needs a key', () => {
+  const bearerSha256 = 'ab'.repeat(32)
+  const isOrder = (order: object) => read(order).ok
+  expect(isOrder({ bearerSha256, maxPerDayUsd: 2 })).toBe(true)
+  expect(isOrder({ sessionKey: wallet })).toBe(true)
+  expect(isOrder({ bearerSha256 })).toBe(false)
+  expect(isOrder({ bearerSha256, maxPerDayUsd: 2.000001 })).toBe(false)
+  expect(isOrder({})).toBe(false)
+  expect(isOrder({ tab: tab.id, sessionKey: wallet })).toBe(false)
+})
