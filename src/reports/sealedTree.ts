@@ -3,7 +3,7 @@ import { consistencyRanges, hashBytes, inclusionRanges, type LeafRange } from '@
 import { hashOfRange, readTilePath, tileKey, type TilePath, tilesOf, tileWidth, widthAt } from '@tollbook/core/tiles'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64 } from '@tollbook/core/base64'
-import { type Database, readOrFault } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { checkpointAt, eventsIn, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
 /** Public read access to the sealed tree: checkpoints, proofs and tiles. Positions count from 1. Hashes are in base64. */
@@ -43,20 +43,19 @@ export type ConsistencyProof = Readonly<{
 export function readSealedTree(database: Database) {
   return {
     /** Returns the newest signed note. Undefined before the first seal. */
-    checkpoint: () => readOrFault('the newest checkpoint', async () => (await newestCheckpoint(database))?.note),
+    checkpoint: async () => (await newestCheckpoint(database))?.note,
     /**
      * Proves that an event is in the newest tree, or in the tree of the given signed size. Undefined if the event is
      * not sealed or there is no such tree.
      */
-    proveInclusion: (question: InclusionQuestion) =>
-      readOrFault('an inclusion proof', () => proveInclusion(database, question)),
+    proveInclusion: (question: InclusionQuestion) => proveInclusion(database, question),
     /** Proves that the later tree extends the earlier tree. Undefined if one of the trees is not sealed. */
-    proveConsistency: (sizes: TreeSizes) => readOrFault('a consistency proof', () => proveConsistency(database, sizes)),
+    proveConsistency: (sizes: TreeSizes) => proveConsistency(database, sizes),
     /**
      * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
      * valid, or if the sealed tree does not reach the tile.
      */
-    tile: (path: string) => readOrFault('a tile', () => readTile(database, path)),
+    tile: (path: string) => readTile(database, path),
   }
 }
 
