@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { WalletClient } from '@tollbook/agent/client/walletClient'
 import { runAgentCommand } from '@tollbook/agent/agentCommand'
+import { payOnce } from '@tollbook/agent/payOnce'
+import { utf8Bytes } from '@tollbook/core/bytes'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 async function run(...argv: readonly string[]) {
@@ -40,4 +43,20 @@ test('each front end says that the policy is missing, and starts nothing', async
     code: 2,
     stderr: expect.stringContaining('--service'),
   })
+})
+
+test('only an answer of 2xx is a success of pay', async () => {
+  const unused = () => Promise.reject(new Error('not called'))
+  const walletThat = (status: number): WalletClient => ({
+    request: () =>
+      Promise.resolve({ kind: 'answer', status, headers: {}, bytes: utf8Bytes('text'), payment: undefined }),
+    open: unused,
+    retry: unused,
+    received: unused,
+    read: unused,
+  })
+  const stream = { write: () => undefined }
+  const order = { method: 'GET', url: 'https://api.example.com/', json: undefined, maxUsd: undefined }
+  const pay = (status: number) => payOnce(walletThat(status), order, { stdout: stream, stderr: stream })
+  expect(await Promise.all([200, 299, 300, 304, 404].map(pay))).toEqual([true, true, false, false, false])
 })

@@ -67,6 +67,14 @@ test('the answer of a front end that is gone is for the next equal call', async 
   expect(await signatures(answered.store.pending())).toEqual([one.signature])
 })
 
+test('the deposit of a tab is closed with its answer, because no front end waits for it', async () => {
+  const { folder, answered, signatures } = await open()
+  const deposit = { ...payment(), isDeposit: true as const }
+  await answered.store.keep(deposit)
+  await answered.store.close(deposit, 'answered')
+  expect(await signatures(folder.pending())).toEqual([])
+})
+
 test('a payment that did not leave is closed at once', async () => {
   const { folder, answered, signatures } = await open()
   const [one, other] = [payment(), payment()]

@@ -65,6 +65,11 @@ test('free operations, foreign paths and copies below a mount make no tool', () 
   expect(readServiceTools(host, documentOf(paths)).map(({ path }) => path)).toEqual(['/api/data'])
 })
 
+test('a document makes at most 40 tools, because a host shows all of them to its model', () => {
+  const paths = Object.fromEntries(Array.from({ length: 41 }, (_, nth) => [`/a${nth}`, { get: paid }]))
+  expect(readServiceTools(host, documentOf(paths))).toHaveLength(40)
+})
+
 test('the servers of the document change nothing, and names depend on host, method and path alone', () => {
   const [one] = readServiceTools(
     host,

@@ -147,6 +147,21 @@ test('an audit misses no row that was deleted, whatever the table', async () => 
   )
 })
 
+// Changes of one column where the rest of the row is right, and the finding of each.
+const changes = [
+  [`update ledger.settings set valid_from = valid_from - interval '1 hour' where name = 'origin'`, 'another time'],
+  [`update ledger.keys set digest = sha256('a') where until is null`, 'has a digest'],
+] as const
+
+test('an audit names each column that was changed', async () => {
+  await withCopy(ledger, async (url) => {
+    await withTamperedLedger(url, (tampered) => tampered.sql(changes.map(([change]) => change).join('; ')))
+    const { findings } = await auditDatabase(url, fixture.note)
+    const missed = changes.filter(([, part]) => !findings.some(({ message }) => message.includes(part)))
+    expect(missed).toEqual([])
+  })
+})
+
 describe('an audit with a resume file', () => {
   const resumeFile = `${directory.path}/audit.state`
 

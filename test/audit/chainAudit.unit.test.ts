@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
-import { type ChainNode, type ChainTransaction, signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
+import {
+  type ChainNode,
+  type ChainTransaction,
+  createChainNode,
+  signaturesPerPage,
+} from '../../packages/audit/src/chainNode.ts'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
@@ -52,9 +57,12 @@ interface Chain {
   readonly transactions?: ReadonlyMap<string, ChainTransaction>
   readonly signatures?: ReadonlyMap<string, readonly string[]>
   readonly balances?: ReadonlyMap<string, bigint>
+  /** Time of every block. Default: that of the payments. */
+  readonly landedAtMs?: number
 }
 
-function nodeOf({ transactions = new Map(), signatures = new Map(), balances = new Map() }: Chain): ChainNode {
+function nodeOf(chain: Chain): ChainNode {
+  const { transactions = new Map(), signatures = new Map(), balances = new Map(), landedAtMs = blockTimeMs } = chain
   return {
     transaction: (signature) => Promise.resolve(transactions.get(signature)),
     signaturesOf(account, before) {
@@ -62,7 +70,7 @@ function nodeOf({ transactions = new Map(), signatures = new Map(), balances = n
       const from = before === undefined ? 0 : all.indexOf(before) + 1
       const page = all.slice(from, from + signaturesPerPage)
       return Promise.resolve(
-        page.map((signature: string) => ({ signature, slot: 950, err: null, blockTime: blockTimeMs / 1000 })),
+        page.map((signature: string) => ({ signature, slot: 950, err: null, blockTime: landedAtMs / 1000 })),
       )
     },
     firstSlot: () => Promise.resolve(0),
@@ -148,6 +156,22 @@ test.each([
     transactions: new Map([[signature, landed(signature, accountOf(wallet), 7)]]),
   }
   expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', signature])
+  const later = { ...chain, landedAtMs: twoWallets().replay.recordedAtMs + 1_000 }
+  expect(await findingsOf(twoWallets(), later), 'after the last event').not.toContainEqual([
+    'not_in_the_ledger',
+    signature,
+  ])
+})
+
+test('a payment that was only sent does not explain tokens that arrived', async () => {
+  const signature = signed(44)
+  const chain = {
+    signatures: new Map([[accountOf(present), [signature]]]),
+    transactions: new Map([[signature, landed(signature, accountOf(present), 7)]]),
+  }
+  const sent = { wallet: former, endpoint: price.endpoint, quoteId: null, transactionBase64: 'AA==' }
+  const ledger = twoWallets().append(`solana:${signature}`, ['PaymentSubmitted', sent])
+  expect(await findingsOf(ledger, chain)).toContainEqual(['not_in_the_ledger', signature])
 })
 
 test('a payment in another mint does not explain an arrival in this one, and a stream of the arrival does', async () => {
@@ -210,4 +234,17 @@ test.each([
   await findingsOf(ledger, { balances: new Map([[accountOf(tabWallet), held]]) })
   const found = ledger.replay.findings.all().filter(({ code }) => code === 'tabs_not_covered')
   expect(found.map(({ message }) => message)).toEqual(messages)
+})
+
+test('an answer of a node of more than 16 MiB is not parsed', async () => {
+  const asked: number[] = []
+  const nodeThatPads = (bytes: number) =>
+    createChainNode({
+      rpcUrl: 'http://node.invalid',
+      fetch: () => Promise.resolve(new Response(`{"result":7,"pad":"${' '.repeat(bytes)}"}`)),
+      clock: { monotonicMs: () => 0, sleep: (ms) => Promise.resolve(void asked.push(ms)) },
+    }).firstSlot()
+  expect(await nodeThatPads(1_000)).toBe(7)
+  await expect(nodeThatPads(16 * 1024 * 1024)).rejects.toThrow('did not answer getFirstAvailableBlock usably')
+  expect(asked).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000])
 })

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { holderFigures } from '@tollbook/audit/kinds/holderPayout'
-import { readHolderSnapshot } from '../../packages/audit/src/holderSnapshot.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { derivePlan, readHolderSnapshot } from '../../packages/audit/src/holderSnapshot.ts'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
 import { type Fields, price, type ReplayedLedger, served, signed } from './replayedLedger.ts'
@@ -55,6 +56,22 @@ function pay(ledger: ReplayedLedger, part: number, payments: readonly Fields[], 
 }
 
 const whole = () => pay(pay(begun(), 1, first), 2, second)
+
+test.each([
+  ['one account twice', [...accounts, accounts.at(-1)]],
+  ['accounts out of order', accounts.toReversed()],
+  ['an account less than it says', accounts.slice(1)],
+])('a snapshot with %s is not read', (_, listed) => {
+  const count = listed.length === 8 ? 9 : listed.length
+  const file = `${JSON.stringify({ ...head, accounts: count, tokenProgram })}\n${listed.join('\n')}\n`
+  expect(readHolderSnapshot(file)).toBeUndefined()
+})
+
+test('every excluded wallet gets nothing', () => {
+  const snapshot = assertPresent(readHolderSnapshot(text), 'the snapshot is read')
+  const terms = { amountBaseUnits: 700n, minimumBaseUnits: 1n, openAccountsMax: 0, excluded: wallets.slice(0, 2) }
+  expect(derivePlan(terms, snapshot)).toEqual([wallets.slice(2).map((wallet) => ({ wallet, baseUnits: 100n }))])
+})
 
 test('a plan whose parts have the lines of the snapshot leaves no finding', () => {
   const ledger = whole().append(stream, ['HolderPayoutEnded', ended])

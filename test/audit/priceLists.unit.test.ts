@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { readPrice } from '../../packages/audit/src/price.ts'
 import { dollarPrice, listed, price, split } from './replayedLedger.ts'
 
 /* The rules of the auditor for price lists, on bodies written by hand. */
@@ -94,5 +95,29 @@ describe('a price list', () => {
   test('with another number than the next one is found', () => {
     const ledger = listed().append('prices#3', ['PriceListPublished', { source: 'fixed', split, prices: [price] }])
     expect(ledger.findings()).toEqual([['version_missing', 2]])
+  })
+})
+
+describe('the hold of a price by use', () => {
+  const zero = { inputPerMillionMicroUsd: '0', outputPerMillionMicroUsd: '0', minimumMicroUsd: '0' }
+  const { replay } = listed({ metered: [{ endpoint: price.endpoint, ...zero }] })
+  /** Price, required amount, burn and shares, all of them `parts` tenths of the listed ones. */
+  const held = (parts: bigint) => {
+    const partOf = (text: string) => ((BigInt(text) * parts) / 10n).toString()
+    return readPrice({
+      ...price,
+      priceMicroUsd: partOf(price.priceMicroUsd),
+      requiredBaseUnits: partOf(price.requiredBaseUnits),
+      burnBaseUnits: partOf(price.burnBaseUnits),
+      shares: price.shares.map(({ account, baseUnits }) => ({ account, baseUnits: partOf(baseUnits) })),
+    })
+  }
+
+  test('may be any part of the listed price, and not more, even if everything in it agrees', () => {
+    const problems = [5n, 10n, 11n].map((parts) => {
+      const { problem } = held(parts)
+      return problem ?? replay.prices.findHoldProblem(1, held(parts))
+    })
+    expect(problems).toEqual([undefined, undefined, 'more is held than its price'])
   })
 })

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -69,6 +69,10 @@ test('a key is made, rotated to by its file, listed with the periods, and record
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(created.complaint).toMatch(/npx tollbook key rotate [\w-]{43}\n/)
   expect(JSON.stringify(created), 'the private key is in the file alone').not.toContain('"d"')
+
+  const whole = await readFile(file, 'utf8')
+  await expect(run(keyCommand, 'new', '--output', file)).rejects.toThrow('EEXIST')
+  expect(await readFile(file, 'utf8'), 'a key is never written over').toBe(whole)
 
   const preview = await run(keyCommand, 'rotate', file)
   expect(preview).toMatchObject({ code: 4, complaint: expect.stringContaining('--yes') })

@@ -111,6 +111,11 @@ test('a checkpoint of another key is not anchored, and a service or node that is
   expect([forged.exitCode, forged.stderr]).toEqual([2, expect.stringContaining('not signed with the key')])
   expect((await at('http://127.0.0.1:1', service.chain.rpcUrl)).exitCode).toBe(7)
   expect((await at(service.baseUrl, 'http://127.0.0.1:1')).exitCode).toBe(7)
+  const stopped = await openTerminal()
+  stopped.interrupt.abort()
+  const places = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--key', files.key]
+  const interrupted = await stopped.run(anchorCommand, '--keypair', keypair, ...places)
+  expect([interrupted.exitCode, interrupted.stderr]).toEqual([7, expect.stringContaining('it may still land')])
   // This key has no SOL.
   const poor = await at(service.baseUrl, service.chain.rpcUrl)
   expect([poor.exitCode, poor.stderr]).toEqual([2, expect.stringContaining('was not anchored')])

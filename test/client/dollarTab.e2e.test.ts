@@ -91,6 +91,51 @@ test('a top-up is in the dollar of the tab, and counts against the limit over al
   expect(payingFetch.signed()).toBe(2)
 })
 
+test('requests at the same moment that need a top-up buy one deposit', async () => {
+  const payingFetch = payer({
+    tab: { depositUsd: 1, topUp: true },
+    spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '9' } },
+  })
+  for (const data of ['a', 'b']) await buy(payingFetch, data)
+  await Promise.all([buy(payingFetch, 'c'), buy(payingFetch, 'd')])
+  expect(payingFetch.signed()).toBe(2)
+  expect(await payingFetch.tabs.status(x402.service.baseUrl)).toMatchObject({ balanceBaseUnits: '400000' })
+})
+
+test('a service that cannot sell a tab at the moment is asked for one again by the next request', async () => {
+  let isBusy = true
+  const payingFetch = payer({
+    fetch: (input, init) =>
+      new Request(input).url.endsWith('/api/tabs') && isBusy
+        ? Promise.resolve(Response.json({ error: 'a moment', code: 'UNAVAILABLE' }, { status: 503 }))
+        : fetch(input, init),
+  })
+  // Without a tab nothing is bought, because no offer of this path is in dollars.
+  await expect(buy(payingFetch, 'a')).rejects.toMatchObject({ problem: 'other_mint' })
+  isBusy = false
+  expect(await buy(payingFetch, 'b')).toMatchObject(onTab)
+})
+
+test('an opened tab is stored before its deposit is closed, so that a crash between them loses nothing', async () => {
+  const store = openPaymentFolder(await makeScratchDirectory())
+  const steps: string[] = []
+  const payingFetch = payer({
+    store: {
+      ...store,
+      async keepTab(name, text) {
+        await store.keepTab?.(name, text)
+        if (text?.includes('"opened"') === true) steps.push('tab stored')
+      },
+      close(payment, outcome) {
+        steps.push(payment.isDeposit === true ? 'deposit closed' : 'debit closed')
+        return store.close(payment, outcome)
+      },
+    },
+  })
+  await buy(payingFetch, 'a')
+  expect(steps).toEqual(['tab stored', 'deposit closed', 'debit closed'])
+})
+
 test('a payer of the token whose wallet has dollars alone opens the tab in dollars', async () => {
   const expectedMint = x402.tokenMint
   const payingFetch = payer({ expectedMint, usdPerToken: '0.001' })

@@ -3,6 +3,7 @@ import type { VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { PaymentNotSent } from '@tollbook/client/paymentError'
+import type { PaymentStore } from '@tollbook/client/paymentStore'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
@@ -65,6 +66,26 @@ test('the plain transaction form has a nonce in place of the memo of the quote, 
   expect(new Set(proofs.map(({ signature }) => signature)).size).toBe(2)
 })
 
+function storeIn(open: Map<string, PendingPayment>): PaymentStore {
+  return {
+    keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
+    close: ({ signature }) => Promise.resolve(void open.delete(signature)),
+    pending: () => Promise.resolve([...open.values()]),
+    spending: () => Promise.resolve([]),
+  }
+}
+
+test('a reader who stops a stream has the part that it wanted, and its payment is closed', async () => {
+  const open = new Map<string, PendingPayment>()
+  const { payingFetch, service, url } = await openScene({ store: storeIn(open) })
+  service.script = ['stream']
+  const reader = (await payingFetch(url(crypto))).body?.getReader()
+  await reader?.read()
+  expect(open.size).toBe(1)
+  await reader?.cancel()
+  expect(open.size).toBe(0)
+})
+
 test.each([
   ['breaks', 'broken stream'],
   ['ends without its receipt', 'short stream'],
@@ -72,14 +93,7 @@ test.each([
   'a streamed answer that %s is bought again with the same payment, and one that is whole is passed on',
   async (_, step) => {
     const open = new Map<string, PendingPayment>()
-    const { payingFetch, service, wallet, proofs, url } = await openScene({
-      store: {
-        keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
-        close: ({ signature }) => Promise.resolve(void open.delete(signature)),
-        pending: () => Promise.resolve([...open.values()]),
-        spending: () => Promise.resolve([]),
-      },
-    })
+    const { payingFetch, service, wallet, proofs, url } = await openScene({ store: storeIn(open) })
     service.script = [step, 'stream']
     const broken = await payingFetch(url(crypto))
     expect(broken.status).toBe(200)
@@ -157,6 +171,15 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
   service.script = [pending, 'reset', 'reset', { ...pending, headers: { 'retry-after': '2' } }, 'reset']
   await payingFetch(url(crypto))
   expect(clock.pausesMs).toEqual([3_000, 1_000, 2_000, 2_000, 8_000])
+})
+
+test('the last attempt ends with the time of all attempts, although an attempt alone may take longer', async () => {
+  const { payingFetch, service, clock, url } = await openScene({
+    retry: { attemptTimeoutMs: 60_000, totalTimeMs: 90_000 },
+  })
+  service.script = ['hang', 'hang']
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'PaymentUnresolved' })
+  expect([service.presented.length, clock.monotonicMs()]).toEqual([2, 90_000])
 })
 
 test('a proof that is being served uses up time and no tries, because the lease of a dead process lasts a minute', async () => {

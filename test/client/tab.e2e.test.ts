@@ -204,6 +204,21 @@ test('a lost answer is asked for again with the same number, and charged once', 
   expect(await payingFetch.tabs.status(service.baseUrl)).toMatchObject({ balanceBaseUnits: '600000000' })
 })
 
+test('a refusal that follows a lost answer is thrown, because the lost request may still be charged', async () => {
+  let answered = 0
+  const payingFetch = payer({
+    fetch: async (input, init) => {
+      const isDebit = new Headers(init?.headers).has('x-payment-proof') && new Request(input).url.endsWith('qrcode')
+      if (!isDebit) return fetch(input, init)
+      if (++answered === 1) throw new TypeError('connection lost')
+      return Response.json({ error: 'closed', code: 'INVALID_PAYMENT', reason: 'tab_closed' }, { status: 402 })
+    },
+  })
+  expect(await rejectionOf(buy(payingFetch))).toMatchObject({ name: 'PaymentRefused', reason: 'tab_closed' })
+  // Only the deposit of the tab was signed, and no payment of the request itself.
+  expect([answered, payingFetch.signed()]).toEqual([2, 1])
+})
+
 test('a process that dies after the deposit, or in a debit, goes on with the same tab and number', async () => {
   const folder = join(await makeScratchDirectory(), 'payments')
   const openPayer = (isDead: (url: string) => boolean) =>

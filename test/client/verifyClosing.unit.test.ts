@@ -4,6 +4,8 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import type { ClosingStatement } from '@tollbook/core/closingStatement'
 import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
+import { systemClock } from '@tollbook/core/clock'
+import { closingText } from '../../src/cli/reportClosing.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
@@ -119,4 +121,12 @@ test.each<[string, ClosingStatement, ClosingStatement]>([
   ['is of another mint', november, { ...october, mint: 'other' }],
 ])('a statement that %s does not continue it', async (_, statement, previous) => {
   expect(await problemOf(sign(statement), sign(previous))).toBe('not_carried_over')
+})
+
+test('the table of a statement has the price of one token, also of a token of nine decimals', async () => {
+  const closingPrice = { day: '2026-11-30', priceMicroUsd: '10000', forBaseUnits: '10000000000' }
+  const closing = { statement: { ...november, closingPrice }, checkpoint: noteOf(november.treeSize) }
+  const reports = { closing: () => Promise.resolve(closing), token: { mint: 'mint', decimals: 9 } }
+  const call = { reports, month: '2026-11', format: 'table', key, clock: systemClock }
+  expect(await closingText(call)).toContain('price of 2026-11-30: 0.001 USD for a token\n')
 })

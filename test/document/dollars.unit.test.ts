@@ -7,11 +7,13 @@ import { createOpenApi } from '../../src/document/openApi.ts'
 import { paymentPage } from '../../src/document/paymentPage.ts'
 import { createPriceCatalog } from '../../src/document/priceCatalog.ts'
 import { referencePage } from '../../src/document/referencePage.ts'
+import type { Price } from '@tollbook/core/quote'
 import type { Dollar } from '../../src/payment/dollar.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { transportErrors } from '../../src/transport/transportError.ts'
 import { otherWallet, referenceNumber, settlementOf, wallet } from '../payment/paymentStory.ts'
+import { samplePrice } from '../store/samplePayment.ts'
 import { products } from '../support/builtinProducts.ts'
 
 const { mint } = settlementOf(referenceNumber(1)).price
@@ -54,9 +56,9 @@ const endpoints = products.slice(0, 2).map((product) => ({
 }))
 
 /** Texts of all documents, by their address. */
-function documentsWith(dollars: readonly AcceptedDollar[]): Readonly<Record<string, string>> {
+function documentsWith(dollars: readonly AcceptedDollar[], price?: Price): Readonly<Record<string, string>> {
   const offer = { endpoints, searches: [], split: defaultSplit, token: { symbol: 'TOLL' }, seller: defaultSeller }
-  const facts = { ...offer, rails, mint, terms, dollars, currentPrice: () => undefined }
+  const facts = { ...offer, rails, mint, terms, dollars, currentPrice: () => price }
   const urls = { baseUrl: 'https://api.example', linkBase: '' }
   const now = { clock: { ...systemClock, nowMs: () => 0 }, whyClosed: () => undefined }
   const openApi = createOpenApi({ ...facts, version: '1', freePaths: [], transportStatuses: transportErrors })(urls)
@@ -127,6 +129,13 @@ test('documents for programs have the facts as members', () => {
   expect(read('/api/catalog').dollars).toEqual(shown)
   expect(read('/.well-known/x402').dollars).toEqual(shown)
   expect(read('/openapi.json')['x-dollars']).toEqual(shown)
+})
+
+test('a price in tokens has the decimals of the token', () => {
+  const price = { ...samplePrice(), priceList: 1, decimals: 9, requiredBaseUnits: 2_500_000_000n }
+  const documents = documentsWith([], price)
+  expect(documents['/openapi.json']).toContain('"x-price-tokens":2.5,')
+  expect(documents['/api/catalog']).toContain('"requiredTokens":2.5,"requiredBaseUnits":"2500000000"')
 })
 
 test('the landing page promises a burn of each price only if nothing is sold without one', () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
+import { requestFor } from '../../src/gateway/routeRequest.ts'
 import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
@@ -45,6 +46,26 @@ test('a file without mistakes is read, with the values of variables', () => {
   )
   expect(upstreams.get('a')).toMatchObject({ headers: { authorization: 'Bearer s3cret' }, timeout: 10_000 })
   expect(routes[0]?.prices.priceMicroUsd).toBe(10_000n)
+})
+
+test('parameters and examples keep a dollar sign with braces, because it may be text of the API', () => {
+  const schema = '{ properties: { q: { type: string, default: "${A}" } } }'
+  const { routes } = read(`${head}${route(`, parameters: ${schema}, example: { q: "\${B}" }`)}`)
+  expect(routes[0]?.route).toMatchObject({
+    example: { q: '${B}' },
+    parameters: { properties: { q: { default: '${A}' } } },
+  })
+})
+
+test('each parameter is sent once: in the path, in the query if the file says so, and else in the body', () => {
+  const [entry] = read(
+    head +
+      route(
+        ', method: POST, query: [a], parameters: { required: [p], properties: { a: {}, b: {}, p: {} } }, example: { p: x }',
+      ).replace('to: /x', 'to: "/x/{p}?fixed=1"'),
+  ).routes
+  const target = entry && requestFor(entry.route, { a: [1, 2], b: 'two', p: 'a/b' })
+  expect(target).toEqual({ target: '/x/a%2Fb?fixed=1&a=1&a=2', body: '{"b":"two"}' })
 })
 
 test('reports all mistakes at once, each at its line and column', () => {

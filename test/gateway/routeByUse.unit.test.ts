@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { countedEvents } from '../../src/gateway/meteredStream.ts'
 import { openRoutes } from '../../src/gateway/openRoutes.ts'
 import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -22,7 +23,7 @@ writeFileSync(
   file,
   `
 version: 1
-upstreams: { a: { url: "${api.url}" } }
+upstreams: { a: { url: "${api.url}", headers: { accept: text/of-operator, x-more: more } } }
 routes:
   - path: /chat
     method: POST
@@ -192,6 +193,8 @@ describe('tokens of a stream', () => {
     expect(sentBody()).toMatchObject({ stream: true, max_tokens: 99, stream_options: { include_usage: true } })
     const wanted = await streamed('/chat', { ...order, stream_options: { include_usage: true } })
     expect(wanted.text).toContain(reports)
+    const short = await streamed('/chat', { ...order, max_tokens: 5 })
+    expect(short.text, 'a limit of the caller changes nothing').not.toContain(reports)
   })
 
   test('are counted if the API reports none, however its events are cut into pieces', async () => {
@@ -267,7 +270,15 @@ describe('bytes', () => {
       text: `${event('one')}${event('two')}event: limit\ndata: {"stoppedBy":"limit"}\n\n`,
       usage: { input: 0, output: 22, isEstimated: false },
     })
+    api.script(sends(...events.slice(0, 2)))
+    expect((await streamed('/events', {}, 2_200n)).text, 'exactly what is paid').toBe(events.slice(0, 2).join(''))
   })
+})
+
+test('a header of the operator takes the place of that of the service', async () => {
+  api.script(answersJson(200, { a: 1 }))
+  await whole('/events')
+  expect(api.asked.at(-1)?.headers).toMatchObject({ accept: 'text/of-operator', 'x-more': 'more' })
 })
 
 describe('rows', () => {
@@ -284,4 +295,13 @@ describe('rows', () => {
     api.script(answersJson(200, { data: { rows } }))
     expect(await deliver('/rows')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
+})
+
+test('an event of more than 1 MiB ends a stream, because it would be kept in memory until its end', async () => {
+  async function* endless() {
+    for (let chunk = 0; chunk < 40; chunk++) yield Buffer.alloc(50_000, 'a')
+  }
+  const usage = { input: 0, output: 0, isEstimated: false }
+  const events = countedEvents(endless(), { take: (event) => event, cut: () => '', usage: () => usage })
+  await expect(events.next()).rejects.toThrow('longer than 1048576 bytes')
 })

@@ -35,7 +35,7 @@ writeFileSync(
 version: 1
 upstreams:
   a: { url: "${upstream.url}", timeout: 10s, silence: 10s, max_response: 8KiB }
-  paced: { url: "${upstream.url}", pace: { requests: 2, per: 1m } }
+  paced: { url: "${upstream.url}", concurrency: 1, pace: { requests: 2, per: 1m } }
 routes:
   - path: /item
     summary: An item
@@ -48,6 +48,7 @@ routes:
     forward: { response: [etag] }
   - { path: /table, summary: A table, upstream: a, to: /t, price: { usd: "0.01" }, content_types: [text/*] }
   - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
+  - { path: /small, summary: Small, upstream: a, to: /data, price: { usd: "0.01" }, max_response: 1KiB }
   - { path: /paced, summary: At a pace, upstream: paced, to: /data, price: { usd: "0.01" } }
   - path: /stream
     summary: A stream
@@ -130,6 +131,18 @@ test('an upstream is asked at its pace at most, and its routes are closed meanwh
   expect(await ask('/paced')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   held.advance(60_000)
   expect([whyNot(), (await ask('/paced')).kind]).toEqual([undefined, 'raw'])
+})
+
+test('an answer that is not sold leaves its connection free for the next order', async () => {
+  upstream.answer(assertPresent(faults['status 404'], 'it is a fault').answer)
+  expect(await open.ask('/paced')).toMatchObject({ code: 'NO_DATA' })
+  upstream.answer(honest)
+  expect((await open.ask('/paced')).kind).toBe('raw')
+})
+
+test('the limit of a route is smaller than that of its upstream', async () => {
+  upstream.answer(jsonBody(JSON.stringify('x'.repeat(2_000))))
+  expect([(await open.ask('/data')).kind, (await open.ask('/small')).kind]).toEqual(['delivered', 'failed'])
 })
 
 test('a text is sold if it has an end, and not where the rule needs JSON', async () => {

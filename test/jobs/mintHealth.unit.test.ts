@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { startMintHealth, type WatchedMint } from '../../src/jobs/mintHealth.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { watchedToken } from '../../src/start/jobs/watchedAccounts.ts'
+import { watchedDollar, watchedToken } from '../../src/start/jobs/watchedAccounts.ts'
 import { mint, otherWallet } from '../payment/paymentStory.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
@@ -99,6 +100,24 @@ test('the token is off only while its payment account is frozen, and may have no
   expect(await verdicts(watched, () => void (isFrozen = true))).toEqual([undefined, frozen])
   expect(await verdicts(watched, () => void (isFrozen = false))).toEqual([frozen, undefined])
   expect(new Set(asked.flat())).toEqual(new Set([otherWallet]))
+})
+
+test('a dollar is watched at the payment wallet and at the wallet for tabs', async () => {
+  const [paid, deposited] = [mint, otherWallet].map((paymentTokenAccount) => {
+    const own = { mint, decimals: 6, tokenProgram: mint, paymentWallet: mint, network: 'solana:test' }
+    return { ...own, paymentTokenAccount }
+  })
+  const asked: unknown[] = []
+  const watched = watchedDollar(
+    { symbol: 'USDC', minimumMicroUsd: 1n, burn: 'none', rails: [], terms: assertPresent(paid, 'a wallet') },
+    {
+      chain: { readAccounts: ({ addresses }) => Promise.resolve(addresses.map((address) => void asked.push(address))) },
+      ledger: { settings: { depositTerms: () => deposited } },
+      marketSources: () => [],
+    },
+  )
+  await watched.readAccounts()
+  expect(asked).toEqual([mint, otherWallet])
 })
 
 test('a dollar is sold without deposits while the wallet for tabs cannot receive it', async () => {

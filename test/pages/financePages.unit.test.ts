@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countText, tokensText } from '../../src/pages/browser/amounts.ts'
+import { countText, tokensNumber, tokensText } from '../../src/pages/browser/amounts.ts'
 import { decisionsFor } from '../../src/pages/browser/paymentDialog.ts'
 import { lastQuarters } from '../../src/pages/browser/period.ts'
 import { columnName, columnsShown } from '../../src/pages/browser/tables.ts'
@@ -16,6 +16,10 @@ test.each([
   ['9007199254740993000001', 6, '9,007,199,254,740,993.000001'],
 ])('%s base units with %i decimals are shown as %s tokens', (baseUnits, decimals, shown) => {
   expect(tokensText(baseUnits, decimals)).toBe(shown)
+})
+
+test('a chart has tokens of any number of decimals', () => {
+  expect([tokensNumber('1500000000', 9), tokensNumber('1500000', 6), tokensNumber('-5', 0)]).toEqual([1.5, 1.5, -5])
 })
 
 test('counts are grouped by thousands', () => {

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { reconcileCommand } from '../../src/cli/reconcile.ts'
+import { refundCommand } from '../../src/cli/refund.ts'
 import { openDiagnosis } from '../../src/diagnosis/openDiagnosis.ts'
 import type { RefundOrder } from '../../src/diagnosis/recordDecision.ts'
 import { type PaymentReference, signatureOf, transactionReference } from '../../src/payment/paymentReference.ts'
@@ -8,6 +10,7 @@ import { readReport, readQuestion } from '../../src/reports/readReport.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { newCustomer } from '../chain/chainFixture.ts'
+import { openTerminal } from '../cli/support/terminal.ts'
 import { balances, finalityRound, pay, payWithoutBurn, sendTokens, serve } from '../jobs/lifecycleFixture.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -37,8 +40,9 @@ const unmatched = transactionReference(await sendTokens(environment, await newCu
 fixture.chain.advanceSlots(32)
 await finalityRound(environment)
 
+const financeUrl = await makeMemberLogin(database.adminUrl, 'tollbook_finance', 'tollbook_reader')
 const decisions = await openDiagnosis({
-  databaseUrl: await makeMemberLogin(database.adminUrl, 'tollbook_finance', 'tollbook_reader'),
+  databaseUrl: financeUrl,
   chain: { rpcUrls: [fixture.chain.rpcUrl], tokenMint: terms.mint, paymentWallet: terms.paymentWallet },
   limits: { finance: 100_000_000n, support: 1n },
   log: silentLog,
@@ -62,6 +66,22 @@ const order = (
   }
 }
 
+/** Runs a command as the finance team does, with the environment of this ledger. */
+async function run(command: typeof refundCommand, ...words: string[]) {
+  vi.stubEnv('FINANCE_DATABASE_URL', financeUrl)
+  vi.stubEnv('DATABASE_URL', database.serviceUrl)
+  vi.stubEnv('SOLANA_RPC_URLS', fixture.chain.rpcUrl)
+  vi.stubEnv('TOKEN_MINT', terms.mint)
+  vi.stubEnv('PAYMENT_WALLET', terms.paymentWallet)
+  try {
+    return await (await openTerminal()).run(command, ...words)
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}
+const because = ['--reason', 'the customer asked', '--by', 'mira'] as const
+const nameOf = (reference: PaymentReference) => signatureOf(reference) ?? ''
+
 async function listed() {
   for (let step = 0; step < 10; step++) await rollUp(ledger.database)
   const question = readQuestion('refunds', {})
@@ -84,6 +104,16 @@ test('a difference between wallet and ledger is listed transfer by transfer, eac
       { signature: signatureOf(unmatched), baseUnits: '7000', proposal: expect.stringContaining('refund record') },
     ],
   })
+})
+
+test('the commands end with separate codes for a difference, for a refusal and for a wrong amount', async () => {
+  const differs = await run(reconcileCommand)
+  expect([differs.exitCode, differs.stdout]).toEqual([9, expect.stringMatching(/^Difference +0\.007$/m)])
+  const refused = await run(refundCommand, 'grant', nameOf(undelivered), ...because)
+  expect([refused.exitCode, refused.stdout]).toEqual([4, ''])
+  expect(refused.stderr).toContain('nothing was recorded: only a delivered payment')
+  const wrong = await run(refundCommand, 'grant', nameOf(delivered), ...because, '--amount', '1e3')
+  expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('--amount')])
 })
 
 test('a booking of finance is a debt with a name and a reason, and only of what is due', async () => {
@@ -136,7 +166,8 @@ test('a delivered payment is refunded by hand once, with a reason, within the li
   ])
   expect(both.filter(({ recorded }) => recorded)).toHaveLength(1)
   expect(await decisions.decide(order('approve', delivered))).toMatchObject(why('no debt'))
-  expect(await decisions.decide(order('approve', overpaid))).toMatchObject({ recorded: true, event: 'RefundApproved' })
+  const approved = await run(refundCommand, 'approve', nameOf(overpaid), ...because)
+  expect([approved.exitCode, JSON.parse(approved.stdout)]).toMatchObject([0, { event: 'RefundApproved' }])
   expect((await balances(environment))['Expenses:RefundsGranted']).toBe(price.requiredBaseUnits)
 })
 

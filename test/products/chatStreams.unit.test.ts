@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { chatCompletions } from '../../src/products/chat/chatCompletions.ts'
+import { openAiError } from '../../src/products/chat/openAiForm.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { assert } from '@tollbook/core/assert'
@@ -67,6 +68,32 @@ const issuesOf = (endpoint: Endpoint, order: object) => {
   const read = endpoint.read(order)
   return read.ok ? [] : read.issues.map(({ path }) => path.join('.'))
 }
+
+test('a client of OpenAI reads the kind of an error and its first field, and our own members stay', () => {
+  const typeOf = (status: number) => Object(openAiError(status, { error: 'x' })).error.type
+  expect([400, 401, 402, 404, 429, 500, 503].map(typeOf)).toEqual([
+    'invalid_request_error',
+    'authentication_error',
+    'payment_required',
+    'invalid_request_error',
+    'rate_limit_error',
+    'server_error',
+    'server_error',
+  ])
+  const details = [{ field: 'model', message: 'y' }, { field: 'n' }]
+  expect(openAiError(400, { error: 'x', code: 'INVALID_REQUEST', details, more: 1 })).toEqual({
+    error: { message: 'x', type: 'invalid_request_error', param: 'model', code: 'INVALID_REQUEST' },
+    code: 'INVALID_REQUEST',
+    details,
+    more: 1,
+  })
+})
+
+test('a conversation may have 16,000 characters together, and not one more', () => {
+  const long = { role: 'user', content: 'x'.repeat(8_000) }
+  const order = (...messages: readonly object[]) => issuesOf(openChat(), { messages })
+  expect([order(long, long), order(long, long, { role: 'user', content: 'y' })]).toEqual([[], ['messages']])
+})
 
 describe('an order', () => {
   test('has its conversation, system prompt, model and sampling sent to the server that has the model', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Article } from '../../src/products/news/articles/article.ts'
+import { createNewsSources } from '../../src/products/news/newsSources.ts'
 import { createGdelt } from '../../src/products/news/providers/gdelt.ts'
 import { createGuardian } from '../../src/products/news/providers/guardian.ts'
 import type { NewsProvider } from '../../src/products/news/providers/newsProvider.ts'
@@ -32,6 +33,23 @@ const sold = (articles: readonly Article[]) =>
   })
 const expected = (name: string) => Object(readSample(name).expect['ok']).articles
 const latest = (provider: NewsProvider) => provider.latest('tech', signal)
+
+test('a feed that is unchanged is asked for again by what it said last', async () => {
+  const { deps } = open(json([]))
+  const asked: unknown[] = []
+  const { polled } = createNewsSources({
+    ...deps,
+    newsFeeds: [{ category: 'tech', url: 'https://feeds.example/rss' }],
+    readFeed: ({ etag, lastModified }) => {
+      asked.push({ etag, lastModified })
+      return Promise.resolve({ kind: 'unchanged' })
+    },
+    feedPool: { articlesOf: () => Promise.reject(new Error('there is no feed')) },
+  })
+  const known = { etag: '"a"', lastModified: 'Fri, 20 Nov 2026 12:00:00 GMT' }
+  expect(await polled[0]?.poll(known, signal)).toEqual({ articles: [], ...known })
+  expect(asked).toEqual([known])
+})
 
 describe('an article', () => {
   const article = (url: string) => ({ title: 'A', url, seendate: isoTime(sampleTimeMs - 60_000), domain: 'a.example' })

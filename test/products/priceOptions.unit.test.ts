@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import { stock } from '../../src/products/stock/stock.ts'
 import { type Answering, json } from '../support/loopbackProvider.ts'
-import { buyOrder, orderOf, startPriceServers } from '../support/priceStage.ts'
+import { buyOrder, honest, orderOf, startPriceServers } from '../support/priceStage.ts'
 import { sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const open = await startPriceServers()
 
 /** CoinGecko with one coin more, asked for by symbol or by id. */
 const gecko: Answering = (response, asked) => {
+  if (!asked.url.pathname.endsWith('/markets')) return honest('COINGECKO')(response, asked)
   const wanted = asked.url.searchParams.get('symbols') ?? asked.url.searchParams.get('ids') ?? ''
   const known = new Map([
     ['btc', ['bitcoin', 'btc']],
@@ -66,6 +67,10 @@ describe('a cryptocurrency price', () => {
       data: { symbol: 'BTC', more: [{ symbol: 'ZED', price: 77671 }] },
       meta: { id: 'bitcoin', more: [{ id: 'zed-coin', agreement: { kind: 'single' } }] },
     })
+    const inEuros = Object(await buyOrder(stage.crypto, { symbol: 'BTC', more: 'zed', currency: 'EUR' }))
+    expect(inEuros.meta.more).toMatchObject([{ currency: 'EUR' }])
+    expect(inEuros.data.more[0].price).toBe(inEuros.data.price)
+    expect(inEuros.data.price).toBeCloseTo(77671 / 1.1628, 2)
     expect(await buyOrder(stage.crypto, { symbol: 'BTC', more: 'ZED,NONE' })).toMatchObject({
       code: 'NO_DATA',
       message: expect.stringMatching(/^NONE: no provider has/),

@@ -6,6 +6,7 @@ import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { prepaidOn } from '../../src/accounting/account.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { readBurnDebt } from '../../src/reports/burnDebt.ts'
 import { exportLedger } from '../../src/reports/export/exportLedger.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
@@ -13,6 +14,7 @@ import { createReports } from '../../src/reports/reports.ts'
 import { allPages, readQuestion, type ReportName } from '../../src/reports/readReport.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
+import { readRows } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { makeWallet } from '../audit/signedPayment.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -106,6 +108,14 @@ test('what tabs hold is a liability by the month of its deposit, to the base uni
   expect(refunds.map(({ owedBaseUnits }) => owedBaseUnits)).toEqual([deposit - fixed])
   const { read } = await reports.summary()
   expect(read).toMatchObject({ refundsDueBaseUnits: String(deposit - fixed) })
+})
+
+test('the oldest burn that is owed is that of the first charge, because no sale on a tab contains its burn', async () => {
+  const [first] = await readRows(ledger.database, 'the first charge')<{ at: Date; burn: string }>`
+    select effective_at as at, convert_from(body, 'UTF8')::jsonb ->> 'burnBaseUnits' as burn
+    from ledger.events where kind = 'TabCaptured' order by seq limit 1`
+  expect(Number(first?.burn)).toBeGreaterThan(0)
+  expect((await readBurnDebt(ledger.database, sampleMint)).oldestOwedAtMs).toBe(first?.at.getTime())
 })
 
 test('a closed tab is a refund due to its wallet', async () => {

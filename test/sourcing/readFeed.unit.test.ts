@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { randomBytesOf } from '@tollbook/core/id'
 import { webRules } from '../../src/outbound/egressRules.ts'
 import { createReadFeed } from '../../src/sourcing/readFeed.ts'
 import { type Answering, deadUrl, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
@@ -47,6 +48,15 @@ test.each([
   const bytes = Buffer.from(`${prolog}Zürich`, 'latin1')
   const reply = await read('/', (response) => response.writeHead(200, { 'content-type': type }).end(bytes))
   expect(reply).toMatchObject({ text: `${prolog}Zürich` })
+})
+
+test('a compressed feed whose connection breaks is a failure, and the reader does not wait for the rest', async () => {
+  const bytes = gzipSync(randomBytesOf(100_000))
+  const cut: Answering = (response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length })
+    response.write(bytes.subarray(0, 50_000), () => response.destroy())
+  }
+  expect(await kindOf(read('/rss.xml', cut))).toBe('upstream')
 })
 
 describe('a feed that has moved', () => {

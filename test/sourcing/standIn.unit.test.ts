@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { openCatalog, type Parts } from '../../src/products/catalog.ts'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
+import type { OpenProduct } from '../../src/product/productDefinition.ts'
+import { withStandIn } from '../../src/sourcing/standIn.ts'
 import type { ProviderDeps } from '../../src/sourcing/provider.ts'
 import { isoTime } from '@tollbook/core/clock'
 import { assert, assertPresent } from '@tollbook/core/assert'
@@ -68,6 +71,20 @@ const unneeded = { pages: unused, news: unused, chat: unused }
 beforeEach(() => {
   provider.answer(answering)
   standIn.answer(answering)
+})
+
+test('a product closes its samples too', async () => {
+  const closed: string[] = []
+  const productThat = (name: string): OpenProduct => ({
+    parameters: z.object({}),
+    whyUnavailable: () => undefined,
+    suppliedBy: () => 'providers',
+    probes: [],
+    read: () => ({ ok: false, issues: [] }),
+    close: () => Promise.resolve(void closed.push(name)),
+  })
+  await withStandIn(productThat('product'), productThat('samples')).close()
+  expect(closed).toEqual(['product', 'samples'])
 })
 
 describe('outside local mode', () => {

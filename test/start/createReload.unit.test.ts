@@ -33,3 +33,19 @@ test.each([
     expect(closed).toEqual(['failed', 'first'])
   },
 )
+
+test('after a reload the service closes the connections of the new file', async () => {
+  const closed: string[] = []
+  const reload = createReload({
+    log: silentLog,
+    gateway: routesThat(closed, 'first'),
+    openFile: () => routesThat(closed, 'second'),
+    soldWith: () => [],
+    products: { replace: (_offers, serve) => serve() },
+    serveEndpoints: () => Promise.resolve(),
+  })
+  await reload.reload()
+  expect([closed, reload.check.problem()]).toEqual([[], undefined])
+  await reload.close()
+  expect(closed).toEqual(['second'])
+})

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { corsHeaders } from '../../src/transport/cors.ts'
 
 const rail = { requestHeaders: ['pay-with'], responseHeaders: ['paid-by'] }
-const headersFor = corsHeaders({ rails: [rail], paths: ['/api/data/crypto', '/artifacts/:name', '/tile/*path'] })
+const otherRail = { requestHeaders: ['pay-also'], responseHeaders: ['paid-also'] }
+const headersFor = corsHeaders({
+  rails: [rail, otherRail],
+  paths: ['/api/data/crypto', '/artifacts/:name', '/tile/*path'],
+})
 
 function ask(path: string, method = 'GET', headers: Readonly<Record<string, string>> = {}) {
   return headersFor({ path, method, header: (name) => headers[name] ?? '' })
@@ -12,7 +16,7 @@ describe('a page of another origin', () => {
   test.each(['/api/data/crypto', '/artifacts/some.png', '/tile/0/000'])('may read %s, without credentials', (path) => {
     const headers = ask(path)
     expect(headers['access-control-allow-origin']).toBe('*')
-    expect(headers['access-control-expose-headers']).toMatch(/retry-after.*, paid-by$/)
+    expect(headers['access-control-expose-headers']).toMatch(/retry-after.*, paid-by, paid-also$/)
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
   })
 
@@ -21,7 +25,7 @@ describe('a page of another origin', () => {
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': 'content-type, idempotency-key, pay-with',
+      'access-control-allow-headers': 'content-type, idempotency-key, pay-with, pay-also',
     })
   })
 
