@@ -1,10 +1,9 @@
-import { chmod, mkdir, rename, symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { PolicyProblem, readPolicy } from '@tollbook/agent/policy/policy'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
 import { tabOptionFor } from '@tollbook/agent/policy/tabOption'
-import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { makeAgentFolder, writePolicy } from './support/agentFolder.ts'
 
 const mint = 'So11111111111111111111111111111111111111112'
@@ -99,16 +98,4 @@ test.each([
   const optionOf = (more: object) =>
     tabOptionFor(readPolicy(JSON.stringify({ ...good, ...more }), 'policy.json'), 'api.example.com')
   expect([optionOf({})?.depositUsd, optionOf(limits)]).toEqual([1, undefined])
-})
-
-test('a policy behind a link is as safe as the folder of its target', async () => {
-  const folder = await makeAgentFolder(new Uint8Array(64), good)
-  const shared = join(await makeScratchDirectory(), 'shared')
-  await mkdir(shared)
-  await rename(folder.policy, join(shared, 'policy.json'))
-  await symlink(join(shared, 'policy.json'), folder.policy)
-  await chmod(shared, 0o777)
-  await expect(readPolicyFile(folder.policy)).rejects.toThrow(`${shared} can be written by other users`)
-  await chmod(shared, 0o700)
-  expect((await readPolicyFile(folder.policy)).policy.rpcUrl).toBe(good.rpcUrl)
 })

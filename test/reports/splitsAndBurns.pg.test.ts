@@ -260,4 +260,6 @@ test('a reversed burn leaves the hour and the day in which it was burned', async
   })
   const { totals } = await read('burns', mint, { from: '2026-10-01', to: '2026-10-01' })
   expect(totals).toMatchObject({ payments: 1, burnedBaseUnits: 300_000n })
+  const later = await stats(mint, firstDayMs + 10 * 86_400_000)
+  expect([later.last24Hours, later.last7Days, later.last30Days].map(({ payments }) => payments)).toEqual([0, 0, 2])
 })

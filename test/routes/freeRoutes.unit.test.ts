@@ -10,10 +10,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import { artifactRoute } from '../../src/routes/artifactRoute.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { createLedgerRoutes } from '../../src/routes/ledgerRoutes.ts'
-import { createModelRoutes } from '../../src/routes/modelRoutes.ts'
 import { receiptRoute } from '../../src/routes/receiptRoute.ts'
-import { statementRoute } from '../../src/routes/statementRoute.ts'
-import { tabRoutes } from '../../src/routes/tabRoutes.ts'
 import { askForSignature, readWallet } from '../../src/routes/walletChallenge.ts'
 import type { FreeRequest } from '../../src/transport/freeRoute.ts'
 import { steppedClock } from '../support/steppedClock.ts'
@@ -52,49 +49,6 @@ test('the address of a receipt has the attempt and nothing else', async () => {
   const { serve } = receiptRoute({ log: silentLog, sales: { findReceipt: () => Promise.resolve(undefined) } })
   const statusOf = async (query: string) => (await serve(requestOf('solana:x', query))).status
   expect([await statusOf('attempt=a'), await statusOf('attempt=a&more=b'), await statusOf('')]).toEqual([404, 400, 400])
-})
-
-test('a model is found by its name, also where a client encodes the slash', async () => {
-  const routes = createModelRoutes({ models: () => ['vendor/model'], errorForm: (_status, body) => body })
-  const serve = assertPresent(routes[1], 'there is a route of one model').serve
-  const names = ['vendor/model', 'vendor%2Fmodel', 'vendor']
-  const statuses = await Promise.all(names.map(async (name) => (await serve(requestOf(name))).status))
-  expect(statuses).toEqual([200, 200, 404])
-})
-
-test('the statement of the running month is offered, and that of the next one is not', async () => {
-  const { serve } = statementRoute({
-    clock,
-    log: silentLog,
-    origin: 'o',
-    writeStatement: () => Promise.resolve(undefined),
-  })
-  const wallet = Keypair.generate().publicKey.toBase58()
-  const statusOf = async (ms: number) => {
-    const month = isoTime(clock.nowMs() + ms).slice(0, 7)
-    return (await serve(requestOf(wallet, `month=${month}`))).status
-  }
-  expect([await statusOf(0), await statusOf(32 * 86_400_000)]).toEqual([401, 400])
-})
-
-test('the challenge for new keys of a tab names the number of the change, and a bearer key needs a tab that has one', async () => {
-  const sessionKey = Keypair.generate().publicKey.toBase58()
-  const unused = () => Promise.reject(new Error('not called'))
-  const replaceAt = async (facts: object, body: object) => {
-    const tab = { wallet: sessionKey, sessionKey, hasBearerKey: false, changes: 3, facts: {}, ...facts }
-    const accounts = { show: () => Promise.resolve(tab), close: unused, replaceKeys: unused, custody: unused }
-    const route = tabRoutes({ clock, log: silentLog, origin: 'o', accounts })[1]
-    const post = assertPresent(route?.post, 'keys can be replaced')
-    const { status, body: text } = await post({ ...requestOf('t'), body: { sessionKey, ...body } })
-    return [status, typeof text === 'string' ? text : '']
-  }
-  const bearerSha256 = 'a'.repeat(64)
-  expect(await replaceAt({}, {})).toEqual([401, expect.stringContaining(`by ${sessionKey} as change 4 until`)])
-  expect(await replaceAt({}, { bearerSha256 })).toEqual([400, expect.stringContaining('bearerSha256')])
-  expect(await replaceAt({ hasBearerKey: true }, { bearerSha256 })).toEqual([
-    401,
-    expect.stringContaining(`${sessionKey} and the bearer key ${bearerSha256} as change 4 until`),
-  ])
 })
 
 test('a proof at a size of the tree may be kept permanently, and one at its newest size may not', async () => {

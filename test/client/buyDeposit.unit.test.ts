@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import type { PayableRequest } from '@tollbook/client/payableRequest'
+import type { Payer } from '@tollbook/client/payer'
+import { buyDeposit } from '@tollbook/client/tab/buyDeposit'
+
+const [token, usdc, usdt] = ['token', 'usdc', 'usdt']
+
+/** The ways in which a payer of the token and of two dollars tries a deposit that no service takes. */
+async function triedFor(openedMint: string | undefined) {
+  const tried: unknown[] = []
+  const pay = (buyer: Payer, { content: { url } }: PayableRequest) => {
+    tried.push([new URL(url).pathname, buyer.pins.expectedMint, buyer.dollarMints, buyer.protocols])
+    return Promise.resolve(new Response('', { status: 404 }))
+  }
+  const opened = openedMint && { tab: 't', deposit: 'd', mint: openedMint, origin: 'o', endsAtMs: 1 }
+  const record = { service: 'https://api.example', depositUsd: 1, idempotencyKey: 'k', isClosed: false, opened }
+  // The whole payer is more than what is asked here.
+  const payer = { pins: { expectedMint: token }, dollarMints: [usdc, usdt], protocols: ['x402', 'mpp'], open: {} }
+  const question = { service: record.service, option: { depositUsd: 1 }, signal: new AbortController().signal, pay }
+  await buyDeposit(...([payer, question, { record, order: {} }] as unknown as Parameters<typeof buyDeposit>))
+  return tried
+}
+
+test('a top-up is tried in the mint of its tab only, and a first deposit in each mint of the payer', async () => {
+  const inDollars = (mints: readonly string[]) => [
+    ['/x402/api/tabs', undefined, mints, ['x402']],
+    ['/api/tabs', undefined, mints, ['mpp']],
+  ]
+  const inToken = ['/api/tabs', token, [], []]
+  expect(await triedFor(undefined)).toEqual([inToken, ...inDollars([usdc, usdt])])
+  expect(await triedFor(usdt)).toEqual(inDollars([usdt]))
+  expect((await triedFor(token))[0]).toEqual(inToken)
+})
