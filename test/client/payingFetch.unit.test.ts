@@ -77,8 +77,18 @@ function storeIn(open: Map<string, PendingPayment>): PaymentStore {
 
 test('a reader who stops a stream has the part that it wanted, and its payment is closed', async () => {
   const open = new Map<string, PendingPayment>()
-  const { payingFetch, service, url } = await openScene({ store: storeIn(open) })
-  service.script = ['stream']
+  const endless = (signature: string) => {
+    const location = `/api/receipts/solana:${signature}?attempt=attempt_1`
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('data: one\n\n')) })
+    return new Response(body, { headers: { 'content-type': 'text/event-stream', 'receipt-location': location } })
+  }
+  const { payingFetch, url } = await openScene({
+    store: storeIn(open),
+    fetch: (input, init) => {
+      const proof = new Headers(init?.headers).get('x-payment-proof')
+      return proof === null ? fetch(input, init) : Promise.resolve(endless(readPresentedProof(proof).signature))
+    },
+  })
   const reader = (await payingFetch(url(crypto))).body?.getReader()
   await reader?.read()
   expect(open.size).toBe(1)

@@ -133,13 +133,6 @@ test('an upstream is asked at its pace at most, and its routes are closed meanwh
   expect([whyNot(), (await ask('/paced')).kind]).toEqual([undefined, 'raw'])
 })
 
-test('an answer that is not sold leaves its connection free for the next order', async () => {
-  upstream.answer(assertPresent(faults['status 404'], 'it is a fault').answer)
-  expect(await open.ask('/paced')).toMatchObject({ code: 'NO_DATA' })
-  upstream.answer(honest)
-  expect((await open.ask('/paced')).kind).toBe('raw')
-})
-
 test('the limit of a route is smaller than that of its upstream', async () => {
   upstream.answer(jsonBody(JSON.stringify('x'.repeat(2_000))))
   expect([(await open.ask('/data')).kind, (await open.ask('/small')).kind]).toEqual(['delivered', 'failed'])
