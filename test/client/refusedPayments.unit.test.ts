@@ -5,6 +5,8 @@ import { openPaymentFolder } from '@tollbook/client/node'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { createRefusedPayments } from '@tollbook/client/refusedPayments'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { finalTip, lastValidBlockHeight, statusAnswer } from './support/scriptedNode.ts'
@@ -139,4 +141,23 @@ test('a payment with a fee payer that was given up is never returned: its absenc
   await writeFile(file, JSON.stringify({ ...error.payment, protocol: 'x402' }))
   expire(scene, 'not_found')
   expect(await rejectionOf(start()(url(crypto)))).toMatchObject({ name: 'SpendingLimitExceeded' })
+})
+
+test('of many refused payments the newest twenty are looked up, because older ones were looked up when they were new', async () => {
+  const signatures = Array.from({ length: 25 }, (_, nth) => encodeBase58(new Uint8Array(64).fill(nth + 1)))
+  const asked: string[] = []
+  const chain = {
+    finalizedTip: () => Promise.resolve({ height: 10, slot: 1 }),
+    findStatus: (signature: string) => {
+      asked.push(signature)
+      return Promise.resolve('confirmed')
+    },
+  }
+  const store = {
+    refused: () => Promise.resolve(signatures.map((signature) => ({ signature, lastValidBlockHeight: 1 }))),
+  }
+  // The whole payer is more than what is asked here.
+  const deps = { chain, store, open: {} } as unknown as Parameters<typeof createRefusedPayments>[0]
+  expect(await createRefusedPayments(deps).giveBack()).toBe(false)
+  expect(asked).toEqual(signatures.slice(5))
 })

@@ -2,6 +2,7 @@ import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { type DescribedRail, llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
+import { freeOperation, freeOperations } from '../../src/document/freeOperations.ts'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { products, searches } from '../support/builtinProducts.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
@@ -87,4 +88,16 @@ test('an offer of MPP has no amount while the token has no price, and nothing el
     crypto && paymentInfo(crypto, names, { mint: 'Mint', requiredBaseUnits: undefined })
   expect(infoOf(rails)).toMatchObject({ offers: [{ amount: null }] })
   expect(infoOf([{ name: 'native' }])).not.toHaveProperty('offers')
+})
+
+test('the health and the readiness have the same answer under 503, and the liveness has none', () => {
+  const statusesOf = (path: string) => {
+    const operation = freeOperation(path, assertPresent(freeOperations[path], 'it is documented'))
+    return Object.keys(Object(operation['responses']))
+  }
+  expect(['/api/health', '/readyz', '/livez'].map(statusesOf)).toEqual([
+    ['200', '429', '503'],
+    ['200', '429', '503'],
+    ['200', '429'],
+  ])
 })

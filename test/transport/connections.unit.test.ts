@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { portOf } from '../../src/transport/acceptors.ts'
@@ -278,3 +278,19 @@ test.each([
     await awaitThat('it is closed', () => connections.count() === 0)
   },
 )
+
+test('a connection that ended during its request is not the one that makes room', async () => {
+  const { take, hold, release } = createConnections(
+    { connectionsMax: 1, connectionsPerAddressMax: 9 },
+    { turnsAway: () => false, restSeconds: () => 0 },
+  )
+  const open = () => Object.defineProperty(new Socket(), 'remoteAddress', { value: '192.0.2.1' })
+  const [ended, waiting, next] = [open(), open(), open()]
+  take(ended)
+  hold(ended)
+  ended.destroy()
+  await once(ended, 'close')
+  release(ended)
+  expect([take(waiting), waiting.destroyed]).toEqual([true, false])
+  expect([take(next), waiting.destroyed]).toEqual([true, true])
+})
