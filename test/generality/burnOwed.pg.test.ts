@@ -18,6 +18,7 @@ import {
   sampleReference,
   sampleSettlement,
 } from '../store/samplePayment.ts'
+import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
 import { createTestDatabase } from '../support/database.ts'
 
 /* A payer who sends the whole price and burns nothing, as stock x402 clients do: we owe the burn, and make it later. */
@@ -83,6 +84,9 @@ test('a payment without a burn is served, its burn is owed, and a later burn of 
   expect(after['Liabilities:BurnOwed']).toBeUndefined()
   assert(confirmed.kind === 'BurnConfirmed', 'a burn is confirmed')
   expect(confirmed.burnedBaseUnits).toBe(300n)
+  // The last debt of the round is at its end.
+  const burn = await findBurnOf(ledger.database, settlement.reference)
+  expect(burn).toMatchObject({ status: 'confirmed', burn: { round: 1 } })
   expect(await findBroken(admin)).toEqual([])
 })
 

@@ -1,0 +1,35 @@
+import { Keypair } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { sendParts } from '../../src/cli/payoutSend.ts'
+import { openTerminal } from './support/terminal.ts'
+
+test('each part is prepared for the wallet that pays its fees: the payment wallet, or the one that is given', async () => {
+  const terminal = await openTerminal()
+  const [wallet, other] = [Keypair.generate(), Keypair.generate()]
+  const keypair = await terminal.writeFile('wallet.json', [...wallet.secretKey])
+  const feePayer = await terminal.writeFile('other.json', [...other.secretKey])
+  const prepared: unknown[] = []
+  const payout = {
+    terms: { paymentWallet: wallet.publicKey.toBase58() },
+    prepare(_plan: unknown, part: number, payer: string) {
+      prepared.push([part, payer])
+      return Promise.resolve({ payout: undefined, leftOut: [] })
+    },
+  }
+  const send = (feePayer: string | undefined) => {
+    const order = { plan: {}, parts: [1, 2], keypair, feePayer }
+    // The whole payout and the whole command are more than what is asked here.
+    return sendParts(
+      ...([{ stderr: { write: () => undefined } }, payout, order] as unknown as Parameters<typeof sendParts>),
+    )
+  }
+  await send(undefined)
+  await send(feePayer)
+  const [own, given] = [wallet, other].map(({ publicKey }) => publicKey.toBase58())
+  expect(prepared).toEqual([
+    [1, own],
+    [2, own],
+    [1, given],
+    [2, given],
+  ])
+})
