@@ -19,10 +19,22 @@ const checks: readonly (readonly [name: string, command: string])[] = [
   ['format', 'oxfmt --check src packages test bench scripts && node scripts/wrapComments.ts --check'],
 ]
 
+const processors = availableParallelism()
+/*
+ * Lint and types are programs of Go, which start as many threads as there are processors, and lint then infers types in
+ * each. Half of the processors for each takes a fifth less processor time on two. `GOGC` collects garbage a quarter as
+ * often, for 10 % more memory.
+ */
+const goLimits = { GOMAXPROCS: String(Math.ceil(processors / 2)), GOGC: '400' }
+
 function run([name, command]: (typeof checks)[number]): Promise<boolean> {
   const startedAtMs = performance.now()
   return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, {
+      shell: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...goLimits },
+    })
     const output: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
     child.stderr.on('data', (chunk: Buffer) => output.push(chunk))
@@ -44,5 +56,5 @@ async function work(): Promise<boolean> {
   return isGood
 }
 
-const results = await Promise.all(Array.from({ length: availableParallelism() }, work))
+const results = await Promise.all(Array.from({ length: processors }, work))
 process.exitCode = results.every(Boolean) ? 0 : 1

@@ -14,6 +14,13 @@ interface Source {
   readonly lines: readonly string[]
 }
 
+interface Parsed {
+  readonly path: string
+  readonly tree: ts.SourceFile
+  /** All nodes of the tree: each rule would walk a thousand files again. */
+  readonly nodes: readonly ts.Node[]
+}
+
 const linesMax = 400
 const linesMedianMax = 120
 const functionLinesMax = 70
@@ -86,14 +93,9 @@ const forbidden: readonly { readonly what: string; readonly pattern: RegExp }[] 
 const sources = readSources(['src', 'packages'], /\.[jt]s$/)
 const sqlFiles = readSources(['migrations', 'packages/ledger/sql'], /\.sql$/)
 
-const parsed = sources.map((source) => ({
-  source,
-  tree: ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest, true),
-}))
-const functions = parsed.flatMap(({ source, tree }) =>
-  functionLengths(tree).map((length) => ({ path: source.path, length })),
-)
-const casts = parsed.reduce((sum, { tree }) => sum + castCount(tree), 0)
+const parsed = sources.map(parse)
+const lengths = parsed.flatMap(functionLengths)
+const casts = parsed.reduce((sum, { nodes, tree }) => sum + nodes.filter((node) => isCast(node, tree)).length, 0)
 const lineCount = sources.reduce((sum, { lines }) => sum + lines.length, 0)
 const commentCount = sources.reduce((sum, { lines }) => sum + lines.filter(isComment).length, 0)
 
@@ -125,6 +127,12 @@ function readSources(folders: readonly string[], accepted: RegExp): readonly Sou
     })
 }
 
+function parse({ path, text }: Source): Parsed {
+  const options = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
+  const tree = ts.createSourceFile(path, text, options, true)
+  return { path, tree, nodes: nodesOf(tree) }
+}
+
 function nameAndLengthProblems({ path, lines }: Source): readonly string[] {
   return [
     ...(bannedNames.test(basename(path)) ? [`${path}: name the file by the one thing in it`] : []),
@@ -140,11 +148,11 @@ function homeProblems({ path, lines }: Source): readonly string[] {
 }
 
 /** A function that declares its `fetch`, or gets it, does not call the global one. */
-function fetchProblems({ source: { path, text }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
-  if (fetchHomes.test(path) || !/\bfetch\(/.test(text)) return []
+function fetchProblems({ path, tree, nodes }: Parsed): readonly string[] {
+  if (fetchHomes.test(path) || !/\bfetch\(/.test(tree.text)) return []
   const isGlobal = (call: ts.CallExpression) =>
     ts.findAncestor(call, (scope) => ts.isFunctionLike(scope) && nodesOf(scope).some(declaresFetch)) === undefined
-  return nodesOf(tree)
+  return nodes
     .filter((node) => ts.isCallExpression(node))
     .filter((call) => call.expression.getText(tree) === 'fetch' && isGlobal(call))
     .map(() => `${path}: fetch is called in one place only`)
@@ -160,24 +168,19 @@ function forbiddenProblems({ path, text }: Source): readonly string[] {
 }
 
 /** Values that are declared as `bigint`, also where they may be absent. */
-function bigintNameProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+function bigintNameProblems({ path, tree, nodes }: Parsed): readonly string[] {
   if (otherBigints.test(path)) return []
-  const problems: string[] = []
-  const visit = (node: ts.Node): void => {
-    const isValue = ts.isParameter(node) || ts.isPropertySignature(node) || ts.isVariableDeclaration(node)
-    if (isValue && node.type !== undefined && /^bigint( \| (undefined|null))*$/.test(node.type.getText(tree))) {
-      const name = node.name.getText(tree)
-      if (!unitLast.test(name)) problems.push(`${path}: the bigint ${name} does not say its unit`)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(tree)
-  return problems
+  return nodes
+    .filter((node) => ts.isParameter(node) || ts.isPropertySignature(node) || ts.isVariableDeclaration(node))
+    .filter(({ type }) => type !== undefined && /^bigint( \| (undefined|null))*$/.test(type.getText(tree)))
+    .map(({ name }) => name.getText(tree))
+    .filter((name) => !unitLast.test(name))
+    .map((name) => `${path}: the bigint ${name} does not say its unit`)
 }
 
-function floatMoneyProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
+function floatMoneyProblems({ path, tree, nodes }: Parsed): readonly string[] {
   if (moneyAsNumber.some(({ paths }) => paths.test(path))) return []
-  const converted = nodesOf(tree).filter(
+  const converted = nodes.filter(
     (node): node is ts.CallExpression => ts.isCallExpression(node) && node.expression.getText(tree) === 'Number',
   )
   return converted
@@ -187,15 +190,9 @@ function floatMoneyProblems({ source: { path }, tree }: { source: Source; tree: 
 }
 
 /** A division of bigints cuts off, so a function says which way it rounds. Without types, a bigint is seen by its form. */
-function unnamedRoundingProblems({
-  source: { path },
-  tree,
-}: {
-  source: Source
-  tree: ts.SourceFile
-}): readonly string[] {
+function unnamedRoundingProblems({ path, tree, nodes }: Parsed): readonly string[] {
   if (otherBigints.test(path)) return []
-  return nodesOf(tree)
+  return nodes
     .filter((node) => ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.SlashToken)
     .filter((node) => hasBigint(node, tree))
     .map((node) => `${path}: ${node.getText(tree)} rounds: name how, by a function of money.ts or rounding.ts`)
@@ -208,8 +205,8 @@ function hasBigint(node: ts.Node, tree: ts.SourceFile): boolean {
 }
 
 /** An error that is caught to throw another is its cause, unless a comment says why it is omitted: it quotes a secret. */
-function lostCauseProblems({ source: { path }, tree }: { source: Source; tree: ts.SourceFile }): readonly string[] {
-  return nodesOf(tree)
+function lostCauseProblems({ path, tree, nodes }: Parsed): readonly string[] {
+  return nodes
     .filter((node) => isCatchWithoutCause(node, tree) && !node.getText(tree).includes('// Omit the cause'))
     .map((node) => `${path}: the cause is lost in ${node.getText(tree).split('\n', 2).join(' ')}`)
 }
@@ -236,11 +233,11 @@ function assertionProblems(): readonly string[] {
 }
 
 function assertionCounts() {
-  const inFolders = parsed.filter(({ source }) => assertionFolders.test(source.path))
-  const byFolder = Map.groupBy(inFolders, ({ source }) => assertionFolders.exec(source.path)?.[0] ?? '')
+  const inFolders = parsed.filter(({ path }) => assertionFolders.test(path))
+  const byFolder = Map.groupBy(inFolders, ({ path }) => assertionFolders.exec(path)?.[0] ?? '')
   return [...byFolder].map(([folder, files]) => ({
     folder,
-    assertions: files.flatMap(({ tree }) => nodesOf(tree).filter((node) => isAssertion(node, tree))).length,
+    assertions: files.flatMap(({ tree, nodes }) => nodes.filter((node) => isAssertion(node, tree))).length,
     functions: files.flatMap(({ tree }) => tree.statements.filter(isExportedFunction)).length,
   }))
 }
@@ -270,29 +267,19 @@ function isComment(line: string): boolean {
   return /^\s*(\/\/|\/\*|\*)/.test(line)
 }
 
-function functionLengths(tree: ts.SourceFile): readonly number[] {
-  const lengths: number[] = []
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
-      const from = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line
-      lengths.push(tree.getLineAndCharacterOfPosition(node.getEnd()).line - from + 1)
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(tree)
-  return lengths
+function functionLengths({ tree, nodes }: Parsed): readonly number[] {
+  return nodes
+    .filter((node) => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined)
+    .map((node) => lineAt(tree, node.getEnd()) - lineAt(tree, node.getStart(tree)) + 1)
+}
+
+function lineAt(tree: ts.SourceFile, position: number): number {
+  return tree.getLineAndCharacterOfPosition(position).line
 }
 
 /** `as const` narrows and `satisfies` checks; everything else with `as` believes. */
-function castCount(tree: ts.SourceFile): number {
-  let count = 0
-  const visit = (node: ts.Node): void => {
-    if (ts.isAsExpression(node) && node.type.getText(tree) !== 'const') count++
-    if (ts.isNonNullExpression(node)) count++
-    ts.forEachChild(node, visit)
-  }
-  visit(tree)
-  return count
+function isCast(node: ts.Node, tree: ts.SourceFile): boolean {
+  return (ts.isAsExpression(node) && node.type.getText(tree) !== 'const') || ts.isNonNullExpression(node)
 }
 
 function median(numbers: readonly number[]): number {
@@ -304,12 +291,11 @@ function linesOf(house: RegExp): number {
 }
 
 function figures(): string {
-  const lengths = functions.map(({ length }) => length)
   const p90 = lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length * 0.9)] ?? 0
   const long = lengths.filter((length) => length > functionLinesMax).length
   return [
     `tidy: ${sources.length} files, ${lineCount} lines, median ${median(sources.map(({ lines }) => lines.length))}`,
-    `${functions.length} functions, median ${median(lengths)}, p90 ${p90}, over ${functionLinesMax}: ${long}`,
+    `${lengths.length} functions, median ${median(lengths)}, p90 ${p90}, over ${functionLinesMax}: ${long}`,
     `${casts} casts, ${Math.round((commentCount / lineCount) * 100)} % comments`,
     `lines of the till ${linesOf(/^src\/(?!products|sourcing|rendering|start\/goods)/)}, of the goods ${linesOf(/^src\/(products|sourcing|rendering|start\/goods)\//)}`,
   ].join('; ')

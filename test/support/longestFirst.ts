@@ -14,7 +14,6 @@ export const longFiles: readonly string[] = [
   'test/rails/native/verifyNodes.e2e.test.ts',
   'test/store/seal.pg.test.ts',
   'test/client/payingFetch.e2e.test.ts',
-  'test/simulation/simulation.unit.test.ts',
 ]
 
 /**

@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { poll } from './poll.ts'
 import { withAdminSession } from './adminSession.ts'
 import { type DatabaseTemplate, databaseUrl, newDatabaseName, roleUrl } from './databaseTemplate.ts'
@@ -47,28 +48,29 @@ interface Dropped {
   readonly goodbyeTimeoutMs: number
 }
 
-async function dropDatabase(adminUrl: string, { name, goodbyeTimeoutMs }: Dropped): Promise<void> {
-  // A client's end() returns a moment before the server has let the session go.
-  const isFree = await poll({
-    probe: async () => (await openSessions(adminUrl, name)).length === 0 || undefined,
-    timeoutMs: goodbyeTimeoutMs,
+/** All in one session: a login takes 10 ms of processor time, and hundreds of files drop a database. */
+function dropDatabase(adminUrl: string, { name, goodbyeTimeoutMs }: Dropped): Promise<void> {
+  return withAdminSession(adminUrl, async (admin) => {
+    // A client's end() returns a moment before the server has let the session go.
+    const isFree = await poll({
+      probe: async () => (await openSessions(admin, name)).length === 0 || undefined,
+      timeoutMs: goodbyeTimeoutMs,
+    })
+    const leaks = isFree ? [] : await openSessions(admin, name)
+    await admin.query(`drop database if exists ${name} with (force)`)
+    if (leaks.length === 0) return
+    throw new Error(
+      `this test file left ${leaks.length} database sessions open; end each pool it made:\n${leaks.join('\n')}`,
+    )
   })
-  const leaks = isFree ? [] : await openSessions(adminUrl, name)
-  await withAdminSession(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`))
-  if (leaks.length === 0) return
-  throw new Error(
-    `this test file left ${leaks.length} database sessions open; end each pool it made:\n${leaks.join('\n')}`,
-  )
 }
 
-async function openSessions(adminUrl: string, name: string): Promise<readonly string[]> {
-  const { rows } = await withAdminSession(adminUrl, (admin) =>
-    admin.query<{ session: string }>(
-      `select format('%s: %s, %s, last query: %s', coalesce(nullif(application_name, ''), 'unnamed'), usename, state, left(query, 120)) as session
-       from pg_stat_activity
-       where datname = $1 and backend_type = 'client backend'`,
-      [name],
-    ),
+async function openSessions(admin: Client, name: string): Promise<readonly string[]> {
+  const { rows } = await admin.query<{ session: string }>(
+    `select format('%s: %s, %s, last query: %s', coalesce(nullif(application_name, ''), 'unnamed'), usename, state, left(query, 120)) as session
+     from pg_stat_activity
+     where datname = $1 and backend_type = 'client backend'`,
+    [name],
   )
   return rows.map((row) => row.session)
 }
