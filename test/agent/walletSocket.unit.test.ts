@@ -1,7 +1,7 @@
 import { chmod, lstat, rename, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Keypair } from '@solana/web3.js'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { askWallet, sendToWallet } from '@tollbook/agent/client/socketRequest'
 import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
@@ -64,10 +64,13 @@ test('a wallet that finds a link serves its own socket instead', async () => {
 })
 
 test('a wallet whose socket was moved behind a link notices that it is replaced', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
   const folder = await newFolder()
   const wallet = await startWallet({ folder, report: () => undefined })
   afterFile(wallet.close)
   await rename(folder.socket, `${folder.socket}.own`)
   await symlink(`${folder.socket}.own`, folder.socket)
+  vi.advanceTimersByTime(5_000)
   await wallet.replaced
 })
