@@ -196,7 +196,7 @@ test('the command says that the node does not answer before it waits for it the 
     },
   })
   const said =
-    'the Solana node 127.0.0.1:1 does not answer getTransaction usably; it is asked up to 8 times, with pauses of a minute in all\n'
+    'the Solana node 127.0.0.1:1 does not answer getTransaction usably; it is asked up to 8 times, for 30 s each, with pauses of a minute in all\n'
   expect(writtenAtSleeps[0]).toBe(said)
   expect(writtenAtSleeps.at(-1)).toBe(said)
   expect([code, written.at(-1)]).toEqual([1, expect.stringContaining('did not answer getTransaction usably')])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
 import {
   type ChainNode,
@@ -6,6 +6,7 @@ import {
   createChainNode,
   signaturesPerPage,
 } from '../../packages/audit/src/chainNode.ts'
+import { hostClock } from '@tollbook/audit/clock'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
@@ -210,6 +211,15 @@ test.each([
   expect(ledger.replay.findings.all().map(({ code }) => code)).toContain('lifecycle_impossible')
 })
 
+test('a node that answers with the same page again ends the audit without a verdict', async () => {
+  const page = Array.from({ length: signaturesPerPage }, (_, index) => {
+    return { signature: `filler${index}`, slot: 950, err: null, blockTime: blockTimeMs / 1000 }
+  })
+  const node = { ...nodeOf({}), signaturesOf: () => Promise.resolve(page) }
+  const audit = new ChainAudit(node, served().replay, { paymentWallet: present, recordedWithinMs: hourMs })
+  await expect(audit.finish()).rejects.toThrow('the Solana node answered with the same signatures again')
+})
+
 test('a transfer behind more than one full page of the account is found', async () => {
   const hidden = signed(41)
   const opened = Array.from({ length: 2 * signaturesPerPage }, (_, index) => `filler${index}`)
@@ -254,4 +264,23 @@ test('an answer of a node of more than 16 MiB is not parsed', async () => {
   expect(await nodeThatPads(1_000)).toBe(7)
   await expect(nodeThatPads(16 * 1024 * 1024)).rejects.toThrow('did not answer getFirstAvailableBlock usably')
   expect(asked).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000])
+})
+
+test('a node that hangs is reported with the question it hangs on, while the audit waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    const onTrouble = vi.fn()
+    const node = createChainNode({ rpcUrl: 'http://node', fetch: () => promise, clock: hostClock, onTrouble })
+    const slot = node.firstSlot()
+    vi.advanceTimersByTime(4_999)
+    expect(onTrouble).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(onTrouble.mock.calls).toEqual([['getFirstAvailableBlock']])
+    resolve(Response.json({ result: 7 }))
+    expect(await slot).toBe(7)
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -5,7 +5,7 @@ import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
 import { readHolderSnapshot } from './holderSnapshot.ts'
-import { attemptsMax } from './chainNode.ts'
+import { attemptsMax, timeoutMs } from './chainNode.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
 import { auditHelp, type AuditArguments, readArguments, UsageError } from './commandArguments.ts'
@@ -104,7 +104,7 @@ function openProgressLine(stream: CommandStream): ProgressLine {
 /** Describes a node that does not answer. Shows only the host, because the path of the URL may contain a key. */
 function troubleText(rpcUrl: string, method: string): string {
   const { host } = new URL(rpcUrl)
-  return `the Solana node ${host} does not answer ${method} usably; it is asked up to ${attemptsMax} times, with pauses of a minute in all`
+  return `the Solana node ${host} does not answer ${method} usably; it is asked up to ${attemptsMax} times, for ${timeoutMs / 1_000} s each, with pauses of a minute in all`
 }
 
 /** Returns the exit code for an expected error. Undefined for a defect, which the caller throws again. */

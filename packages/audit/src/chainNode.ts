@@ -6,7 +6,7 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
-  /** Called with the RPC method before each wait that follows an unusable answer. One request may take minutes. */
+  /** Called with the RPC method when an answer is slow, and before each wait that follows an unusable answer. */
   readonly onTrouble?: ((method: string) => void) | undefined
 }
 
@@ -138,7 +138,9 @@ function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
 export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
-const timeoutMs = 30_000
+export const timeoutMs = 30_000
+/** Time after which the command says that it waits. All attempts of one question may take five minutes. */
+const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 
 async function ask<T>(
@@ -149,10 +151,13 @@ async function ask<T>(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   let lastError: unknown
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const slow = setTimeout(() => deps.onTrouble?.(method), slowMs)
     try {
       return schema.parse(resultOf(await post(deps, body)))
     } catch (error) {
       lastError = error
+    } finally {
+      clearTimeout(slow)
     }
     if (attempt === attemptsMax) break
     deps.onTrouble?.(method)

@@ -1,3 +1,4 @@
+import { AuditFault } from './auditFault.ts'
 import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { burnRoundsOf } from './kinds/burn.ts'
 import { movesOf } from './landedPayment.ts'
@@ -59,7 +60,10 @@ async function* landedOn(
       // Skip transactions that landed after the ledger's last event.
       if (!failed && ageMs >= 0) yield { signature, ageMs }
     }
-    before = page.at(-1)?.signature
+    const last = page.at(-1)?.signature
+    if (last !== undefined && last === before)
+      throw new AuditFault('the Solana node answered with the same signatures again', { retryable: true })
+    before = last
     pageLength = page.length
   }
 }
