@@ -16,7 +16,16 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | u
   return value === '' ? undefined : value
 }
 
+// Maximum of characters that are negotiated. Parsing the 16 KiB that a head may have takes 2 ms, as much as ten
+// requests.
+const negotiatedCharactersMax = 1_024
+
+/** True if a header such as `Accept` is short enough to be parsed. A longer one counts as absent. */
+export function isNegotiable({ req }: Pick<Context, 'req'>, name: string): boolean {
+  return String(req.headers[name] ?? '').length <= negotiatedCharactersMax
+}
+
 /** True if the request comes from a person with a browser. Programs accept JSON, or any type. */
-export function prefersHtml(context: Pick<Context, 'accepts'>): boolean {
-  return context.accepts('json', 'html') === 'html'
+export function prefersHtml(context: Pick<Context, 'accepts' | 'req'>): boolean {
+  return isNegotiable(context, 'accept') && context.accepts('json', 'html') === 'html'
 }

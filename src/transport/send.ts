@@ -9,6 +9,7 @@ import { z } from 'zod'
 import type { Log } from '../machine/log.ts'
 import type { Answer, StreamedAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer } from './freeRoute.ts'
+import { isNegotiable } from './requestHead.ts'
 import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
 const forms = new WeakMap<object, ErrorForm>()
@@ -43,8 +44,8 @@ const problemForm: ErrorForm = (status, body) => {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
 }
 
-export function prefersProblem(context: Pick<Context, 'accepts'>): boolean {
-  return context.accepts('application/json', problemType) === problemType
+export function prefersProblem(context: Pick<Context, 'accepts' | 'req'>): boolean {
+  return isNegotiable(context, 'accept') && context.accepts('application/json', problemType) === problemType
 }
 
 export function problemAnswer({ status, headers, body }: Answer): Answer {

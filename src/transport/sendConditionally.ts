@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { type ByteRange, readByteRange } from './byteRange.ts'
 import type { PublicBody } from './publicBody.ts'
+import { isNegotiable } from './requestHead.ts'
 import { errorAnswer } from './transportError.ts'
 
 /** A file that is streamed from storage, as a whole or as a range. */
@@ -16,7 +17,8 @@ export interface FileBody {
 /** Sends the body in a form that the client accepts, or 304 if the client already has it. */
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
   // Choose the smallest form that the client accepts.
-  const coding = [...coded.keys()].find((each) => context.acceptsEncodings(each) === each)
+  const codings = isNegotiable(context, 'accept-encoding') ? [...coded.keys()] : []
+  const coding = codings.find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')
   // Add the coding to the tag, because a strong tag identifies exact bytes.
   context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)

@@ -48,14 +48,16 @@ test('an expectation that is not served has them too', async () => {
   expect(answer.body).toMatchObject({ title: 'Expectation Failed', status: 417, code: 'EXPECTATION_FAILED' })
 })
 
-test.each(['*/*', 'application/json', 'application/problem+json;q=0'])(
-  'Accept: %s gets the usual body',
-  async (accept) => {
-    const response = await post(accept)
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(Object.keys(Object(await response.json()))).not.toContain('type')
-  },
-)
+test.each([
+  ['*/*', '*/*'],
+  ['application/json', 'application/json'],
+  ['application/problem+json;q=0', 'application/problem+json;q=0'],
+  ['of 1,200 characters', `application/problem+json,${'a/b,'.repeat(300)}`],
+])('Accept: %s gets the usual body', async (_, accept) => {
+  const response = await post(accept)
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(Object.keys(Object(await response.json()))).not.toContain('type')
+})
 
 test('an answer that is not an error stays as it is', async () => {
   const response = await fetch(`${baseUrl}/free`, { headers: { accept: 'application/problem+json' } })

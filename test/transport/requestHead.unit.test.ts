@@ -15,6 +15,14 @@ test.each([
   ['text/html;q=five', false],
   [undefined, false],
 ])('Accept %s comes from a person: %s', (accept, expected) => {
-  const request = Object.assign(new IncomingMessage(new Socket()), { headers: { accept } })
-  expect(prefersHtml(new Koa().createContext(request, new ServerResponse(request)))).toBe(expected)
+  expect(prefersHtml(contextOf(accept))).toBe(expected)
 })
+
+test('a long Accept is not parsed', () => {
+  expect(prefersHtml(contextOf(`text/html,${'a/b,'.repeat(4_000)}`))).toBe(false)
+})
+
+function contextOf(accept: string | undefined) {
+  const request = Object.assign(new IncomingMessage(new Socket()), { headers: { accept } })
+  return new Koa().createContext(request, new ServerResponse(request))
+}
