@@ -1,4 +1,3 @@
-import { readAddress } from '@tollbook/core/address'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
@@ -15,7 +14,7 @@ import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import type { Log } from './machine/log.ts'
 import { type BuiltinProducts, loadGoods } from './start/builtin/loadGoods.ts'
-import { closePart } from './start/closePart.ts'
+import { type Closable, closePart } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
 import { createReload } from './start/gateway/createReload.ts'
 import { openGateway } from './start/gateway/openGateway.ts'
@@ -24,9 +23,9 @@ import { createHealth } from './start/jobs/health.ts'
 import { type JobLimits, startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
-import { openTabs } from './start/tabs/openTabs.ts'
+import { openTabs, tabProducts } from './start/tabs/openTabs.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
-import { openProducts } from './start/products/openProducts.ts'
+import { type Offers, openProducts } from './start/products/openProducts.ts'
 import { soldProducts } from './start/products/soldProducts.ts'
 
 export { loadGoods } from './start/builtin/loadGoods.ts'
@@ -70,76 +69,76 @@ export interface Service {
 }
 
 /**
- * Opens the parts of the service in the order of this function. Each part receives its part of the configuration and
- * the ports of earlier parts. The code of each part is in `start/`.
+ * Opens the parts of the service in the order of this function. Each part reads its part of the configuration, and
+ * receives the earlier parts that its type lists. The code of each part is in `start/`.
  */
-export async function createService(
-  config: ServiceConfig,
-  { log, clock = systemClock, seams = {}, samples, fundWallet }: ServiceOptions,
-): Promise<Service> {
+export async function createService(config: ServiceConfig, options: ServiceOptions): Promise<Service> {
+  const { log, clock = systemClock, seams = {}, samples, fundWallet } = options
   // Close the parts in reverse order. This happens in `close`, or at once if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const { catalog, providers, prices, products: delivery, sale, x402, currencies, server, limits } = config
+  const keep = <Part extends Closable>(part: Part): Part => opened.adopt(part, closePart)
+  const { accepted: currencies } = config.currencies
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
   // Pass the URL as a function, because it is known only when the service listens. Parts read it during requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
-  const { split, token, seller } = catalog
-  const openFile = () => openGateway({ productsFile: catalog.productsFile, ...providers }, base)
-  const gateway = opened.adopt(openFile(), closePart)
-  const tabs = openTabs(config.tabs, base)
-  const goods = await loadGoods(gateway.builtin)
-  const builtin = goods?.products ?? []
-  const soldWith = (routes: OpenRoutes) => {
-    const offers = [...(seams.products?.(builtin) ?? builtin), ...routes.products, ...tabs.products]
-    return soldProducts(offers, catalog, { ...providers, samples })
+
+  const openFile = () => openGateway(config, base)
+  const gateway = keep(openFile())
+  const loaded = await loadGoods(gateway.builtin)
+  const goods = loaded && { ...loaded, products: seams.products?.(loaded.products) ?? loaded.products }
+  const offersWith = (file: OpenRoutes): Offers => {
+    const offered = [...(goods?.products ?? []), ...file.products, ...tabProducts(config.tabs)]
+    return { gateway: file, sold: soldProducts(offered, config.catalog, { ...config.providers, samples }) }
   }
-  const sold = soldWith(gateway)
+  const offers = offersWith(gateway)
 
-  const chainConfig = { ...config.chain, currencies: currencies.accepted }
-  const chain = await openChain({ ...chainConfig, ...base, postJson, limits: seams.nodes })
-  const { terms, dollars } = chain
-  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms, dollars }), closePart)
+  const chain = await openChain({ ...config.chain, ...base, currencies, postJson, limits: seams.nodes })
+  const ledger = keep(await openLedgerPart(config, { ...base, chain, readDatabaseClockMs: seams.readDatabaseClockMs }))
 
-  tabs.connect(ledger)
-  const selling = { ...base, terms, dollars, ledger, goods, gateway, tabs, sold, split, lookups, samples, serviceUrl }
-  const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
+  const tabs = openTabs(config.tabs, { clock, ledger, chain })
+  const products = keep(
+    await openProducts(config, { ...base, ...offers, chain, ledger, goods, tabs, lookups, samples, serviceUrl }),
+  )
+  const endpoints = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
+  const signer = keep(await openSignerPart(config.x402, base))
+  const jobs = keep(await startJobs(config, { ...base, limits: seams.jobs, ledger, chain, products, signer }))
+  const tabEnds = keep(await tabs.startEnds({ log, slot: jobs.slot }))
+  const reload = keep(createReload({ log, gateway, openFile }))
+  const health = createHealth([jobs, ledger, products, signer, tabEnds, reload].flatMap((part) => part.checks))
 
-  const { load, readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
-  const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
-  const signer = opened.adopt(await openSignerPart(x402, base), closePart)
-  const treasuryWallet = readAddress(currencies.treasuryWallet ?? '')
-  const { tokenPriceAttoUsd, marketSources } = products
-  const absence = { onAbsent: signer.recordAbsent }
-  const ofMarkets = { tokenPriceAttoUsd, marketSources, limits: seams.jobs }
-  const working = { ...base, ...absence, ledger, upkeep, chain, treasuryWallet, ...ofMarkets }
-  const jobs = opened.adopt(await startJobs(sale, working), closePart)
-  const { slot } = jobs
-  const tabEnds = opened.adopt(await tabs.start({ ...products, chain, slot, readDatabaseClockMs }), closePart)
-  const withSeam = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
-  const serveEndpoints = () => http.replaceEndpoints(withSeam())
-  const reload = opened.adopt(createReload({ log, gateway, openFile, soldWith, products, serveEndpoints }), closePart)
-  const checks = [jobs, ledger, products, signer, tabEnds].flatMap((part) => part.checks)
-  const health = createHealth({ checks: [...checks, reload.check], whyNoQuotes: jobs.whyNoQuotes })
+  const payments = openPayments(config, {
+    ...base,
+    ledger: { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments },
+    chain,
+    products,
+    signer,
+    jobs,
+    tabEnds,
+    health,
+    serviceUrl,
+    fundWallet,
+    withRails: seams.rails,
+  })
+  const finance = keep(openFinance(config, { ...base, ledger, chain }))
+  const http = await openHttp(config, {
+    ...base,
+    chain,
+    ledger,
+    products,
+    payments,
+    endpoints: endpoints(),
+    moreRoutes: [products, ledger, finance, tabEnds].flatMap((part) => part.routes),
+    finance: finance.serving,
+    health,
+    address,
+    lookups,
+    load: seams.load,
+  })
+  keep(http)
 
-  const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
-  const withRails = seams.rails ?? ((rails) => rails)
-  const ways = { feePayer: signer.feePayer, fundWallet, withRails, sellerName: seller.name }
-  const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, tabEnds, health, serviceUrl }
-  const { sales, wallets } = openPayments({ sale, x402, currencies }, paying)
-
-  const { finance: access, refunds, reportsDatabaseUrl } = config
-  const reporting = { access, refunds, reportsDatabaseUrl, publicUrl: server.publicUrl }
-  const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
-
-  const endpoints = withSeam()
-  const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes, ...tabEnds.routes]
-  const { tokenPrice, searches, sampled } = products
-  const offered = { terms, dollars, split, token, seller, endpoints, searches, tokenPrice, sales, wallets }
-  const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups, load }
-  const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
-
+  const sell = (file: OpenRoutes) => products.replace(offersWith(file), () => http.replaceEndpoints(endpoints()))
   const parts = opened.move()
-  return { ...http, sampled, reload: reload.reload, close: () => parts.disposeAsync() }
+  return { ...http, sampled: products.sampled, reload: () => reload.reload(sell), close: () => parts.disposeAsync() }
 }

@@ -1,5 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Endpoint } from '../product/endpoint.ts'
+import { onSale, openEndpoint } from '../product/productDefinition.ts'
 import type { ProductFacts } from '../product/productFacts.ts'
 import type { ProductsFile } from './readProductsFile.ts'
 import { routeProduct } from './routeProduct.ts'
@@ -17,16 +18,11 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
     clients.set(name, client)
     return routeProduct(checked, { clock: deps.clock, version: deps.version, client })
   })
-  const byPath = new Map(products.map((product) => [product.path, product]))
   return {
     products,
-    sells: (path: string) => byPath.has(path),
     /** Opens the routes among the sold products, at the prices in `sold`. */
     open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
-      sold.flatMap((facts) => {
-        const product = byPath.get(facts.path)
-        return product === undefined ? [] : [{ ...facts, ...product.open(undefined) }]
-      }),
+      onSale(products, sold).map((product) => openEndpoint(product, undefined)),
     close(): Promise<void> {
       for (const client of clients.values()) client.close()
       return Promise.resolve()

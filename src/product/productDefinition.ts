@@ -129,3 +129,14 @@ export interface OpenEndpoint extends Endpoint {
 export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
   return { ...definition, ...definition.open(needs) }
 }
+
+/** Returns the definitions among the sold products, with the facts and the prices in `sold`. */
+export function onSale<Definition extends ProductFacts>(
+  definitions: readonly Definition[],
+  sold: readonly ProductFacts[],
+): readonly Definition[] {
+  return definitions.flatMap((definition) => {
+    const facts = sold.find(({ path }) => path === definition.path)
+    return facts === undefined ? [] : [{ ...definition, ...facts }]
+  })
+}

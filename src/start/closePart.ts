@@ -1,1 +1,5 @@
-export const closePart = (part: { close(): Promise<void> }): Promise<void> => part.close()
+export interface Closable {
+  close(): Promise<void>
+}
+
+export const closePart = (part: Closable): Promise<void> => part.close()

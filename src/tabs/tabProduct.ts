@@ -26,8 +26,8 @@ export interface TabLimits {
 
 export interface TabProductDeps {
   readonly clock: Clock
-  readonly tabs: () => Pick<TabLedger, 'find' | 'balanceBaseUnits'>
-  readonly origin: () => string
+  readonly tabs: Pick<TabLedger, 'find' | 'balanceBaseUnits'>
+  readonly origin: string
   /** Returns the prices of a deposit in every mint of tabs. */
   readonly pricesOf: (endpoint: string) => readonly Price[]
   readonly whyClosed: (microUsd: bigint) => string | undefined
@@ -112,7 +112,7 @@ const answer = z.object({
 
 const exampleId = '4uQeVj5tqViQh7yWWGStvk'
 
-export function createTabProduct(limits: TabLimits, deps: TabProductDeps): ProductDefinition<unknown> {
+export function createTabProduct(limits: TabLimits): ProductDefinition<TabProductDeps> {
   const denominations = denominationsUsd.filter((each) => microOf(each) <= limits.tabMaxMicroUsd)
   const smallest = Math.min(...denominations)
   const sessionKey = '8tG3x5cVfLGcmfmN7nXrMVmYnW3wVKSTMnNcLEhNLFhP'
@@ -150,7 +150,7 @@ export function createTabProduct(limits: TabLimits, deps: TabProductDeps): Produ
       order: () => ({ depositUsd: 1, sessionKey }),
       check: ({ tab, balanceBaseUnits }) => `tab ${tab} with ${balanceBaseUnits} base units`,
     },
-    open: () => ({
+    open: (deps: TabProductDeps) => ({
       whyUnavailable: (order?: TabOrder) => deps.whyClosed(microOf(order?.depositUsd ?? smallest)),
       whyUndeliverable: () => undefined,
       variant: ({ depositUsd }: TabOrder) => String(depositUsd),
@@ -185,7 +185,7 @@ function openTab({ clock, origin, pricesOf }: TabProductDeps, order: TabOrder, j
     kind: 'delivered',
     data: {
       ...factsOf(tab, job),
-      origin: origin(),
+      origin,
       balanceBaseUnits: price.requiredBaseUnits.toString(),
       terms: {
         sessionKey: sessionKey ?? null,
@@ -241,19 +241,19 @@ function limitsAt(
  * be refused too.
  */
 async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Value | Failure> {
-  const tab = await deps.tabs().find(id)
+  const tab = await deps.tabs.find(id)
   const nowMs = deps.clock.nowMs()
   const isOpen = tab !== undefined && !tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs
   const ended = { kind: 'failed', code: 'NO_DATA', endsPayment: true } as const
   if (!isOpen || tab.wallet !== job.payer) return { ...ended, message: 'this wallet has no open tab with that id' }
   if (tab.mint !== job.price.mint)
     return { ...ended, message: `the tab holds the mint ${tab.mint}, and the deposit is in ${job.price.mint}` }
-  const balanceBaseUnits = (await deps.tabs().balanceBaseUnits(tab)) + job.price.requiredBaseUnits
+  const balanceBaseUnits = (await deps.tabs.balanceBaseUnits(tab)) + job.price.requiredBaseUnits
   return {
     kind: 'delivered',
     data: {
       ...factsOf(id, job),
-      origin: deps.origin(),
+      origin: deps.origin,
       balanceBaseUnits: balanceBaseUnits.toString(),
       terms: null,
       bearerPrefix: null,

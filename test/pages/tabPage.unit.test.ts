@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest'
 import { paymentPage } from '../../src/document/paymentPage.ts'
+import { openEndpoint } from '../../src/product/productDefinition.ts'
 import { createTabProduct } from '../../src/tabs/tabProduct.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { type Answered, openPage } from './dom/openPage.ts'
 
 const limits = { tabMaxMicroUsd: 10_000_000n, totalMaxMicroUsd: 10_000_000n, bearerDayMaxMicroUsd: 0n }
-const product = createTabProduct(limits, {
+const unread = () => Promise.reject(new Error('no tab is opened here'))
+const endpoint = openEndpoint(createTabProduct(limits), {
   clock: systemClock,
-  tabs: () => {
-    throw new Error('no tab is opened here')
-  },
-  origin: () => 'tollbook/x',
+  tabs: { find: unread, balanceBaseUnits: unread },
+  origin: 'tollbook/x',
   pricesOf: () => [],
   whyClosed: () => undefined,
 })
-const endpoint = { ...product, ...product.open(undefined) }
 const facts = { at: '/pay/api/tabs', token: { symbol: 'TOLL' }, sellerName: 'Acme', mint: 'Mint', network: 'x' }
 const html = paymentPage({ ...facts, endpoint, hasTestWallet: true, dollars: [], tabPage: '/pay/api/tabs' })
 

@@ -7,7 +7,7 @@ import type { OpenGateway } from '../../src/start/gateway/openGateway.ts'
 /** Routes that record the end of their connections. */
 function routesThat(closed: string[], name: string, builtin: OpenGateway['builtin'] = []): OpenGateway {
   const close = () => Promise.resolve(void closed.push(name))
-  return { builtin, products: [], sells: () => false, open: () => [], close }
+  return { builtin, products: [], open: () => [], close }
 }
 
 test.each([
@@ -21,14 +21,11 @@ test.each([
       log: silentLog,
       gateway: routesThat(closed, 'first'),
       openFile: () => routesThat(closed, 'failed', builtin),
-      soldWith: () => [],
-      products: { replace: (_offers, serve) => serve() },
-      serveEndpoints: () =>
-        serves ? Promise.resolve() : Promise.reject(new Fault('no document', { retryable: false })),
     })
-    await reload.reload()
+    const sell = () => (serves ? Promise.resolve() : Promise.reject(new Fault('no document', { retryable: false })))
+    await reload.reload(sell)
     expect(closed).toEqual(['failed'])
-    expect(reload.check.problem()).toContain('mistakes')
+    expect(reload.checks[0]?.problem()).toContain('mistakes')
     await reload.close()
     expect(closed).toEqual(['failed', 'first'])
   },
@@ -40,12 +37,9 @@ test('after a reload the service closes the connections of the new file', async 
     log: silentLog,
     gateway: routesThat(closed, 'first'),
     openFile: () => routesThat(closed, 'second'),
-    soldWith: () => [],
-    products: { replace: (_offers, serve) => serve() },
-    serveEndpoints: () => Promise.resolve(),
   })
-  await reload.reload()
-  expect([closed, reload.check.problem()]).toEqual([[], undefined])
+  await reload.reload(() => Promise.resolve())
+  expect([closed, reload.checks[0]?.problem()]).toEqual([[], undefined])
   await reload.close()
   expect(closed).toEqual(['second'])
 })

@@ -28,13 +28,13 @@ const tab: Tab = {
 function openProduct(found: Tab | undefined, nowMs = endsAtMs - 1) {
   const clock = { nowMs: () => nowMs, monotonicMs: () => 0, sleep: () => Promise.resolve() }
   const balanceBaseUnits = () => Promise.resolve(2_000_000_000n)
-  return createTabProduct(limits, {
+  return createTabProduct(limits).open({
     clock,
-    tabs: () => ({ find: () => Promise.resolve(found), balanceBaseUnits }),
-    origin: () => 'tollbook/test',
+    tabs: { find: () => Promise.resolve(found), balanceBaseUnits },
+    origin: 'tollbook/test',
     pricesOf: () => [price],
     whyClosed: () => undefined,
-  }).open(undefined)
+  })
 }
 
 function read(order: object) {

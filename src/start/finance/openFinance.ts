@@ -1,5 +1,6 @@
 import type { Chain } from '../../chain/openChain.ts'
 import type { FinanceConfig, RefundConfig } from '../../config/financeConfig.ts'
+import type { ServerConfig } from '../../config/serverConfig.ts'
 import { explain } from '../../diagnosis/explain.ts'
 import { createDecider } from '../../diagnosis/openDiagnosis.ts'
 import { reconcile } from '../../diagnosis/reconcile.ts'
@@ -17,16 +18,15 @@ import type { OpenReports } from '../ledger/openReports.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 
-export interface FinanceOptions {
+export interface FinancePartConfig {
   /**
    * Access rules of the finance reports. Undefined: reports are not served over HTTP, and are rolled up only where
    * dollars are sold.
    */
-  readonly access: FinanceConfig | undefined
+  readonly finance: FinanceConfig | undefined
   readonly refunds: RefundConfig
   readonly reportsDatabaseUrl?: string | undefined
-  /** Base URL of the public routes. Undefined without PUBLIC_URL. */
-  readonly publicUrl?: string | undefined
+  readonly server: Pick<ServerConfig, 'publicUrl'>
 }
 
 export interface FinanceDeps extends PartDeps {
@@ -41,8 +41,8 @@ const rollUpEveryMs = 1_000
 const decisionConnectionsMax = 2
 
 /** Opens the finance reports and the rules of access to them. Without an issuer of tokens, reports are not served. */
-export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
-  const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
+export function openFinance(config: FinancePartConfig, deps: FinanceDeps) {
+  const { finance: access, refunds, reportsDatabaseUrl: readDatabaseUrl, server } = config
   const { clock, log, ledger, chain } = deps
   const { allTerms } = ledger.settings
   const { mint, decimals, network } = chain.terms
@@ -89,7 +89,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps) {
     decideRefund: decisions && createDecider(decisions, { clock, chain: chain.reader, allTerms, limits, token }),
     signClosing: ledger.keys.signClosing,
     // Use an empty base URL on the shared listener, because a path without a host is enough there.
-    publicUrl: access.listener === undefined ? '' : publicUrl,
+    publicUrl: access.listener === undefined ? '' : server.publicUrl,
     explain: (text) => explain({ clock, facts, chain: chain.reader, allTerms, decimals }, text),
     reconcile: (of) => reconcile({ clock, facts, chain, allTerms }, of),
     walletBaseUnits,

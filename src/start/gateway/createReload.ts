@@ -1,43 +1,40 @@
 import { canonicalText } from '@tollbook/core/canonicalJson'
 import { describeError, errorText, Fault } from '@tollbook/core/fault'
-import type { OpenRoutes } from '../../gateway/openRoutes.ts'
 import type { Log } from '../../machine/log.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
-import type { Offers, Products } from '../products/openProducts.ts'
 import { closePart } from '../closePart.ts'
 import type { OpenGateway } from './openGateway.ts'
+
+/** Sells the products of a file instead of those that are sold now. */
+type SellFile = (next: OpenGateway) => Promise<void>
 
 export interface ReloadDeps {
   readonly log: Log
   readonly gateway: OpenGateway
   /** Opens the products file. Throws a fault if the file has a mistake. */
   readonly openFile: () => OpenGateway
-  readonly soldWith: (routes: OpenRoutes) => Offers['sold']
-  readonly products: Pick<Products, 'replace'>
-  /** Makes the products that are now on sale available to callers, and updates the documents. */
-  readonly serveEndpoints: () => Promise<void>
 }
 
 // Health message for a refused file. Callers can read this text, so only the log contains the mistakes.
 const refused = 'the changed products file has mistakes and is not used; the log lists them'
 
 /** Creates the function that reads the products file again while the service runs. */
-export function createReload({ log, gateway, ...deps }: ReloadDeps) {
+export function createReload({ log, gateway, openFile }: ReloadDeps) {
   let hasMistakes = false
   let current = gateway
   let last = Promise.resolve()
-  const replace = async () => {
+  const replace = async (sell: SellFile) => {
     await using opened = new AsyncDisposableStack()
-    const next = opened.adopt(deps.openFile(), closePart)
+    const next = opened.adopt(openFile(), closePart)
     requireSameBuiltin(gateway, next)
-    await deps.products.replace({ gateway: next, sold: deps.soldWith(next) }, deps.serveEndpoints)
+    await sell(next)
     // Replace the connections. Requests in progress use the earlier connections, which close when they are idle.
     current = next
     opened.move()
   }
-  const reload = async () => {
+  const reload = async (sell: SellFile) => {
     try {
-      await replace()
+      await replace(sell)
       hasMistakes = false
       log.info({ event: 'products_file_read' })
     } catch (error) {
@@ -53,13 +50,13 @@ export function createReload({ log, gateway, ...deps }: ReloadDeps) {
     someProductsOnly: true,
   }
   return {
-    check,
+    checks: [check],
     /**
-     * Reads the file again. Each reload waits for the previous one. Never throws: a file with a mistake changes
-     * nothing.
+     * Reads the file again, and sells its products. Each reload waits for the previous one. Never throws: a file with a
+     * mistake changes nothing.
      */
-    reload() {
-      last = last.then(reload)
+    reload(sell: SellFile) {
+      last = last.then(() => reload(sell))
       return last
     },
     close: () => current.close(),

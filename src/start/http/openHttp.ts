@@ -1,7 +1,9 @@
 import packageJson from '../../../package.json' with { type: 'json' }
+import type { Chain } from '../../chain/openChain.ts'
+import type { CatalogConfig } from '../../config/catalogConfig.ts'
+import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { LimitConfig, ServerConfig } from '../../config/serverConfig.ts'
 import { acceptedDollars } from '../../document/acceptedDollars.ts'
-import type { Dollar } from '../../payment/dollar.ts'
 import { openServer, type ServerDeps } from '../../routes/openServer.ts'
 import { type CallerDeps, openCallers } from '../../transport/callers.ts'
 import type { ListeningAddress } from '../../transport/serviceAddress.ts'
@@ -9,19 +11,22 @@ import { closePart } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { Payments } from '../payments/openPayments.ts'
+import type { Products } from '../products/openProducts.ts'
 
 export interface HttpConfig {
   readonly server: ServerConfig
   readonly limits: LimitConfig
-  readonly quoteTtlMs: number
+  readonly sale: Pick<SaleConfig, 'quoteTtlMs'>
+  readonly catalog: Pick<CatalogConfig, 'split' | 'token' | 'seller'>
 }
 
-type Offered = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | 'terms' | 'split' | 'token' | 'seller'
-
-export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRoutes' | 'finance'> {
+export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'moreRoutes' | 'finance'> {
+  readonly chain: Pick<Chain, 'terms' | 'dollars'>
   readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>
+  readonly products: Pick<Products, 'searches' | 'tokenPrice'>
+  readonly payments: Payments
   readonly health: Health
-  readonly dollars: readonly Dollar[]
   readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
   readonly load?: CallerDeps['load']
@@ -36,9 +41,12 @@ const drainTimeoutMs = 35_000
  * Opens the listeners, after all other parts, which makes the service reachable. `close` stops accepting requests and
  * answers those in progress.
  */
-export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps: HttpDeps) {
-  const { clock, log, metrics, ledger, lookups, load, health, address, terms } = deps
+export async function openHttp({ server, limits, sale, catalog }: HttpConfig, deps: HttpDeps) {
+  const { clock, log, metrics, chain, ledger, payments, lookups, load, health, address } = deps
   const { host, port: callersPort, metricsSubnets } = server
+  const { quoteTtlMs } = sale
+  const { split, token, seller } = catalog
+  const { terms } = chain
   await using opened = new AsyncDisposableStack()
   const bounds = { limits: { ...limits, quoteTtlMs }, connectionsMax, connectionsPerAddressMax }
   const callers = opened.adopt(
@@ -50,10 +58,23 @@ export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps:
   const listening = await openServer(
     { host, port: callersPort, health: server.health && { ...server.health, metricsSubnets } },
     {
-      ...deps,
+      clock,
+      log,
+      metrics,
+      ...payments,
       ...ledger.burnReads(terms),
       callers,
-      dollars: acceptedDollars(deps.dollars, { rails: deps.sales.rails, split: deps.split }),
+      endpoints: deps.endpoints,
+      searches: deps.products.searches,
+      tokenPrice: deps.products.tokenPrice,
+      terms,
+      split,
+      token,
+      seller,
+      dollars: acceptedDollars(chain.dollars, { rails: payments.sales.rails, split }),
+      moreRoutes: deps.moreRoutes,
+      finance: deps.finance,
+      address,
       version: packageJson.version,
       receiptKeys: ledger.keys.published,
       didDocument: () => ledger.keys.didDocument(address.url()),

@@ -1,17 +1,12 @@
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 
-export interface HealthDeps {
-  readonly checks: readonly HealthCheck[]
-  readonly whyNoQuotes: () => string | undefined
-}
-
 export type Health = ReturnType<typeof createHealth>
 
 /**
  * Creates the health of the service. Paid requests are refused while a check fails that applies to them and to every
  * product.
  */
-export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
+export function createHealth(all: readonly HealthCheck[]) {
   const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
   let draining = false
@@ -26,8 +21,6 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps) {
       }
       return undefined
     },
-    /** Returns why no quotes are created. Undefined while quotes are created. A caller who has paid is always served. */
-    whyNoQuotes,
     isDraining: () => draining,
     startDraining() {
       draining = true

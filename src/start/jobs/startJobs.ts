@@ -1,9 +1,10 @@
-import type { Address } from '@tollbook/core/address'
+import { readAddress } from '@tollbook/core/address'
+import type { CurrencyConfig } from '../../config/currencyConfig.ts'
 import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Chain } from '../../chain/openChain.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startFinalityJob } from '../../jobs/finalityJob.ts'
-import { type HealthJobsDeps, startHealthJobs } from '../../jobs/healthJobs.ts'
+import { startHealthJobs } from '../../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../../jobs/openWorkJob.ts'
 import { startRebroadcastJob } from '../../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
@@ -12,11 +13,10 @@ import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
-import { type ExposureDeps, exposureLimit } from './exposureLimit.ts'
-import type { PaymentTerms } from '../../payment/settlement.ts'
+import { exposureLimit } from './exposureLimit.ts'
 import { startMintHealth } from '../../jobs/mintHealth.ts'
-import type { PriceSource } from '../../jobs/priceJob.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { Products } from '../products/openProducts.ts'
 import { watchedDollar, watchedToken } from './watchedAccounts.ts'
 
 /** Limits that the proofs in test/proofs replace, because they cannot wait for an hour and do not run on mainnet. */
@@ -29,27 +29,36 @@ export interface JobLimits {
 
 export interface JobsDeps extends PartDeps {
   readonly limits?: Partial<JobLimits> | undefined
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'tabs' | 'burnDebt' | 'settings'>
-  readonly upkeep: HealthJobsDeps['ledger']
+  readonly ledger: Pick<
+    LedgerPart,
+    'payments' | 'lifecycle' | 'presentations' | 'tabs' | 'burnDebt' | 'settings' | 'upkeep'
+  >
   readonly chain: Chain
-  /** Wallet of the treasury. Its transfers of the token count as deliveries of promised burns. */
-  readonly treasuryWallet?: Address | undefined
-  readonly marketSources: (terms: PaymentTerms) => readonly PriceSource[]
-  readonly tokenPriceAttoUsd: ExposureDeps['tokenPriceAttoUsd']
-  /** Called with the bytes of a transaction that can certainly never be confirmed. */
-  readonly onAbsent: (bytes: Uint8Array) => Promise<void>
+  readonly products: Pick<Products, 'marketSources' | 'tokenPriceAttoUsd'>
+  /** Learns of each transaction that can certainly never be confirmed. */
+  readonly signer: { recordAbsent(bytes: Uint8Array): Promise<void> }
+}
+
+export interface JobsConfig {
+  readonly sale: SaleConfig
+  readonly currencies: Pick<CurrencyConfig, 'treasuryWallet'>
 }
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
 /** Starts the background jobs. Health starts first, so that the other jobs use a checked ledger and chain. */
-export async function startJobs(sale: SaleConfig, deps: JobsDeps) {
-  const { clock, log, chain, upkeep, ledger, tokenPriceAttoUsd } = deps
-  const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
-  const whyExposed = exposureLimit(sale.exposureMaxTokens, { ...chain, lifecycle: ledger.lifecycle, tokenPriceAttoUsd })
-  const lifecycle = startLifecycleJobs(sale, deps)
+export async function startJobs(config: JobsConfig, deps: JobsDeps) {
+  const { clock, log, chain, ledger } = deps
+  const { tokenPriceAttoUsd, marketSources } = deps.products
+  const health = await startHealthJobs({ clock, log, ledger: ledger.upkeep, chain })
+  const whyExposed = exposureLimit(config.sale.exposureMaxTokens, {
+    ...chain,
+    lifecycle: ledger.lifecycle,
+    tokenPriceAttoUsd,
+  })
+  const lifecycle = startLifecycleJobs(config, deps)
   const dollars = await startMintHealth(
-    chain.dollars.map((dollar) => watchedDollar(dollar, deps)),
+    chain.dollars.map((dollar) => watchedDollar(dollar, { ...deps, marketSources })),
     { clock, log },
   )
   const token = await startMintHealth([watchedToken(chain)], { clock, log })
@@ -69,14 +78,16 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps) {
 }
 
 /** Starts the jobs that follow a payment after its answer: finality, reversal, refund, and matching with transfers. */
-function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
+function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
+  const { attemptsMax } = sale
   const { clock, log, metrics, chain, ledger } = deps
   const { payments, lifecycle, presentations, tabs } = ledger
   // Set each counter to 0 first, so that an alert sees the first step as an increase.
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const { allTerms } = ledger.settings
-  const { treasuryWallet: wallet } = deps
+  // Transfers of the token by the treasury count as deliveries of promised burns.
+  const wallet = readAddress(currencies.treasuryWallet ?? '')
   const delivery = wallet === undefined ? undefined : { wallet, mint: chain.terms.mint }
   const onChain = { ...steps, tabs, chain: { ...chain.reader, ...chain.finality }, allTerms }
   const finality = startFinalityJob(onChain)
@@ -84,7 +95,7 @@ function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
     finality,
     startOpenWorkJob(steps),
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
-    startRebroadcastJob({ ...onChain, onAbsent: deps.onAbsent }),
+    startRebroadcastJob({ ...onChain, onAbsent: deps.signer.recordAbsent }),
     repeat(steps, { name: 'burn debt', everyMs: burnDebtEveryMs, run: () => measureBurnDebt(deps) }),
     startTransferScanJob({ ...onChain, presentations, settleAgeMs, delivery, ...deps.limits }),
   ]

@@ -1,7 +1,6 @@
+import type { Chain } from '../../chain/openChain.ts'
 import type { LedgerConfig } from '../../config/ledgerConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
-import type { Dollar } from '../../payment/dollar.ts'
-import type { PaymentTerms } from '../../payment/settlement.ts'
 import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { openLedgerPorts } from './ledgerPorts.ts'
@@ -15,8 +14,9 @@ export interface LedgerPartConfig extends RecordedConfig {
 }
 
 export interface LedgerPartDeps extends PartDeps {
-  readonly terms: PaymentTerms
-  readonly dollars?: readonly Dollar[]
+  readonly chain: Pick<Chain, 'terms' | 'dollars'>
+  /** Replaces the clock of the database in tests. */
+  readonly readDatabaseClockMs?: (() => Promise<number>) | undefined
 }
 
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
@@ -26,16 +26,20 @@ export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
  * only after the ledger was compared with its checkpoint.
  */
 export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
+  const { clock, log, chain } = deps
+  const { terms, dollars } = chain
   await using opened = new AsyncDisposableStack()
   const ports = opened.adopt(await openLedgerPorts(config.ledger, deps), closePart)
-  const settings = opened.adopt(await openSettings(config, { ...deps, ledger: ports }), closePart)
+  const settings = opened.adopt(await openSettings(config, { clock, log, terms, dollars, ledger: ports }), closePart)
   const { priceLists } = ports
-  const keys = openReceiptKeys(config.receiptSigningKey, { clock: deps.clock, settings, priceLists })
+  const keys = openReceiptKeys(config.receiptSigningKey, { clock, settings, priceLists })
   const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ports.seal, keys }), closePart)
   await settings.record()
   const stored = opened.move()
+  const { readDatabaseClockMs = ports.upkeep.readDatabaseClockMs } = deps
   return {
     ...ports,
+    upkeep: { ...ports.upkeep, readDatabaseClockMs },
     settings,
     keys,
     routes: seal.routes,

@@ -26,13 +26,13 @@ export interface Payments {
 export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
   readonly chain: Pick<Chain, 'dollars' | 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
-  readonly jobs: Pick<Jobs, 'slot' | 'whyExposed' | 'whyDollarOff' | 'whyNoDeposit'>
+  readonly jobs: Pick<Jobs, 'slot' | 'whyNoQuotes' | 'whyExposed' | 'whyDollarOff' | 'whyNoDeposit'>
   readonly tabEnds: Pick<TabEnds, 'whyNoDeposit'>
-  readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
+  readonly health: Pick<Health, 'whyClosed'>
   /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
   /** Replaces the rails in tests. */
-  readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
+  readonly withRails?: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
 }
 
 export interface PaymentsConfig extends RailConfig {
@@ -41,7 +41,7 @@ export interface PaymentsConfig extends RailConfig {
 
 export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
-  const { sale, currencies } = config
+  const { sale, currencies, catalog } = config
   const { terms, dollars: accepted } = deps.chain
   const { currentPrice } = deps.products
   const { lifecycle } = ledger
@@ -49,35 +49,36 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Paymen
   const whyNoDeposit = (mint: Address) => jobs.whyNoDeposit(mint) ?? deps.tabEnds.whyNoDeposit(mint)
   const ofDollars = { clock, dollars: accepted, token: terms, currentPrice, whyOff, whyNoDeposit, lifecycle }
   const dollars = openDollars(currencies, ofDollars)
+  const rails = openRails(config, { ...deps, dollars, slot: jobs.slot })
   const paywall: Paywall = {
     clock,
     log,
     ledger: ledger.payments,
-    rails: deps.withRails(openRails(config, { ...deps, dollars, slot: jobs.slot })),
+    rails: deps.withRails?.(rails) ?? rails,
     currentPrice,
     whyClosed: health.whyClosed,
-    whyNoQuotes: health.whyNoQuotes,
+    whyNoQuotes: jobs.whyNoQuotes,
     whyExposed: jobs.whyExposed,
     serving: new Serving(),
     signReceipt: ledger.keys.signReceipt,
     listNumber: ledger.priceLists.listNumber,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     quoteTtlMs: sale.quoteTtlMs,
-    token: deps.token,
+    token: catalog.token,
     leaseMs: sale.claimLeaseMs,
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
   }
   const sales = createSales(paywall)
-  return { sales, wallets: openWallets(sales, deps) }
+  return { sales, wallets: openWallets(sales, catalog, deps) }
 }
 
 // Age up to which a blockhash is reused. It is valid for at least 60 s, so all buyers within these milliseconds share
 // one blockhash.
 const blockhashAgeMaxMs = 3_000
 
-function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {
-  const { clock, ledger, chain, split, token, jobs, fundWallet } = deps
+function openWallets(sales: Sales, { split, token }: RailConfig['catalog'], deps: PaymentsDeps): WalletPort {
+  const { clock, ledger, chain, jobs, fundWallet } = deps
   const read = async () => (await chain.latestBlockhash()).blockhash
   const wallets = createWalletPayments({
     sales,

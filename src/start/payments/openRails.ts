@@ -1,4 +1,5 @@
 import { describeError } from '@tollbook/core/fault'
+import type { CatalogConfig } from '../../config/catalogConfig.ts'
 import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Chain } from '../../chain/openChain.ts'
@@ -24,24 +25,25 @@ import { tabsPath } from '../../tabs/tabProduct.ts'
 import type { WalletDeps } from '../../rails/solana/acceptedTerms.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { SignerPart } from './openSignerPart.ts'
 import type { Products } from '../products/openProducts.ts'
 
 export interface RailConfig {
+  readonly catalog: Pick<CatalogConfig, 'split' | 'token' | 'seller'>
   readonly sale: SaleConfig
   /** Configuration of x402. Undefined: x402 and MPP are not offered. */
   readonly x402: X402Config | undefined
 }
 
-export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
+export interface RailsDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<NativeRailDeps, 'slot'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'tabs' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   /** Dollars accepted in addition to the token. Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice' | 'endpoints'>
   readonly serviceUrl: () => string
-  readonly sellerName: string
-  /** Client of the signer. Undefined: x402 and MPP are not offered. */
-  readonly feePayer: FeePayer | undefined
+  /** Part with the client of the signer. Without a client, x402 and MPP are not offered. */
+  readonly signer: Pick<SignerPart, 'feePayer'>
 }
 
 /** Opens the rails, in the order in which they are matched with a request. */
@@ -77,11 +79,13 @@ function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depo
 }
 
 function openChainRails(
-  { sale, x402 }: RailConfig,
+  { sale, x402, catalog }: RailConfig,
   deps: RailsDeps,
   wallet: Required<WalletDeps>,
 ): readonly PaymentRail[] {
-  const { clock, log, ledger, chain, products, split, token, slot, feePayer } = deps
+  const { clock, log, ledger, chain, products, slot } = deps
+  const { feePayer } = deps.signer
+  const { split, token } = catalog
   const settling = {
     clock,
     chain: chain.reader,
@@ -95,7 +99,7 @@ function openChainRails(
   const native = createNativeRail(sale, { ...settling, split, token, slot })
   // Put the native rail last, because it accepts every request that no other rail claims.
   if (x402 === undefined || feePayer === undefined) return [native]
-  return [...openSponsoredRails({ sale, x402 }, { ...deps, feePayer, settling }), native]
+  return [...openSponsoredRails({ sale, x402, catalog }, { ...deps, feePayer, settling }), native]
 }
 
 interface SponsoredRailsDeps extends RailsDeps {
@@ -105,8 +109,8 @@ interface SponsoredRailsDeps extends RailsDeps {
 
 /** Opens x402 and MPP. Standard clients need a fee payer. The fee payer's key is in a separate process, the signer. */
 function openSponsoredRails(
-  { sale, x402 }: RailConfig & { readonly x402: X402Config },
-  { settling, clock, feePayer, ledger, dollars, products, serviceUrl, sellerName }: SponsoredRailsDeps,
+  { sale, x402, catalog }: RailConfig & { readonly x402: X402Config },
+  { settling, clock, feePayer, ledger, dollars, products, serviceUrl }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger
   const { terms } = settling
@@ -131,7 +135,7 @@ function openSponsoredRails(
     dollars,
     feePayer,
     serviceUrl,
-    sellerName,
+    sellerName: catalog.seller.name,
     readPayerSigned,
     nowMs: () => clock.nowMs(),
     // Accept the terms of deposits too, because the offer that a payment repeats may be for a deposit. The settlement

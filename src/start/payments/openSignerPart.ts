@@ -7,6 +7,8 @@ import { createSignerClient } from '../../signer/signerClient.ts'
 import { readTlsIdentity } from '../../signer/tlsIdentity.ts'
 import type { PartDeps } from '../partDeps.ts'
 
+export type SignerPart = Awaited<ReturnType<typeof openSignerPart>>
+
 /**
  * Opens the client of the signer. It does not wait for the signer's answer, because the native rail sells without the
  * signer. TLS files that can never work are a mistake of the configuration, and throw. An expired certificate only

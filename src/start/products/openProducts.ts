@@ -2,11 +2,13 @@ import type { Address } from '@tollbook/core/address'
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import type { PriceConfig } from '../../config/priceConfig.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
-import type { BuiltinProducts, Goods } from '../builtin/loadGoods.ts'
+import type { Chain } from '../../chain/openChain.ts'
+import type { Goods } from '../builtin/loadGoods.ts'
 import type { OpenRoutes } from '../../gateway/openRoutes.ts'
+import { onSale } from '../../product/productDefinition.ts'
+import type { ProductFacts } from '../../product/productFacts.ts'
 import type { OpenTabs } from '../tabs/openTabs.ts'
 import { closePart } from '../closePart.ts'
-import type { PartDeps } from '../partDeps.ts'
 import { openUpstreams } from '../upstreams/openUpstreams.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { marketSources } from './marketPrices.ts'
@@ -17,17 +19,18 @@ import type { Prices } from './prices.ts'
 export interface ProductConfig {
   readonly providers: ProviderConfig
   readonly prices: PriceConfig
-  readonly delivery: DeliveryConfig
+  readonly products: DeliveryConfig
+  readonly catalog: Pick<PricesDeps, 'split'>
 }
 
 type GoodsDeps = Parameters<Goods['open']>[1]
 
-export interface ProductsDeps
-  extends PartDeps, Pick<PricesDeps, 'split' | 'terms' | 'dollars'>, Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
+export interface ProductsDeps extends Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
+  readonly chain: Pick<Chain, 'terms' | 'dollars'>
   readonly goods: Goods | undefined
-  readonly gateway: OpenRoutes
+  readonly gateway: Pick<OpenRoutes, 'open'>
   readonly tabs: Pick<OpenTabs, 'open'>
-  readonly sold: BuiltinProducts
+  readonly sold: readonly ProductFacts[]
   readonly ledger: GoodsDeps['ledger'] & Pick<PricesDeps, 'priceLists'>
 }
 
@@ -38,13 +41,14 @@ export type Offers = Pick<ProductsDeps, 'gateway' | 'sold'>
 
 /** Opens the endpoints that create the answers, with their prices. `replace` changes both while the service runs. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
-  const { goods, gateway } = deps
+  const { chain, goods } = deps
+  const { providers, products: delivery } = config
   await using opened = new AsyncDisposableStack()
-  const upstreams = openUpstreams(config.providers, deps)
-  const sold = deps.sold.filter(({ path, isDeposit }) => !gateway.sells(path) && isDeposit === undefined)
-  const builtin = goods && opened.adopt(await goods.open(config, { ...deps, sold, upstreams }), closePart)
+  const upstreams = openUpstreams(providers, deps)
+  const forGoods = { ...deps, terms: chain.terms, sold: onSale(goods?.products ?? [], deps.sold), upstreams }
+  const builtin = goods && opened.adopt(await goods.open({ providers, delivery }, forGoods), closePart)
   const open = (offers: Offers, earlier?: Prices) =>
-    openOffers(config.prices, { ...deps, ...offers, upstreams, builtin, earlier })
+    openOffers(config, { ...deps, ...offers, upstreams, builtin, earlier })
   let current = await open(deps)
   opened.defer(() => current.close())
   // Wrap each check, so that it uses the current products. The names of the checks never change, because the
@@ -93,11 +97,15 @@ interface OffersDeps extends ProductsDeps {
 }
 
 /** Publishes the prices of the products, and opens the products of the file. */
-async function openOffers(config: PriceConfig, deps: OffersDeps) {
-  const { clock, log, builtin, gateway, tabs, ledger, sold } = deps
+async function openOffers({ prices: config, catalog }: ProductConfig, deps: OffersDeps) {
+  const { clock, log, upstreams, chain, ledger, sold, builtin, gateway, tabs, earlier } = deps
+  const { terms, dollars } = chain
+  const { priceLists } = ledger
+  const { split } = catalog
   await using opened = new AsyncDisposableStack()
-  const prices = opened.adopt(await openPrices(config, { ...deps, priceLists: ledger.priceLists }), closePart)
-  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(sold), ...tabs.open(sold)]
+  const pricing = { clock, log, upstreams, terms, dollars, priceLists, sold, split, earlier }
+  const prices = opened.adopt(await openPrices(config, pricing), closePart)
+  const endpoints = [...(builtin?.endpoints ?? []), ...gateway.open(sold), ...tabs.open(sold, prices)]
   const hasStandIns = builtin?.hasStandIns ?? false
   const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
   const parts = opened.move()

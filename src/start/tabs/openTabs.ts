@@ -1,5 +1,5 @@
 import type { Address } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
 import { divideRoundingUp } from '@tollbook/core/money'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
@@ -7,7 +7,7 @@ import type { TabConfig } from '../../config/tabConfig.ts'
 import { repeat, stopAll } from '../../jobs/repeat.ts'
 import { startTabEndJob } from '../../jobs/tabEndJob.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
-import { openEndpoint, type ProductDefinition } from '../../product/productDefinition.ts'
+import { onSale, openEndpoint } from '../../product/productDefinition.ts'
 import type { ProductFacts } from '../../product/productFacts.ts'
 import { tabRoutes } from '../../routes/tabRoutes.ts'
 import { shareReading } from '../../transport/shareReading.ts'
@@ -20,15 +20,18 @@ import type { PartDeps } from '../partDeps.ts'
 
 export type OpenTabs = ReturnType<typeof openTabs>
 
-type TabLedgerPart = Pick<LedgerPart, 'tabs'> & {
-  readonly settings: Pick<LedgerPart['settings'], 'origin' | 'tabWallets'>
+export interface TabsDeps {
+  readonly clock: Clock
+  readonly ledger: Pick<LedgerPart, 'tabs' | 'settings' | 'upkeep'>
+  readonly chain: Pick<Chain, 'reader' | 'terms' | 'dollars'>
 }
 
-export interface TabEndsDeps {
-  readonly chain: Pick<Chain, 'reader' | 'terms' | 'dollars'>
+interface CurrentPrices {
   readonly currentPrice: (endpoint: string, mint?: Address) => ListedPrice | undefined
+}
+
+export interface TabEndsDeps extends Pick<PartDeps, 'log'> {
   readonly slot: () => number
-  readonly readDatabaseClockMs: () => Promise<number>
 }
 
 export interface TabEnds {
@@ -57,64 +60,49 @@ const custodyEveryMs = 10_000
 const custodySharedMs = 1_000
 const full = 'all tabs together hold as much as this service permits'
 
-/** Opens the sale of tabs. Its product has a price before the ledger is open, and is sold only afterwards. */
-export function openTabs(config: TabConfig, base: PartDeps) {
-  const { clock, log } = base
-  let connected: TabLedgerPart | undefined
-  const custody = createCustodyWatch()
-  let pricesOf: TabProductDeps['pricesOf'] = () => []
-  const ledger = () => assertPresent(connected, 'the ledger is open before a product is sold')
-  const product = createTabProduct(config, {
-    clock,
-    tabs: () => ledger().tabs,
-    origin: () => ledger().settings.origin,
-    pricesOf: (endpoint) => pricesOf(endpoint),
-    whyClosed: (microUsd) => custody.whyClosed() ?? (isWithin(microUsd) ? undefined : full),
-  })
-  const isWithin = (depositMicroUsd: bigint) =>
-    (valueOf(custody.custodies(), pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <=
-    config.totalMaxMicroUsd
-  const products: readonly ProductDefinition<unknown>[] = config.wallet === undefined ? [] : [product]
+/** Returns the products that open and top up tabs. None without TAB_WALLET. */
+export function tabProducts(config: TabConfig) {
+  return config.wallet === undefined ? [] : [createTabProduct(config)]
+}
 
-  async function startEnds({ chain, currentPrice, slot, readDatabaseClockMs }: TabEndsDeps): Promise<TabEnds> {
-    const { tabs, settings } = ledger()
-    const { reader } = chain
-    const { tabWallets } = settings
-    const terms = [chain.terms, ...chain.dollars.map((dollar) => dollar.terms)]
-    const deps = { clock, tabs, chain: reader, terms, tabWallets, slot }
-    pricesOf = (endpoint) => terms.flatMap(({ mint }) => currentPrice(endpoint, mint) ?? [])
-    await custody.readAgain(deps)
-    const jobs = [
-      startTabEndJob({ clock, log, tabs, readDatabaseClockMs }),
-      repeat(base, { name: 'custody', everyMs: custodyEveryMs, run: () => custody.readAgain(deps) }),
-    ]
-    const accounts = createTabAccounts(deps)
-    const readCustody = shareReading({ clock, ageMaxMs: custodySharedMs, read: accounts.custody })
-    return {
-      routes: tabRoutes({ clock, log, origin: settings.origin, accounts: { ...accounts, custody: readCustody } }),
-      checks: [{ name: 'tabs', problem: custody.problem, someProductsOnly: true }],
-      whyNoDeposit: custody.whyNoDeposit,
-      close: () => stopAll(jobs),
-    }
+/** Opens the sale of tabs. Deposits are refused until `startEnds` has read the wallets for tabs. */
+export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) {
+  const { tabs, settings } = ledger
+  const { origin, tabWallets } = settings
+  const terms = [chain.terms, ...chain.dollars.map((dollar) => dollar.terms)]
+  const custody = createCustodyWatch()
+
+  function productDeps({ currentPrice }: CurrentPrices): TabProductDeps {
+    const pricesOf = (endpoint: string) => terms.flatMap(({ mint }) => currentPrice(endpoint, mint) ?? [])
+    const isWithin = (depositMicroUsd: bigint) =>
+      (valueOf(custody.custodies(), pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <=
+      config.totalMaxMicroUsd
+    const whyClosed = (microUsd: bigint) => custody.whyClosed() ?? (isWithin(microUsd) ? undefined : full)
+    return { clock, tabs, origin, pricesOf, whyClosed }
   }
 
   return {
-    /** Products that open and top up tabs. Empty without TAB_WALLET. */
-    products,
     /** Opens the products of this part that are on sale, with the operator's prices. */
-    open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
-      products.flatMap((definition) => {
-        const facts = sold.find(({ path }) => path === definition.path)
-        return facts === undefined ? [] : [openEndpoint({ ...definition, ...facts }, undefined)]
-      }),
-    connect(part: TabLedgerPart): void {
-      connected = part
-    },
+    open: (sold: readonly ProductFacts[], prices: CurrentPrices): readonly Endpoint[] =>
+      onSale(tabProducts(config), sold).map((product) => openEndpoint(product, productDeps(prices))),
     /** Starts the jobs of tabs. Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
-    async start(deps: TabEndsDeps): Promise<TabEnds> {
-      return ledger().settings.tabWallets().length === 0
-        ? { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
-        : await startEnds(deps)
+    async startEnds({ log, slot }: TabEndsDeps): Promise<TabEnds> {
+      if (tabWallets().length === 0)
+        return { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
+      const deps = { clock, tabs, chain: chain.reader, terms, tabWallets, slot }
+      await custody.readAgain(deps)
+      const jobs = [
+        startTabEndJob({ clock, log, tabs, readDatabaseClockMs: ledger.upkeep.readDatabaseClockMs }),
+        repeat({ clock, log }, { name: 'custody', everyMs: custodyEveryMs, run: () => custody.readAgain(deps) }),
+      ]
+      const accounts = createTabAccounts(deps)
+      const readCustody = shareReading({ clock, ageMaxMs: custodySharedMs, read: accounts.custody })
+      return {
+        routes: tabRoutes({ clock, log, origin, accounts: { ...accounts, custody: readCustody } }),
+        checks: [{ name: 'tabs', problem: custody.problem, someProductsOnly: true }],
+        whyNoDeposit: custody.whyNoDeposit,
+        close: () => stopAll(jobs),
+      }
     },
   }
 }
