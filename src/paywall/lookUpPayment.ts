@@ -96,7 +96,7 @@ async function resume(
   if (verdict !== 'resumed') return verdict === 'in_progress' ? 'in_progress' : undefined
   const { payment } = found.known
   if (payment.phase !== 'submitted') return found
-  const settlement = await rail.settle({ proof, order, payment, onRecorded: () => undefined })
+  const { verdict: settlement } = await rail.settle({ proof, order, payment })
   if (!isRefusal(settlement)) return { ...found, settlement }
   // The earlier payment moved no tokens, so the wallet may pay again.
   return isPermanent(settlement) ? undefined : settlement

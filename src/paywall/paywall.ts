@@ -3,12 +3,12 @@ import { type Answer, isAnswer, type RawAnswer, type Refused, type StreamedAnswe
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
-import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
+import { findReplay, readIdempotencyKey, settledBefore } from './replay.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
-import { isFinal, type PaymentState } from '../payment/payment.ts'
 import { mayUse } from '../payment/paymentUse.ts'
+import { isFinal } from '../payment/payment.ts'
 import { type ClaimDeps, claimedPayment, claimPayment, deliver, release } from './claim.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
@@ -17,20 +17,11 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /**
-   * Returns why the service sells nothing. Undefined while it sells. Reasons: the ledger is not durable, no node
-   * answers, or the server is shutting down.
-   */
+  /** Returns why nothing is sold, such as a ledger that is not durable, or the end of the server. */
   readonly whyClosed: () => string | undefined
-  /**
-   * Returns why no quotes are created. Undefined while they are. Reason: no node could show a new payment. A caller who
-   * has paid is still served.
-   */
+  /** Returns why no quotes are created, such as a lack of nodes that show payments. Payers are still served. */
   readonly whyNoQuotes: () => string | undefined
-  /**
-   * Returns why sales wait for the chain. Undefined while they do not wait. Reason: too many answers were delivered for
-   * payments that are not final.
-   */
+  /** Returns why sales wait for the chain: too many answers were delivered for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
   /** Writes the fault to the operator's log. The caller gets only the message that the outcome is unknown. */
@@ -71,23 +62,23 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const found = await lookUpPayment(deps, { rail, presented, product, ordered, idempotencyKey })
     if (isRefusal(found)) return found
     const { known, proof, order } = found
-    let { payment } = known // Newer after a step that the rail records itself.
-    const refused = (refusal: Refusal): Refused => ({ ...refusal, payment })
+    const refused = (refusal: Refusal, payment = known.payment): Refused => ({ ...refusal, payment })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refused(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
-    const unusable = mayUse(payment, order, deps.clock.nowMs())
+    const unusable = mayUse(known.payment, order, deps.clock.nowMs())
     if (unusable !== undefined) return refused(unusable)
-    const exposed = isFinal(payment) ? undefined : await deps.whyExposed()
+    const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refused(refuseClosed(exposed))
-    const recorded = found.settlement ?? settlementInLedger(payment, { rail, proof })
-    const onRecorded = (after: PaymentState) => void (payment = after)
-    const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
-    if (isRefusal(settlement)) return refused(settlement)
+    const unsettled = { proof, order, payment: known.payment }
+    const settled = settledBefore(found, rail) ?? request.limitLookups() ?? (await rail.settle(unsettled))
+    if (isRefusal(settled)) return refused(settled)
+    const { verdict: settlement, payment } = settled // Newer than `known` after a step that the rail records itself.
+    if (isRefusal(settlement)) return refused(settlement, payment)
 
     // Commit the claim before the handler runs. After the claim the caller gets an answer, or can use the proof again.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
-    if (isRefusal(claim)) return refused(claim)
+    if (isRefusal(claim)) return refused(claim, payment)
     request.onClaimed(claimedPayment(claim))
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)

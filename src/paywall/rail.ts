@@ -65,7 +65,7 @@ export interface PaymentRail<P extends Proof = Proof> {
    */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault if the outcome is unknown. */
-  settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
+  settle(question: SettleQuestion<P>): Promise<Settled>
   /**
    * Returns the headers of a paid answer in this rail's format. The headers state only the payment, because the receipt
    * of a stream follows much later.
@@ -205,9 +205,10 @@ export interface SettleQuestion<P extends Proof = Proof> {
   readonly order: Order
   /** State of the payment in the ledger: `unknown`, or `submitted` if this service has sent the payment before. */
   readonly payment: PaymentState
-  /**
-   * Called with the new state after the rail itself has recorded a step. The claim then uses this state without a
-   * lookup.
-   */
-  readonly onRecorded: (payment: PaymentState) => void
+}
+
+/** The verdict on a payment, and its state after the steps that the rail has recorded. A refused payment has both too. */
+export interface Settled {
+  readonly verdict: Settlement | Refusal
+  readonly payment: PaymentState
 }

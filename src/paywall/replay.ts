@@ -1,10 +1,11 @@
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { KnownPayment } from '../payment/paymentLedger.ts'
+import type { FoundPayment } from './lookUpPayment.ts'
 import { isRefusal, type Refusal, refuseField } from '@tollbook/core/refusal'
 import { isBound, type Settlement } from '../payment/settlement.ts'
 import { refuseReusedKey } from './claim.ts'
 import type { PaidRequest } from './paidRequest.ts'
-import type { PaymentRail, Proof } from './rail.ts'
+import type { PaymentRail, Proof, Settled } from './rail.ts'
 import type { Sale } from './sendReceipt.ts'
 
 const keyField = 'idempotency-key'
@@ -56,10 +57,17 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
  * Returns the settlement in the ledger. Returns a refusal if this caller may not use the payment. Undefined before the
  * payment is verified.
  */
-export function settlementInLedger(
+function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,
 ): Settlement | Refusal | undefined {
   if (payment.phase === 'unknown' || payment.phase === 'submitted' || payment.phase === 'unmatched') return undefined
   return rail.checkHolder(proof, payment.settlement) ?? payment.settlement
+}
+
+/** Returns the settlement that the lookup or the ledger has. Undefined before the payment is verified. */
+export function settledBefore({ known, proof, settlement }: FoundPayment, rail: PaymentRail): Settled | undefined {
+  const { payment } = known
+  const verdict = settlement ?? settlementInLedger(payment, { rail, proof })
+  return verdict === undefined ? undefined : { verdict, payment }
 }

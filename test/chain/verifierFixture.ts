@@ -165,7 +165,7 @@ export async function present(
   const { proof } = presented
   const { reference } = proof
   const { payment } = await verifier.ledger.lookUp({ reference, wallet: order.wallet, idempotencyKey: undefined })
-  return verifier.rail.settle({ proof, order, payment, onRecorded: () => undefined })
+  return (await verifier.rail.settle({ proof, order, payment })).verdict
 }
 
 /** Lets the chain pass every height at which bytes that exist by now could land. */

@@ -22,7 +22,7 @@ export function scriptedRail(name: string, challenge: Challenge | undefined = ch
     challenge: () => Promise.resolve(challenge),
     read: () => refuse('INVALID_PAYMENT', 'not read here'),
     checkHolder: () => undefined,
-    settle: () => Promise.resolve(refuse('INVALID_PAYMENT', 'not settled here')),
+    settle: ({ payment }) => Promise.resolve({ verdict: refuse('INVALID_PAYMENT', 'not settled here'), payment }),
     respond: () => ({}),
   }
 }

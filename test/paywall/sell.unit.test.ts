@@ -34,10 +34,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
   const rail = {
     ...scriptedRail('toll'),
     read: () => ({ payer: wallet, proof: { reference } }),
-    settle({ onRecorded }: { readonly onRecorded: (payment: PaymentState) => void }) {
-      onRecorded(submitted)
-      return Promise.resolve(settlement)
-    },
+    settle: () => Promise.resolve({ verdict: settlement, payment: submitted }),
   }
   const deps = {
     clock,

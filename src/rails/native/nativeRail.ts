@@ -67,7 +67,9 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
     },
     checkHolder: checkSecret,
     async settle(question) {
-      return refuseOfOtherRail(question.payment) ?? (await settlePayment(deps, limits, question))
+      const { payment } = question
+      const verdict = refuseOfOtherRail(payment)
+      return verdict === undefined ? await settlePayment(deps, limits, question) : { verdict, payment }
     },
     // The receipt in the body is complete, so this rail adds no headers.
     respond: () => ({}),

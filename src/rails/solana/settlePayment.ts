@@ -9,7 +9,7 @@ import { acceptedAt } from './acceptedTerms.ts'
 import { bindHolder } from './checkSecret.ts'
 import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
-import type { SettleQuestion } from '../../paywall/rail.ts'
+import type { Settled, SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from './solanaProof.ts'
 import { checkAccounts, isUnseen, type SubmitDeps, type Submitted, submitTransaction } from './submitTransaction.ts'
 
@@ -43,14 +43,14 @@ type UnseenQuestion = Question & { readonly unseen: Unknown }
 type Verdict = Settlement | Refusal
 
 /** Settles a payment by its proof. The transaction is on chain already, was sent by the service, or must be sent now. */
-export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
-  const { proof, order } = question
-  const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
-  if (flaw !== undefined) return flaw
+export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Settled> {
+  const { proof, order, payment } = question
+  const { transaction } = proof
+  const flaw = transaction && checkAccounts(deps.terms, transaction, order)
+  if (flaw !== undefined) return { verdict: flaw, payment }
   try {
-    return await (proof.transaction === undefined
-      ? settleSignature(deps, limits, question)
-      : settleTransaction(deps, limits, { ...question, transaction: proof.transaction }))
+    if (transaction === undefined) return { verdict: await settleSignature(deps, limits, question), payment }
+    return await settleTransaction(deps, limits, { ...question, transaction })
   } catch (error) {
     // Record the presentation, so that the proof still counts as presented in time after an outage of any length.
     if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
@@ -95,18 +95,29 @@ async function settleTransaction(
   deps: SettleDeps,
   limits: SettleLimits,
   question: TransactionQuestion,
+): Promise<Settled> {
+  const { payment } = question
+  const submitted = await (payment.phase === 'submitted' ? sendAgain : submitTransaction)(deps, question)
+  if (isRefusal(submitted)) return { verdict: submitted, payment }
+  const verdict = await settleSubmitted(deps, limits, { ...question, submitted })
+  return { verdict, payment: submitted.payment }
+}
+
+/** Settles a transaction whose submission has ended, with the state of the payment from before the submission. */
+async function settleSubmitted(
+  deps: SettleDeps,
+  limits: SettleLimits,
+  question: TransactionQuestion & { readonly submitted: Submitted },
 ): Promise<Verdict> {
-  const { proof, order, payment, transaction } = question
-  const submission = await (payment.phase === 'submitted' ? sendAgain : submitTransaction)(deps, question)
-  if (isRefusal(submission)) return submission
-  const { isSent } = submission
+  const { proof, order, transaction, submitted } = question
+  const { isSent } = submitted
   const finding = await find(deps, question, { waitMs: isSent ? limits.broadcastWaitMs : 0, isSent })
   if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
   // Record the presentation and its landing bound only after a search without a result.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
   // A transaction with a durable nonce never expires, so no block height can prove its absence.
-  const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
+  const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submitted.bound) }
   const last = await find(deps, question, options)
   if (last.kind === 'found') return judgeFound(deps, limits, { ...question, found: last })
   return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
@@ -117,12 +128,12 @@ async function settleTransaction(
  * any wait, because each further order of the wallet checks its earlier payments.
  */
 async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
-  const { proof, order, transaction } = question
+  const { proof, order, payment, transaction } = question
   const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
   const finding = await find(deps, question, { bound: first?.bound })
   if (finding.kind === 'proven_absent') return refuseAbsent(finding)
   if (isUnseen(finding)) await deps.chain.broadcast(transaction)
-  return { isSent: true, bound: first?.bound }
+  return { isSent: true, payment, bound: first?.bound }
 }
 
 function lower(one: LandingBound, other: LandingBound | undefined): LandingBound {

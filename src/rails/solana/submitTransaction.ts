@@ -31,7 +31,6 @@ export interface Submission {
   readonly order: Order
   readonly payment: PaymentState
   readonly transaction: SignedTransaction
-  readonly onRecorded: (payment: PaymentState) => void
 }
 
 /**
@@ -61,6 +60,8 @@ export interface Submitted {
    * is not a verdict.
    */
   readonly isSent: boolean
+  /** State of the payment, which is recorded before it is sent. */
+  readonly payment: PaymentState
   /** Last block height at which the transaction can land. Undefined if no rehearsal has returned it. */
   readonly bound: LandingBound | undefined
 }
@@ -70,13 +71,13 @@ export interface Submitted {
  * transaction is not sent, and why.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
-  const { transaction } = submission
+  const { transaction, payment } = submission
   // Do not send a transaction with a durable nonce. It could be withheld and sent a year later, so it is accepted only
   // after it has landed.
   if (transaction.usesDurableNonce) {
     const finding = await deps.chain.find(transaction.signature)
     const isAbsent = isUnseen(finding) && finding.isAgreed
-    return isAbsent ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
+    return isAbsent ? refuseProof('durable_nonce') : { isSent: true, payment, bound: undefined }
   }
   const sent = await sendUnrehearsed(deps, submission)
   if (sent !== undefined) return sent
@@ -84,18 +85,18 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   const simulation = await deps.chain.simulate(transaction, { accepts })
   switch (simulation.outcome) {
     case 'already_landed':
-      return { isSent: true, bound: undefined }
+      return { isSent: true, payment, bound: undefined }
     case 'unknown':
-      return { isSent: false, bound: undefined }
+      return { isSent: false, payment, bound: undefined }
     case 'would_fail':
       return judgeFailure(deps, submission, simulation)
     case 'would_succeed': {
       const price = await judgeEffectsOf(deps, submission, simulation)
       if (isRefusal(price)) return price
       const recorded = await recordIntent(deps, submission, price.quoteId)
-      if (!recorded) return refuseInProgress()
+      if (recorded === undefined) return refuseInProgress()
       await deps.chain.broadcast(transaction)
-      return { isSent: true, bound: simulation.bound }
+      return { isSent: true, payment: recorded, bound: simulation.bound }
     }
     default:
       return assertNever(simulation)
@@ -120,9 +121,10 @@ async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promis
   if (effects === undefined) return undefined
   const price = await judgeEffectsOf(deps, submission, { effects })
   if (isRefusal(price) || !knownPayers.take(order.wallet, effects)) return undefined
-  if (!(await recordIntent(deps, submission, price.quoteId))) return refuseInProgress()
+  const payment = await recordIntent(deps, submission, price.quoteId)
+  if (payment === undefined) return refuseInProgress()
   await deps.chain.broadcast(transaction, { rehearses: true })
-  return { isSent: true, bound: undefined }
+  return { isSent: true, payment, bound: undefined }
 }
 
 /**
@@ -133,17 +135,17 @@ async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promis
  */
 async function judgeFailure(
   deps: SubmitDeps,
-  { order, transaction }: Submission,
+  { order, payment, transaction }: Submission,
   first: Extract<Simulation, { readonly outcome: 'would_fail' }>,
 ): Promise<Submitted | Refusal> {
   const shortage = await findShortage(deps, order, first.slot)
   if (isRefusal(shortage)) return shortage
   const last = shortage === undefined ? await deps.chain.simulate(transaction) : first
-  if (last.outcome !== 'would_fail') return { isSent: last.outcome === 'already_landed', bound: undefined }
+  if (last.outcome !== 'would_fail') return { isSent: last.outcome === 'already_landed', payment, bound: undefined }
   const minSlot = Math.max(last.slot, shortage?.slot ?? 0)
   const finding = await deps.chain.find(transaction.signature, { minSlot })
-  if (!isUnseen(finding)) return { isSent: true, bound: undefined }
-  if (finding.slot < minSlot || !finding.isAgreed) return { isSent: false, bound: undefined }
+  if (!isUnseen(finding)) return { isSent: true, payment, bound: undefined }
+  if (finding.slot < minSlot || !finding.isAgreed) return { isSent: false, payment, bound: undefined }
   return shortage === undefined ? refuseProof('simulation_failed', last.text) : refuseShortage(shortage)
 }
 
@@ -237,23 +239,21 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
 
 /**
  * Records the intent before the transaction is sent, so that the ledger contains money in transit even after a crash.
- * False if another request was first.
+ * Returns the recorded state. Undefined if another request was first.
  */
 async function recordIntent(
   deps: SubmitDeps,
-  { proof: { sponsorship }, order, payment, transaction, onRecorded }: Submission,
+  { proof: { sponsorship }, order, payment, transaction }: Submission,
   quoteId: string | undefined,
-): Promise<boolean> {
+): Promise<PaymentState | undefined> {
   const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
   const { wallet, endpoint, digest: orderDigest } = order
   const offer = sponsorship === undefined ? {} : { offer: sponsorship.offer }
   const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64, ...offer })
-  if (decision === undefined) return false
+  if (decision === undefined) return undefined
   const reference = transactionReference(transaction.signature)
   const nowMs = deps.clock.nowMs()
   const found = sponsorship === undefined ? {} : { sponsored: { message: sponsorship.message, wallet, orderDigest } }
   const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs, ...found })
-  if (appended.outcome !== 'appended') return false
-  onRecorded(appended.after)
-  return true
+  return appended.outcome === 'appended' ? appended.after : undefined
 }

@@ -6,9 +6,8 @@ import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Submitted } from '../../payment/payment.ts'
 import { type MessageReference, messageDigestOf, transactionReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
-import type { Settlement } from '../../payment/settlement.ts'
 import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
-import type { SettleQuestion } from '../../paywall/rail.ts'
+import type { Settled, SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 import { type CoSignDeps, coSign, termsOwingBurn } from './coSign.ts'
@@ -24,7 +23,6 @@ export interface SponsoredSettleDeps
 }
 
 type Question = SettleQuestion<SponsoredProof>
-type Verdict = Settlement | Refusal
 
 /**
  * Settles a sponsored payment by the steps of the native rail, with an owed burn. A recorded payment is settled by its
@@ -34,11 +32,11 @@ export async function settleSponsored(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
   question: Question,
-): Promise<Verdict> {
+): Promise<Settled> {
   const { payment, order } = question
   if (payment.phase === 'submitted') return settleRecorded(deps, limits, { ...question, payment })
   const signed = await coSign(deps, question)
-  if (isRefusal(signed)) return signed
+  if (isRefusal(signed)) return { verdict: signed, payment }
   const { rehearsed, chosen, signature } = signed
   const transaction = deps.completeTransaction(question.proof.signed, signature)
   deps.first.note({ reference: transactionReference(signature), wallet: order.wallet })
@@ -62,7 +60,7 @@ function settleRecorded(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
   question: Question & { readonly payment: Submitted },
-): Promise<Verdict> {
+): Promise<Settled> {
   const { payment, proof } = question
   const { transactionBase64, endpoint, offer } = payment
   assert(offer !== undefined, 'a payment that is found by its message pays an offer')
@@ -87,17 +85,18 @@ async function settleSigned(
   deps: SettleDeps & Pick<SponsoredSettleDeps, 'feePayer'>,
   limits: SettleLimits,
   question: SettleQuestion<SolanaProof> & { readonly message: MessageReference },
-): Promise<Verdict> {
-  const verdict = await settlePayment(deps, limits, question)
+): Promise<Settled> {
+  const settled = await settlePayment(deps, limits, question)
+  const { verdict } = settled
   const outcome = isRefusal(verdict) ? outcomeOf(verdict) : undefined
   const digest = messageDigestOf(question.message)
-  if (outcome === undefined || digest === undefined) return verdict
+  if (outcome === undefined || digest === undefined) return settled
   try {
     await deps.feePayer.recordOutcome(digest, outcome)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
   }
-  return verdict
+  return settled
 }
 
 function outcomeOf({ code, reason }: Refusal): 'failed' | 'absent' | undefined {

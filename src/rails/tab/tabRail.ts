@@ -42,7 +42,7 @@ export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
     challenge: () => Promise.resolve(undefined),
     read: readTabProof,
     checkHolder: (proof, settlement) => checkHolder(deps.origin, proof, settlement),
-    settle: (question) => settleDebit(deps, question),
+    settle: async (question) => ({ verdict: await settleDebit(deps, question), payment: question.payment }),
     respond: ({ tabBalanceBaseUnits: rest }) => (rest === undefined ? {} : { [balanceHeader]: rest.toString() }),
     explain(refusal) {
       return Promise.resolve({

@@ -40,7 +40,7 @@ async function present({ validUntilMs = nowMs, found = tab, by = wallet, now = f
     verify: (sessionKey: string) => Promise.resolve(sessionKey === otherWallet),
   }
   const payment = { phase: 'unknown', version: 0 } as const
-  const question = { proof, order: { ...order, wallet: by }, payment, onRecorded: () => undefined }
+  const question = { proof, order: { ...order, wallet: by }, payment }
   const settled = await settleDebit(deps, question)
   return isRefusal(settled) ? settled.reason : 'held'
 }
