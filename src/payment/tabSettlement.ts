@@ -1,6 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { Price } from '@tollbook/core/quote'
 import { chainName } from '@tollbook/core/networks'
+import { depositAccount } from '@tollbook/core/tab'
 import type { TabCaptured, TabDebited } from './events/tabEvents.ts'
 import type { BurnOwed } from './events/verificationEvents.ts'
 import { tabRequestReference } from './paymentReference.ts'
@@ -54,14 +55,12 @@ export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUni
   return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }
 }
 
-const depositShare = 'prepaid'
-
 export const depositSplit = [
   { account: 'burn', perMille: 0 },
-  { account: depositShare, perMille: 1000 },
+  { account: depositAccount, perMille: 1000 },
 ] as const
 
 /** True for the price of a deposit, of which nothing is burned or shared until the tab spends it. */
 export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
-  return shares.length === 1 && shares[0]?.account === depositShare
+  return shares.length === 1 && shares[0]?.account === depositAccount
 }

@@ -1,4 +1,5 @@
 import { divideRoundingUp, formatDecimal } from '@tollbook/core/money'
+import { depositAccount } from '@tollbook/core/tab'
 import { type PricedProduct, priceEntries, usdDecimals } from './priceList.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type DividedPrice, smallestSplit, split } from './split.ts'
@@ -33,12 +34,9 @@ export function priceAll(
   return prices
 }
 
-/**
- * Returns the division of a deposit, which is prepaid completely. `isDepositPrice` in src/payment expects this account
- * name.
- */
+/** Returns the division of a deposit, which is prepaid completely. */
 export function wholeDeposit(baseUnits: bigint): DividedPrice {
-  return { burnBaseUnits: 0n, shares: [{ account: 'prepaid', baseUnits }] }
+  return { burnBaseUnits: 0n, shares: [{ account: depositAccount, baseUnits }] }
 }
 
 /** Returns the value of an amount in millionths of a US dollar, rounded up. */

@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
+import { depositAccount } from '@tollbook/core/tab'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
 /**
@@ -54,7 +55,10 @@ function parseShares(
   const split = shares.filter((share) => typeof share !== 'string')
   const problems = shares.filter((share) => typeof share === 'string')
   for (const name of repeatedNames(entries)) problems.push(`names "${name}" more than once; keep one share for it`)
-  problems.push(...accountProblems(entries.map(({ name }) => name)))
+  const names = entries.map(({ name }) => name)
+  problems.push(...accountProblems(names))
+  if (names.includes(depositAccount))
+    problems.push(`names "${depositAccount}", the share of deposits on tabs; choose another name`)
   if (entries.length > accountsMax) problems.push(`has ${entries.length} accounts; at most ${accountsMax} are possible`)
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
   // Check the sum only if every share is readable. An unreadable share has its own message, and a sum without it would

@@ -22,7 +22,7 @@ export interface ProductFacts {
   readonly usedUnit?: 'tokens' | 'bytes' | 'rows'
   /** Variants with separate prices, such as the models of a chat. */
   readonly variants?: readonly PricedVariant[]
-  /** Present if the product is a deposit. The payment then goes to the wallet for tabs. */
+  /** Present if the product is a deposit: its prices then have the share of deposits only, by which payments know it. */
   readonly isDeposit?: true
   /** Schema that validates and documents requests. Values from query and path arrive as texts. */
   readonly parameters: z.ZodType

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { burnPercentage, defaultSplit, distributionOf, parseSplit } from '../../src/pricing/splitSetting.ts'
+import {
+  burnPercentage,
+  defaultSplit,
+  distributionOf,
+  parseDollarSplit,
+  parseSplit,
+} from '../../src/pricing/splitSetting.ts'
 import { assert } from '@tollbook/core/assert'
 
 const problemsOf = (setting: string) => {
@@ -57,6 +63,7 @@ describe('SPLIT', () => {
     ['burn:0,provider:100', /has "burn:0": the share must be/],
     ['burn:30,provider:-1,x:71', /has "provider:-1": the share must be/],
     ['provider:100', /has no share for "burn"; add one, such as burn:30/],
+    ['burn:30,prepaid:70', /names "prepaid", the share of deposits on tabs; choose another name/],
     ['burn:100', /names no account besides "burn"; add one/],
     ['burn:30,provider:35,provider:35', /names "provider" more than once/],
     [`burn:30,${Array.from({ length: 20 }, (_, at) => `a${at}:3.5`).join(',')}`, /has 21 accounts; at most 20/],
@@ -85,4 +92,9 @@ describe('SPLIT', () => {
       charity: '9.5%',
     })
   })
+})
+
+test('a split of a dollar cannot name the share of deposits either, by which a price is known as a deposit', () => {
+  const parsed = parseDollarSplit('prepaid:100')
+  expect(parsed.ok ? [] : parsed.problems).toEqual([expect.stringContaining('names "prepaid"')])
 })
