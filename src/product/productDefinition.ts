@@ -9,6 +9,19 @@ import type { Liveness } from './liveness.ts'
 import { type DemoCaller, type Demonstration, hasNoBody, type ProductFacts } from './productFacts.ts'
 import { findPathProblem } from './productPath.ts'
 
+/*
+ * The forms of a product:
+ *
+ *     ProductSource       facts with exact types, and a function that opens the handler
+ *       │ defineProduct
+ *     ProductDefinition   ProductFacts, and the function `open`
+ *       │ onSale          takes the operator's price
+ *       │ openEndpoint    opens the ProductHandler with the services that it needs
+ *     Endpoint            ProductFacts and OpenProduct
+ *       │ read            checks the input of a request
+ *     CheckedOrder        parameters, and the functions that judge and deliver this order
+ */
+
 /** A product that can be opened. `Needs` is the type of the services that the product uses. */
 export interface ProductDefinition<Needs> extends ProductFacts {
   open(needs: Needs): OpenProduct
@@ -23,7 +36,7 @@ export interface OpenProduct extends Pick<
 }
 
 /** The argument of `defineProduct`: the facts with exact types, and the function that opens the handler. */
-export interface ProductSource<P extends Json, A, Needs> extends Omit<
+interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
 > {
@@ -120,13 +133,8 @@ function openProduct<P extends Json, A, Needs>(
   }
 }
 
-/** An opened product that can be closed. */
-export interface OpenEndpoint extends Endpoint {
-  close(): Promise<void>
-}
-
 /** Opens a product with the services that it needs. No provider receives a request yet. */
-export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
+export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): ProductFacts & OpenProduct {
   return { ...definition, ...definition.open(needs) }
 }
 

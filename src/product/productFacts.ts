@@ -3,16 +3,14 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 import type { MeteredPrice } from '../pricing/meteredPrice.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
-import type { ProductMethod } from './product.ts'
+import type { Product, ProductMethod } from './product.ts'
 import type { ProviderName } from './providerTerms.ts'
 
 /**
  * Facts about a product that do not depend on the process. The price list, the catalog, the OpenAPI document, the docs'
  * tables and the demo are derived from these facts. Each product is therefore described in one file only.
  */
-export interface ProductFacts {
-  readonly path: string
-  readonly method: ProductMethod
+export interface ProductFacts extends Product {
   readonly summary: string
   /** Price in millionths of a US dollar. A definition contains the default, and an endpoint the operator's price. */
   readonly priceMicroUsd: bigint

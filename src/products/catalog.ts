@@ -82,21 +82,16 @@ function openedWith<Needs>(
   return { ...product, open: async (parts) => product.open(await partOf(parts)) }
 }
 
-/** The opened products of this process, and a method that closes them. */
-export interface Catalog {
-  readonly endpoints: readonly Endpoint[]
-  close(): Promise<void>
-}
-
 /**
  * Opens all products. Only local mode passes `samples`. A product then answers from samples while none of its providers
  * answers.
  */
-export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts): Promise<Catalog> {
-  const opened: (BuiltinProduct & OpenProduct)[] = []
+export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts) {
+  const opened: (ProductFacts & OpenProduct)[] = []
   for (const product of sold) opened.push({ ...product, ...(await openSold(product, parts, samples)) })
+  const endpoints: readonly Endpoint[] = opened
   return {
-    endpoints: opened,
+    endpoints,
     async close() {
       await Promise.all(opened.map((product) => product.close()))
     },
