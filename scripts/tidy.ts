@@ -79,7 +79,10 @@ const moneyAsNumber: readonly { readonly paths: RegExp; readonly reason: string 
   { paths: /^src\/pages\/browser\/amounts\.ts$/, reason: 'the height of a bar' },
   { paths: /^src\/signer\/signerServer\.ts$/, reason: 'a log line' },
   { paths: /^src\/transport\/allowances\.ts$/, reason: 'an estimate of processor time' },
-  { paths: /^src\/accounting\/holderShares\.ts$/, reason: 'a count of holders: a remainder is smaller than it' },
+  {
+    paths: /^(src\/accounting\/holderShares|packages\/audit\/src\/holderSnapshot)\.ts$/,
+    reason: 'a count of holders: a remainder is smaller than it',
+  },
   { paths: /^(packages\/localnet\/|src\/cli\/local\/giveFunds\.ts)/, reason: 'JSON-RPC of Solana has numbers' },
 ]
 const assertionFolders = /^(src\/(payment|accounting|store)|packages\/ledger\/src)\//
@@ -106,6 +109,7 @@ const problems = [
   ...parsed.flatMap(fetchProblems),
   ...sources.flatMap(forbiddenProblems),
   ...parsed.flatMap(bigintNameProblems),
+  ...parsed.flatMap(lostUnitProblems),
   ...parsed.flatMap(floatMoneyProblems),
   ...parsed.flatMap(unnamedRoundingProblems),
   ...parsed.flatMap(lostCauseProblems),
@@ -176,6 +180,36 @@ function bigintNameProblems({ path, tree, nodes }: Parsed): readonly string[] {
     .map(({ name }) => name.getText(tree))
     .filter((name) => !unitLast.test(name))
     .map((name) => `${path}: the bigint ${name} does not say its unit`)
+}
+
+/** Names of amounts whose type is inferred. Without types, an amount is seen by its form. */
+function lostUnitProblems({ path, tree, nodes }: Parsed): readonly string[] {
+  if (otherBigints.test(path)) return []
+  return nodes
+    .filter((node) => ts.isVariableDeclaration(node) || ts.isBindingElement(node))
+    .filter(({ name }) => ts.isIdentifier(name) && !unitLast.test(name.text))
+    .filter((node) => isAmount(ts.isBindingElement(node) ? node.propertyName : node.initializer))
+    .map(({ name }) => `${path}: the amount ${name.getText(tree)} does not say its unit`)
+}
+
+function isAmount(node: ts.Node | undefined): boolean {
+  if (node === undefined) return false
+  if (ts.isIdentifier(node)) return moneyLast.test(node.text)
+  if (ts.isPropertyAccessExpression(node)) return isAmount(node.name)
+  if (ts.isParenthesizedExpression(node) || ts.isAwaitExpression(node)) return isAmount(node.expression)
+  if (ts.isPrefixUnaryExpression(node)) return isAmount(node.operand)
+  if (ts.isConditionalExpression(node)) return isAmount(node.whenTrue) || isAmount(node.whenFalse)
+  if (ts.isCallExpression(node))
+    return isAmount(node.expression) || (node.arguments.length > 1 && isZero(node.arguments.at(-1)))
+  if (!ts.isBinaryExpression(node)) return false
+  const { kind } = node.operatorToken
+  if (kind === ts.SyntaxKind.QuestionQuestionToken) return isAmount(node.left) || isZero(node.right)
+  const keepsUnit = kind === ts.SyntaxKind.PlusToken || kind === ts.SyntaxKind.MinusToken
+  return keepsUnit && (isAmount(node.left) || isAmount(node.right))
+}
+
+function isZero(node: ts.Node | undefined): boolean {
+  return node !== undefined && ts.isBigIntLiteral(node) && node.text === '0n'
 }
 
 function floatMoneyProblems({ path, tree, nodes }: Parsed): readonly string[] {

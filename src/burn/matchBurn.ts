@@ -18,19 +18,21 @@ export interface BurnToMatch {
  */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
-  const touched = found.filter(({ burned, left }) => burned !== 0n || left !== 0n)
-  const [only = { burned: 0n, left: 0n }] = touched
-  if (touched.length === 1 && only.burned === burn.baseUnits && only.left === burn.baseUnits) return undefined
-  if (touched.length > 1) return 'it changes more than one payment wallet'
-  return `it burned ${only.burned} base units, ${only.left} left the payment wallet, and the round is ${burn.baseUnits}`
+  const [only = { burnedBaseUnits: 0n, leftBaseUnits: 0n }, ...others] = found.filter(
+    (each) => each.burnedBaseUnits !== 0n || each.leftBaseUnits !== 0n,
+  )
+  if (others.length > 0) return 'it changes more than one payment wallet'
+  const { burnedBaseUnits, leftBaseUnits } = only
+  if (burnedBaseUnits === burn.baseUnits && leftBaseUnits === burn.baseUnits) return undefined
+  return `it burned ${burnedBaseUnits} base units, ${leftBaseUnits} left the payment wallet, and the round is ${burn.baseUnits}`
 }
 
 function burnOf({ movements, balances }: TransactionRecord, account: Address, mint: Address) {
-  const burned = movements
+  const burnedBaseUnits = movements
     .filter((movement) => movement.kind === 'burn' && movement.mint === mint && movement.source === account)
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
-  const left = balances
+  const leftBaseUnits = balances
     .filter((balance) => balance.tokenAccount === account && balance.mint === mint)
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
-  return { burned, left }
+  return { burnedBaseUnits, leftBaseUnits }
 }

@@ -58,7 +58,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   const { mint, tokenProgram, decimals, network } = terms
   const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
   if (network !== `solana:${genesisHash.slice(0, 32)}`) throw refused('the node is on another network')
-  const before = await readSupply(rpc, terms)
+  const beforeBaseUnits = await readSupply(rpc, terms)
   const options = {
     encoding: 'base64',
     commitment: 'finalized',
@@ -66,16 +66,17 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
     filters: [{ memcmp: { offset: 0, bytes: mint } }],
   }
   const { context, value } = await rpc.call('getProgramAccounts', [tokenProgram, options], programAccountsJson)
-  const after = await readSupply(rpc, terms)
+  const afterBaseUnits = await readSupply(rpc, terms)
   const read = value.flatMap(({ pubkey, account }) => readAccount(pubkey, account.data[0]) ?? [])
   const sumBaseUnits = read.reduce(
     (sum, { account, withheldBaseUnits }) => sum + account.baseUnits + withheldBaseUnits,
     0n,
   )
-  const [least, most] = before < after ? [before, after] : [after, before]
-  if (sumBaseUnits < least || sumBaseUnits > most)
+  const [leastBaseUnits, mostBaseUnits] =
+    beforeBaseUnits < afterBaseUnits ? [beforeBaseUnits, afterBaseUnits] : [afterBaseUnits, beforeBaseUnits]
+  if (sumBaseUnits < leastBaseUnits || sumBaseUnits > mostBaseUnits)
     throw refused(
-      `the token accounts of the node hold ${sumBaseUnits} base units, and the supply is ${before} before and ${after} after: use another node`,
+      `the token accounts of the node hold ${sumBaseUnits} base units, and the supply is ${beforeBaseUnits} before and ${afterBaseUnits} after: use another node`,
     )
   const accounts = read.map(({ account }) => account).toSorted((one, other) => (one.address < other.address ? -1 : 1))
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }

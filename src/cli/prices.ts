@@ -84,9 +84,12 @@ export function tableOf(
   const columns = ['endpoint', 'USD', ...names, 'fee share']
   const table = textTable({ columns, rows, totals: undefined, next: undefined }, usdDecimals)
   const payer = split.find(({ account }) => account !== 'burn')?.account ?? ''
-  const least = smallestPriceMicroUsd(feeMicroUsd, split, payer)
+  const smallestMicroUsd = smallestPriceMicroUsd(feeMicroUsd, split, payer)
   const summary = `Network fee of a payment: ${usd(feeMicroUsd)} USD (${paymentLamports} lamports).`
-  const profitable = least === undefined ? '' : ` Smallest price whose share for ${payer} pays it: ${usd(least)} USD.`
+  const profitable =
+    smallestMicroUsd === undefined
+      ? ''
+      : ` Smallest price whose share for ${payer} pays it: ${usd(smallestMicroUsd)} USD.`
   return `${table}\n${summary}${profitable}\n`
 }
 

@@ -93,14 +93,14 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
   const attempts = attemptsOf(recorded?.events ?? [])
   const judged = await judge(deps, { answer, recorded, asked, presentedAtMs, nowMs })
   const terms = termsOf(allTerms(), answer, recorded)
-  const arrived = answer.kind === 'found' ? arrivedBaseUnits(answer.record, terms) : 0n
+  const receivedBaseUnits = answer.kind === 'found' ? arrivedBaseUnits(answer.record, terms) : 0n
   const diagnosis = diagnose({
     answer,
     recorded,
     attempts,
     rules: judged.rules,
     buys: judged.buys,
-    arrivedBaseUnits: arrived,
+    arrivedBaseUnits: receivedBaseUnits,
     decimals: terms[0]?.decimals ?? decimals,
   })
   return {

@@ -62,17 +62,17 @@ export async function reconcile(deps: ReconcileDeps, mint: string): Promise<Reco
       chain.reader.readBalance({ wallet, mint: of, commitment: 'finalized' }),
     ),
   )
-  const onChain = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  const inLedger = await facts.walletBalance(mint)
-  const difference = onChain - inLedger
-  const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, leftBaseUnits: difference }
+  const chainBaseUnits = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const ledgerBaseUnits = await facts.walletBalance(mint)
+  const differenceBaseUnits = chainBaseUnits - ledgerBaseUnits
+  const found = { transfers: new Map<string, UnexplainedTransfer>(), searched: 0, leftBaseUnits: differenceBaseUnits }
   for (const { paymentTokenAccount: account } of wallets)
     await searchAccount({ ...deps, allTerms: () => wallets }, account, found)
   return {
     mint,
-    chainBaseUnits: onChain.toString(),
-    ledgerBaseUnits: inLedger.toString(),
-    differenceBaseUnits: difference.toString(),
+    chainBaseUnits: chainBaseUnits.toString(),
+    ledgerBaseUnits: ledgerBaseUnits.toString(),
+    differenceBaseUnits: differenceBaseUnits.toString(),
     transfers: [...found.transfers.values()],
     remainderBaseUnits: found.leftBaseUnits.toString(),
     searched: found.searched,

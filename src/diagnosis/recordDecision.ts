@@ -54,16 +54,16 @@ export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }
 
-// Attempts to record a decision. If another person decides about the same payment at the same time, the decision is
+// Tries to record a decision. If another person decides about the same payment at the same time, the decision is
 // made again.
-const attemptsMax = 3
+const triesMax = 3
 
 /**
  * Records a decision about a refund. If it is refused, returns why. This pays nothing, because `tollbook payout` pays
  * debts.
  */
 export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const outcome = await actions[order.action](deps, order)
     if (outcome !== undefined) return outcome
   }
@@ -88,8 +88,8 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const debts = (await deps.refundsOf(wallet))
     .filter((line) => line.reference === reference)
     .map(({ account, owedBaseUnits, approvedBaseUnits, paidBaseUnits }) => {
-      const settled = approvedBaseUnits > paidBaseUnits ? approvedBaseUnits : paidBaseUnits
-      return { account, baseUnits: owedBaseUnits - settled }
+      const settledBaseUnits = approvedBaseUnits > paidBaseUnits ? approvedBaseUnits : paidBaseUnits
+      return { account, baseUnits: owedBaseUnits - settledBaseUnits }
     })
     .filter(({ baseUnits }) => baseUnits > 0n)
   const decision = decideApproval({
@@ -163,11 +163,11 @@ async function decideTransfer(
   if (finding.kind !== 'found') return 'the finalized chain does not have the transaction (yet); try again in 30 s'
   const { record } = finding
   const wallets = termsOfOneMint(allTerms(), record)
-  const arrived = record.failure === undefined ? arrivedBaseUnits(record, wallets) : 0n
-  if (arrived <= 0n) return 'no token of ours arrived in a payment wallet by this transaction'
+  const receivedBaseUnits = record.failure === undefined ? arrivedBaseUnits(record, wallets) : 0n
+  if (receivedBaseUnits <= 0n) return 'no token of ours arrived in a payment wallet by this transaction'
   const mint = assertPresent(wallets[0], 'there is a payment wallet').mint
   const wallet = payerOf(record, wallets)
-  return decideUnmatched(before, { wallet, mint, receivedBaseUnits: arrived, slot: record.slot })
+  return decideUnmatched(before, { wallet, mint, receivedBaseUnits, slot: record.slot })
 }
 
 function debtOf({ events: [event] }: PaymentDecision) {

@@ -48,7 +48,7 @@ export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms
 
 function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): ChainStatement {
   const { failure, slot, blockTimeMs, signers } = record
-  const arrived = arrivedBaseUnits(record, terms)
+  const receivedBaseUnits = arrivedBaseUnits(record, terms)
   return {
     status: failure === undefined ? 'confirmed' : 'failed',
     words:
@@ -58,7 +58,7 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
     slot,
     blockTime: blockTimeMs === undefined ? null : isoTime(blockTimeMs),
     signers,
-    arrivedBaseUnits: arrived.toString(),
+    arrivedBaseUnits: receivedBaseUnits.toString(),
     burnedBaseUnits: burnedBaseUnits(record, terms).toString(),
   }
 }

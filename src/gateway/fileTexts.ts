@@ -5,8 +5,8 @@ import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 
 export const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
-  const price = parsePriceMicroUsd(String(value))
-  if (price !== undefined) return price
+  const priceMicroUsd = parsePriceMicroUsd(String(value))
+  if (priceMicroUsd !== undefined) return priceMicroUsd
   context.addIssue(priceRule)
   return z.NEVER
 })

@@ -76,11 +76,11 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
     ]
   })
   if (listed.length === 0) mistakes.push(mistake('usd', 'must list at least one price'))
-  const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
+  const highestMicroUsd = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
   // Refuse an `otherwise` that is lower than a listed price if unlisted values are possible. The API may treat another
   // spelling as a listed value, or have an expensive default. The answer would then be too cheap.
   const isOpen = allowed === undefined || !found.isRequired
-  if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highest && isOpen)
+  if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highestMicroUsd && isOpen)
     mistakes.push(mistake('otherwise', 'is lower than a listed price, which needs a required parameter with an `enum`'))
   if (otherwiseMicroUsd === undefined) {
     const unpriced = allowed?.filter((value) => !listed.includes(value))
@@ -98,7 +98,7 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
     const value = valueAt(order, by)
     return isPlainValue(value) && Object.hasOwn(usd, String(value)) ? String(value) : undefined
   }
-  return { prices: { priceMicroUsd: otherwiseMicroUsd ?? highest, variants, variantOf } }
+  return { prices: { priceMicroUsd: otherwiseMicroUsd ?? highestMicroUsd, variants, variantOf } }
 }
 
 interface PerQuantity {

@@ -173,8 +173,8 @@ interface AgreedPrice {
   readonly confirmedAtMs: number
 }
 
-// Maximum of attempts. Two instances may publish at the same time, and both then read the recorded list again.
-const attemptsMax = 5
+// Maximum of tries. Two instances may publish at the same time, and both then read the recorded list again.
+const triesMax = 5
 
 /**
  * Confirms the agreement. Uses the recorded list if its price is near enough. Otherwise records a new list, which takes
@@ -192,22 +192,22 @@ async function confirm(
     remember(deps, state, prices)
     return
   }
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const newest = await deps.priceLists.newest()
-    const listed = newest === undefined ? undefined : priceOfList(deps, newest.list)
+    const listedAttoUsd = newest === undefined ? undefined : priceOfList(deps, newest.list)
     const listedAgeMs = deps.clock.nowMs() - (newest?.effectiveAtMs ?? 0)
     const stands =
       newest !== undefined &&
-      listed !== undefined &&
+      listedAttoUsd !== undefined &&
       !isWorthPublishing({
         tolerancePercent,
-        listedAttoUsd: listed,
+        listedAttoUsd,
         listedAgeMs,
         marketAttoUsd: evidence.tokenPriceAttoUsd,
       })
     if (stands) {
       const { number, list } = newest
-      const recorded = { tokenPriceAttoUsd: listed, prices: list.prices, priceList: number }
+      const recorded = { tokenPriceAttoUsd: listedAttoUsd, prices: list.prices, priceList: number }
       return putInForce(deps, state, { agreed, recorded })
     }
     const list: PriceListPublished = {
@@ -232,10 +232,10 @@ async function confirm(
  * its prices in dollars differ.
  */
 function priceOfList({ pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
-  const price = list.prices[0]?.tokenPriceAttoUsd
+  const priceAttoUsd = list.prices[0]?.tokenPriceAttoUsd
   const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list
-  if (source !== marketSource || price === undefined || !isDeepStrictEqual(facts, listed)) return undefined
-  return isDeepStrictEqual(pricesAt(price), prices) ? price : undefined
+  if (source !== marketSource || priceAttoUsd === undefined || !isDeepStrictEqual(facts, listed)) return undefined
+  return isDeepStrictEqual(pricesAt(priceAttoUsd), prices) ? priceAttoUsd : undefined
 }
 
 interface RecordedPrice {

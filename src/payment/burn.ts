@@ -93,7 +93,7 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   const version = state.version + 1
   switch (event.kind) {
     case 'BurnSubmitted': {
-      const { kind: _kind, burnBaseUnits: _sum, ...burn } = event
+      const { kind: _kind, burnBaseUnits: _burnBaseUnits, ...burn } = event
       return { phase: 'submitted', version, burn }
     }
     case 'BurnConfirmed':

@@ -99,14 +99,14 @@ export function decideGrant(question: GrantQuestion): RefundDecision | string {
 const usdDecimals = 6
 
 function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigint): string | undefined {
-  const limit = limits[decider.role]
+  const limitMicroUsd = limits[decider.role]
   if (value === undefined)
     return decider.role === 'finance' ? undefined : `tokens without a quoted price are approved by finance only`
   assert(value.requiredBaseUnits > 0n, 'a quote asks for something')
   const microUsd = divideRoundingDown(baseUnits * value.priceMicroUsd, value.requiredBaseUnits)
-  if (microUsd <= limit) return undefined
+  if (microUsd <= limitMicroUsd) return undefined
   const usd = (amountMicroUsd: bigint) => formatDecimal(amountMicroUsd, usdDecimals)
-  return `the limit of the role ${decider.role} is ${usd(limit)} USD, and this is ${usd(microUsd)} USD at the quoted price`
+  return `the limit of the role ${decider.role} is ${usd(limitMicroUsd)} USD, and this is ${usd(microUsd)} USD at the quoted price`
 }
 
 const byMax = 100

@@ -40,9 +40,13 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
     const planned = part.map(({ wallet, baseUnits }) => `${tokenAccountOf(wallet)} ${baseUnits}`)
     return `it does not pay part ${index + 1} as planned: ${left.join(', ')} instead of ${planned.join(', ')}`
   }
-  const net = own.reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
-  const total = paid.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  if (net !== total) return `${net} base units left the payment wallet, and its lines sum to ${total}`
+  const netBaseUnits = own.reduce(
+    (sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits,
+    0n,
+  )
+  const totalBaseUnits = paid.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  if (netBaseUnits !== totalBaseUnits)
+    return `${netBaseUnits} base units left the payment wallet, and its lines sum to ${totalBaseUnits}`
   return {
     kind: 'DistributionPaid',
     signature: record.signature,

@@ -169,9 +169,10 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
   const { debts } = await readFreeDebts(database, created.mint, created.id)
   const owed = new Map(debts.map(({ account, baseUnits }) => [account, baseUnits]))
   for (const { account, baseUnits } of unpaid.flatMap((part) => created.parts[part - 1] ?? [])) {
-    const left = (owed.get(account) ?? 0n) - baseUnits
-    if (left < 0n) throw new Fault(`${account} is owed less than the plan pays; make a new plan`, { retryable: false })
-    owed.set(account, left)
+    const leftBaseUnits = (owed.get(account) ?? 0n) - baseUnits
+    if (leftBaseUnits < 0n)
+      throw new Fault(`${account} is owed less than the plan pays; make a new plan`, { retryable: false })
+    owed.set(account, leftBaseUnits)
   }
 }
 

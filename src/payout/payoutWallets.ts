@@ -84,20 +84,20 @@ async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUni
       baseUnits: (await chain.reader.readBalance({ wallet, minSlot })).baseUnits,
     })),
   )
-  const all = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  const own = balances.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
-  if (own >= plannedBaseUnits && all - heldBaseUnits >= plannedBaseUnits) return
+  const allBaseUnits = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const ownBaseUnits = balances.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
+  if (ownBaseUnits >= plannedBaseUnits && allBaseUnits - heldBaseUnits >= plannedBaseUnits) return
   const amount = (baseUnits: bigint) => formatDecimal(baseUnits, decimals)
   const others = balances
     .filter(({ wallet, baseUnits }) => wallet !== paymentWallet && baseUnits > 0n)
     .map(({ wallet, baseUnits }) => `${wallet} holds ${amount(baseUnits)}`)
   const less = 'leave out debts with --except, or set a higher --min-tokens'
   const advice =
-    own >= plannedBaseUnits || others.length === 0
+    ownBaseUnits >= plannedBaseUnits || others.length === 0
       ? `Send the tokens that are missing to ${paymentWallet}, ${less}`
       : `The payment wallet ${others.join(', and the payment wallet ')}: transfer these tokens to ${paymentWallet} (a transfer between payment wallets on record needs no event), or ${less}`
   throw refused(
-    `the plan pays ${amount(plannedBaseUnits)} tokens, and ${paymentWallet} holds ${amount(own)}, while ${amount(heldBaseUnits)} are held for open payments and owed burns. ${advice}`,
+    `the plan pays ${amount(plannedBaseUnits)} tokens, and ${paymentWallet} holds ${amount(ownBaseUnits)}, while ${amount(heldBaseUnits)} are held for open payments and owed burns. ${advice}`,
   )
 }
 

@@ -83,9 +83,9 @@ export function priceWithin(
   priceMicroUsd: bigint,
 ): ListedPrice | undefined {
   const { tokenPriceAttoUsd, decimals } = price
-  const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
-  if (required < smallestSplit(policy)) return undefined
-  return { ...price, priceMicroUsd, ...partOf(price, required, policy) }
+  const neededBaseUnits = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
+  if (neededBaseUnits < smallestSplit(policy)) return undefined
+  return { ...price, priceMicroUsd, ...partOf(price, neededBaseUnits, policy) }
 }
 
 interface RefusedDebit {

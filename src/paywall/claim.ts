@@ -172,10 +172,10 @@ export async function fulfil(
     return release(deps, claim, { ...appended.refusal, kind: 'failed', code: 'NO_DATA', endsPayment: true })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
-  const { after, recordedAtMs, tabBalanceBaseUnits: rest } = appended
+  const { after, recordedAtMs, tabBalanceBaseUnits } = appended
   // Use the settlement after the delivery, because a debit may be charged less than it held.
   const settlement = 'settlement' in after ? after.settlement : held
-  const balance = rest === undefined ? {} : { tabBalanceBaseUnits: rest }
+  const balance = tabBalanceBaseUnits === undefined ? {} : { tabBalanceBaseUnits }
   return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf, ...balance }
 }
 

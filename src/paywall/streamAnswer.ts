@@ -58,8 +58,11 @@ async function recordStart({ ledger, clock }: StreamDeps, claim: Claim): Promise
   const { reference } = settlement
   const appended = await ledger.append({ reference, before: payment, ...decision, nowMs: clock.nowMs() })
   if (appended.outcome !== 'appended') return undefined
-  const { after, tabBalanceBaseUnits: rest } = appended
-  return { claim: { ...claim, payment: after }, balance: rest === undefined ? {} : { tabBalanceBaseUnits: rest } }
+  const { after, tabBalanceBaseUnits } = appended
+  return {
+    claim: { ...claim, payment: after },
+    balance: tabBalanceBaseUnits === undefined ? {} : { tabBalanceBaseUnits },
+  }
 }
 
 function createSending(

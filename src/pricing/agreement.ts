@@ -33,13 +33,15 @@ export function agree(readings: readonly MarketReading[], policy: MarketPolicy):
   const voices = readings.filter(({ liquidityUsd }) => liquidityUsd === undefined || liquidityUsd >= liquidityMinUsd)
   if (voices.length < agreeingMin)
     return none(`${voices.length} of the ${agreeingMin} markets needed have a price with enough liquidity behind it`)
-  const median = medianRoundingDown(voices.map(({ tokenPriceAttoUsd }) => tokenPriceAttoUsd))
-  const near = voices.filter(({ tokenPriceAttoUsd }) => isWithin(tokenPriceAttoUsd, median, policy.tolerancePercent))
+  const medianAttoUsd = medianRoundingDown(voices.map(({ tokenPriceAttoUsd }) => tokenPriceAttoUsd))
+  const near = voices.filter(({ tokenPriceAttoUsd }) =>
+    isWithin(tokenPriceAttoUsd, medianAttoUsd, policy.tolerancePercent),
+  )
   if (near.length < agreeingMin)
     return none(`the markets are more than ${policy.tolerancePercent} % away from their median`)
   if (liquidityMinUsd > 0n && near.every(({ liquidityUsd }) => liquidityUsd === undefined))
     return none('none of the agreeing markets reports the liquidity behind its price')
-  return { kind: 'agreed', tokenPriceAttoUsd: median }
+  return { kind: 'agreed', tokenPriceAttoUsd: medianAttoUsd }
 }
 
 function none(why: string): Agreement {
@@ -64,6 +66,6 @@ function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAtt
  * multiplies and never divides.
  */
 export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
-  const distance = price > reference ? price - reference : reference - price
-  return distance * 100n <= reference * BigInt(percent)
+  const distanceAttoUsd = price > reference ? price - reference : reference - price
+  return distanceAttoUsd * 100n <= reference * BigInt(percent)
 }

@@ -22,14 +22,14 @@ export function priceAll(
   const smallest = smallestSplit(policy)
   const prices: PricedEndpoint[] = []
   for (const { endpoint, priceMicroUsd, isDeposit } of priceEntries(products)) {
-    const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
-    if (required > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
-    if (required < smallest) {
+    const neededBaseUnits = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
+    if (neededBaseUnits > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
+    if (neededBaseUnits < smallest) {
       const usd = formatDecimal(usdOf(smallest, { tokenPriceAttoUsd, decimals }), usdDecimals)
-      return `${endpoint} costs ${required} base units, and the burn would take all of it. The smallest price that splits is ${smallest} base units, ${usd} USD at this token price`
+      return `${endpoint} costs ${neededBaseUnits} base units, and the burn would take all of it. The smallest price that splits is ${smallest} base units, ${usd} USD at this token price`
     }
-    const shares = isDeposit === true ? wholeDeposit(required) : split(required, policy)
-    prices.push({ endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares })
+    const shares = isDeposit === true ? wholeDeposit(neededBaseUnits) : split(neededBaseUnits, policy)
+    prices.push({ endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: neededBaseUnits, ...shares })
   }
   return prices
 }

@@ -55,11 +55,12 @@ export function dollarPrices(
     .filter(({ priceMicroUsd }) => priceMicroUsd >= minimumMicroUsd)
     .map(({ endpoint, priceMicroUsd, mint: token, burnBaseUnits }): Price => {
       assert(token !== mint, 'a price in dollars is made from one in the service token')
-      const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
+      const neededBaseUnits = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals })
       const price = { endpoint, priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, mint, decimals }
+      const whole = { ...price, requiredBaseUnits: neededBaseUnits }
       // This is a deposit, the only price without a burn. The requests that spend the deposit owe the burns.
-      if (burnBaseUnits === 0n) return { ...price, requiredBaseUnits: required, ...wholeDeposit(required) }
-      const divided = { ...price, requiredBaseUnits: required, ...split(required, own ?? dollarSplit(policy)) }
+      if (burnBaseUnits === 0n) return { ...whole, ...wholeDeposit(neededBaseUnits) }
+      const divided = { ...whole, ...split(neededBaseUnits, own ?? dollarSplit(policy)) }
       return burn === 'none' ? divided : { ...divided, tokenBurn: { mint: token, baseUnits: burnBaseUnits } }
     })
 }

@@ -30,9 +30,9 @@ export function judgeMove(
   const now = { tokenPriceAttoUsd, atMs }
   const isJump = believed.some((before) => {
     const elapsedMs = Math.max(Math.round(atMs - before.atMs), minuteMs)
-    const distance = tokenPriceAttoUsd - before.tokenPriceAttoUsd
-    const size = distance < 0n ? -distance : distance
-    return size * 100n * BigInt(minuteMs) > before.tokenPriceAttoUsd * BigInt(jumpPercent) * BigInt(elapsedMs)
+    const distanceAttoUsd = tokenPriceAttoUsd - before.tokenPriceAttoUsd
+    const sizeAttoUsd = distanceAttoUsd < 0n ? -distanceAttoUsd : distanceAttoUsd
+    return sizeAttoUsd * 100n * BigInt(minuteMs) > before.tokenPriceAttoUsd * BigInt(jumpPercent) * BigInt(elapsedMs)
   })
   if (!isJump) {
     const lastMinute = believed.filter((before) => atMs - before.atMs < minuteMs)

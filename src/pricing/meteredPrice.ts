@@ -27,8 +27,8 @@ export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'in
   assert(Number.isSafeInteger(output) && output >= 0, 'units of output are counted')
   const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } = price
   const used = BigInt(input) * inputPerMillionMicroUsd + BigInt(output) * outputPerMillionMicroUsd
-  const charge = divideRoundingUp(used, million)
-  return charge > minimumMicroUsd ? charge : minimumMicroUsd
+  const chargeMicroUsd = divideRoundingUp(used, million)
+  return chargeMicroUsd > minimumMicroUsd ? chargeMicroUsd : minimumMicroUsd
 }
 
 /**

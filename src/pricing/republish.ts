@@ -22,7 +22,7 @@ const settledMs = 60_000
  */
 export function isWorthPublishing(question: RepublishQuestion): boolean {
   const { listedAttoUsd, listedAgeMs, marketAttoUsd, tolerancePercent } = question
-  const distance = marketAttoUsd > listedAttoUsd ? marketAttoUsd - listedAttoUsd : listedAttoUsd - marketAttoUsd
-  if (distance * 1_000n <= listedAttoUsd * noisePerMille) return false
+  const distanceAttoUsd = marketAttoUsd > listedAttoUsd ? marketAttoUsd - listedAttoUsd : listedAttoUsd - marketAttoUsd
+  if (distanceAttoUsd * 1_000n <= listedAttoUsd * noisePerMille) return false
   return listedAgeMs >= settledMs || !isWithin(marketAttoUsd, listedAttoUsd, tolerancePercent)
 }

@@ -45,7 +45,7 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
   const [first, ...others] = rounded
   const { account } = assertPresent(first, 'a split has an account besides the burn')
   // The remainder is never negative, because the burn exceeds its exact share by less than one base unit.
-  const rest = others.reduce((left, { baseUnits }) => left - baseUnits, requiredBaseUnits - burnBaseUnits)
-  assert(rest >= 0n, 'the shares never add up to more than what is divided')
-  return { burnBaseUnits, shares: [{ account, baseUnits: rest }, ...others] }
+  const restBaseUnits = others.reduce((left, { baseUnits }) => left - baseUnits, requiredBaseUnits - burnBaseUnits)
+  assert(restBaseUnits >= 0n, 'the shares never add up to more than what is divided')
+  return { burnBaseUnits, shares: [{ account, baseUnits: restBaseUnits }, ...others] }
 }

@@ -126,13 +126,13 @@ function note(line: Open, move: Exclude<RefundMove, { kind: 'paid' }>): void {
 }
 
 function pay(lines: readonly Open[], { baseUnits, payout }: RefundMove & { readonly kind: 'paid' }): void {
-  let left = baseUnits
+  let leftBaseUnits = baseUnits
   const approved = lines.toSorted((one, other) => one.approvedAt - other.approvedAt)
   const give = (line: Open, mostBaseUnits: bigint): void => {
-    const part = mostBaseUnits < left ? mostBaseUnits : left
-    if (part <= 0n) return
-    left -= part
-    line.paidBaseUnits += part
+    const partBaseUnits = mostBaseUnits < leftBaseUnits ? mostBaseUnits : leftBaseUnits
+    if (partBaseUnits <= 0n) return
+    leftBaseUnits -= partBaseUnits
+    line.paidBaseUnits += partBaseUnits
     if (!line.payouts.includes(payout)) line.payouts.push(payout)
   }
   for (const line of approved) give(line, smaller(line.approvedBaseUnits, line.owedBaseUnits) - line.paidBaseUnits)

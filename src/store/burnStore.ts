@@ -67,7 +67,7 @@ function readSubmitted(body: Buffer) {
   return { ...burnOf(event), signature: assertPresent(signatureOf(reference), 'a burn is a Solana transaction') }
 }
 
-function burnOf({ kind: _kind, burnBaseUnits: _sum, ...burn }: BurnSubmitted) {
+function burnOf({ kind: _kind, burnBaseUnits: _burnBaseUnits, ...burn }: BurnSubmitted) {
   return burn
 }
 

@@ -27,9 +27,9 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
     readScanPlace: (tokenAccount) => readScanPlace(database, tokenAccount),
     advanceScan: (tokenAccount, place) => advanceScan(database, { tokenAccount, place, lease }),
     async exposureBaseUnits(mint) {
-      const exposed = await balanceOf(database, mint, accounts.exposed)
-      assert(exposed >= 0n, 'the exposure is not negative')
-      return exposed
+      const exposedBaseUnits = await balanceOf(database, mint, accounts.exposed)
+      assert(exposedBaseUnits >= 0n, 'the exposure is not negative')
+      return exposedBaseUnits
     },
     undeliveredBaseUnits: (mint) => balanceOf(database, mint, accounts.tokensToDeliver),
     prepaidBaseUnits: async (tab, mint) => -(await balanceOf(database, mint, prepaidOn(tab))),

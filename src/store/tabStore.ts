@@ -244,9 +244,9 @@ async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
   for (let tries = 1; tries <= triesMax; tries++) {
     const tab = await readTab(deps, id)
     if (tab === undefined) return undefined
-    const balance = await readBalance(tab)
-    const decision = decideClose(tab, by, tries === 1 ? balance : 0n) ?? decideReturn(tab, balance)
-    if (decision === undefined) return restBaseUnits === undefined ? undefined : restBaseUnits + balance
+    const balanceBaseUnits = await readBalance(tab)
+    const decision = decideClose(tab, by, tries === 1 ? balanceBaseUnits : 0n) ?? decideReturn(tab, balanceBaseUnits)
+    if (decision === undefined) return restBaseUnits === undefined ? undefined : restBaseUnits + balanceBaseUnits
     if (await change(tab, decision, nowMs)) restBaseUnits = (restBaseUnits ?? 0n) + restOf(decision)
   }
   throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })

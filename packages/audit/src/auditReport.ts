@@ -96,8 +96,8 @@ export function reportOf(audited: Audited): AuditReport {
       chainTruth: verdictOf(findings, 'chainTruth', chainBasis(audited)),
     },
     findings: aspects.flatMap((aspect) => findings.of(aspect)),
-    balances: [...postings.accounts()].map(({ mint, account, balanceBaseUnits: balance }) => {
-      return { mint, account, baseUnits: balance.toString() }
+    balances: [...postings.accounts()].map(({ mint, account, balanceBaseUnits }) => {
+      return { mint, account, baseUnits: balanceBaseUnits.toString() }
     }),
     burns: burnFiguresOf(replay),
     resumedAfter: resumedAfter ?? null,

@@ -19,11 +19,11 @@ export function burnFiguresOf({ postings, state }: Pick<Replay, 'postings' | 'st
     burned.set(mint, (burned.get(mint) ?? 0n) + (account.startsWith('Expenses:Burned:') ? balanceBaseUnits : 0n))
   return [...burned].map(([mint, burnedBaseUnits]) => {
     const rounds = burnRoundsOf(state).filter((round) => round.mint === mint && round.end === 'confirmed')
-    const confirmed = rounds.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
+    const confirmedBaseUnits = rounds.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
     return {
       mint,
-      insidePaymentsBaseUnits: (burnedBaseUnits - confirmed).toString(),
-      confirmedBaseUnits: confirmed.toString(),
+      insidePaymentsBaseUnits: (burnedBaseUnits - confirmedBaseUnits).toString(),
+      confirmedBaseUnits: confirmedBaseUnits.toString(),
       owedBaseUnits: (-postings.balanceOf(mint, 'Liabilities:BurnOwed')).toString(),
       confirmedRounds: rounds.length,
     }

@@ -195,19 +195,23 @@ export class ChainAudit {
     const changes = accounts.map(
       ({ tokenAccount }) => [tokenAccount, moved.accounts.get(tokenAccount)?.changeBaseUnits ?? 0n] as const,
     )
-    const [account, found = 0n] =
+    const [account, foundBaseUnits = 0n] =
       changes.find(([, each]) => each === changeBaseUnits) ?? changes.find(([, each]) => each !== 0n) ?? []
-    if (found !== changeBaseUnits)
-      this.#contradict(signature, position, `${found} moved, and ${changeBaseUnits} is recorded`)
+    if (foundBaseUnits !== changeBaseUnits)
+      this.#contradict(signature, position, `${foundBaseUnits} moved, and ${changeBaseUnits} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
     if (account === undefined) return
     this.#verifyReceivers(sentTo(moved, account), recorded)
     this.#verifySender(sendersTo(moved, account, new Set(changes.map(([own]) => own))), recorded)
     // Compare the burned amount too, because a transfer could cause the same change of balance.
-    const burned = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
-    if (recorded.burnedBaseUnits !== undefined && burned !== recorded.burnedBaseUnits)
-      this.#contradict(signature, position, `it burned ${burned}, and ${recorded.burnedBaseUnits} are recorded`)
+    const burnedBaseUnits = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
+    if (recorded.burnedBaseUnits !== undefined && burnedBaseUnits !== recorded.burnedBaseUnits)
+      this.#contradict(
+        signature,
+        position,
+        `it burned ${burnedBaseUnits}, and ${recorded.burnedBaseUnits} are recorded`,
+      )
   }
 
   /** Checks that the recorded wallet sent the tokens, because the service owes unmatched tokens to this wallet. */
@@ -227,8 +231,13 @@ export class ChainAudit {
     for (const { wallet, paidBaseUnits } of receivers)
       recorded.set(wallet, (recorded.get(wallet) ?? 0n) + paidBaseUnits)
     for (const wallet of new Set([...sent.keys(), ...recorded.keys()])) {
-      const [found, paid] = [sent.get(wallet) ?? 0n, recorded.get(wallet) ?? 0n]
-      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
+      const [foundBaseUnits, recordedBaseUnits] = [sent.get(wallet) ?? 0n, recorded.get(wallet) ?? 0n]
+      if (foundBaseUnits !== recordedBaseUnits)
+        this.#contradict(
+          signature,
+          position,
+          `${foundBaseUnits} went to ${wallet}, and ${recordedBaseUnits} are recorded`,
+        )
     }
   }
 

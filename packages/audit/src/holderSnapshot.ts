@@ -82,16 +82,16 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
   for (const wallet of terms.excluded) balances.delete(wallet)
   const paid = new Map<string, bigint>()
   const without: [string, bigint][] = []
-  for (const [wallet, balance] of balances) {
-    if (balance < terms.minimumBaseUnits) continue
+  for (const [wallet, balanceBaseUnits] of balances) {
+    if (balanceBaseUnits < terms.minimumBaseUnits) continue
     const isFrozen = frozen.get(associatedTokenAccount({ wallet, tokenProgram, mint }))
-    if (isFrozen === undefined) without.push([wallet, balance])
-    else if (!isFrozen) paid.set(wallet, balance)
+    if (isFrozen === undefined) without.push([wallet, balanceBaseUnits])
+    else if (!isFrozen) paid.set(wallet, balanceBaseUnits)
   }
   // Wallets without a token account: sort by balance, largest first, then by address. The plan opens accounts only for
   // the first `openAccountsMax`.
   without.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
-  for (const [wallet, balance] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balance)
+  for (const [wallet, balanceBaseUnits] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balanceBaseUnits)
   return paid
 }
 
@@ -100,20 +100,21 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
  * one of the remaining base units. Returns the wallets in sorted order.
  */
 function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
-  let total = 0n
-  for (const balance of balances.values()) total += balance
-  if (total === 0n) return []
+  let totalBaseUnits = 0n
+  for (const balanceBaseUnits of balances.values()) totalBaseUnits += balanceBaseUnits
+  if (totalBaseUnits === 0n) return []
   const quotients = new Map<string, bigint>()
   const fractions: [string, bigint][] = []
-  let left = amountBaseUnits
-  for (const [wallet, balance] of balances) {
-    const quotient = divideRoundingDown(amountBaseUnits * balance, total)
-    quotients.set(wallet, quotient)
-    fractions.push([wallet, amountBaseUnits * balance - quotient * total])
-    left -= quotient
+  let leftBaseUnits = amountBaseUnits
+  for (const [wallet, balanceBaseUnits] of balances) {
+    const quotientBaseUnits = divideRoundingDown(amountBaseUnits * balanceBaseUnits, totalBaseUnits)
+    quotients.set(wallet, quotientBaseUnits)
+    fractions.push([wallet, amountBaseUnits * balanceBaseUnits - quotientBaseUnits * totalBaseUnits])
+    leftBaseUnits -= quotientBaseUnits
   }
   fractions.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
-  for (const [wallet] of fractions.slice(0, Number(left))) quotients.set(wallet, (quotients.get(wallet) ?? 0n) + 1n)
+  for (const [wallet] of fractions.slice(0, Number(leftBaseUnits)))
+    quotients.set(wallet, (quotients.get(wallet) ?? 0n) + 1n)
   const lines = [...quotients].map(([wallet, baseUnits]) => ({ wallet, baseUnits }))
   return lines.filter(({ baseUnits }) => baseUnits > 0n).toSorted((one, other) => (one.wallet < other.wallet ? -1 : 1))
 }

@@ -105,21 +105,21 @@ export function contradictionOf(
   if (!signers.includes(wallet)) return `${wallet} did not sign it`
   if (memos.join() !== (memo ?? '')) return `it has the memo ${memos.join()}, and ${memo ?? 'none'} is recorded`
   const own = ownMoves(landedMoves, wallet)
-  const burned = sumOf(own.filter(({ kind }) => kind === 'burn'))
-  if (burned !== settlement.burnedBaseUnits)
-    return `it burned ${burned}, and ${settlement.burnedBaseUnits} are recorded`
-  const restored = findRestoredBurn(landedMoves, burned)
+  const burnedBaseUnits = sumOf(own.filter(({ kind }) => kind === 'burn'))
+  if (burnedBaseUnits !== settlement.burnedBaseUnits)
+    return `it burned ${burnedBaseUnits}, and ${settlement.burnedBaseUnits} are recorded`
+  const restored = findRestoredBurn(landedMoves, burnedBaseUnits)
   if (restored !== undefined) return restored
-  const sent = sumOf(own.filter(({ kind, destination }) => kind === 'transfer' && destination === paid.tokenAccount))
+  const payments = own.filter(({ kind, destination }) => kind === 'transfer' && destination === paid.tokenAccount)
+  const sentBaseUnits = sumOf(payments)
   const receiver = accounts.get(paid.tokenAccount)
   const isOurs = receiver !== undefined && [...receiver.owners].every((owner) => owner === paid.wallet)
-  const arrived = isOurs ? receiver.changeBaseUnits : 0n
-  if (arrived !== settlement.receivedBaseUnits) {
-    return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
-  }
+  const arrivedBaseUnits = isOurs ? receiver.changeBaseUnits : 0n
+  if (arrivedBaseUnits !== settlement.receivedBaseUnits)
+    return `${arrivedBaseUnits} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   // Transfers that other wallets signed are part of the received amount, but do not count towards the price.
-  const due = dueOf(settlement)
-  return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
+  const dueBaseUnits = dueOf(settlement)
+  return sentBaseUnits < dueBaseUnits ? `${wallet} sent ${sentBaseUnits}, and the price is ${dueBaseUnits}` : undefined
 }
 
 /** Returns the moves that the wallet authorized from accounts that it owned during the whole transaction. */
@@ -133,8 +133,9 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
 /** Returns an error if tokens were minted, or if the balances fell by less than the burned amount. */
 function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
-  const fallen = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
-  return fallen < burnedBaseUnits ? `it burned ${burnedBaseUnits}, and the balances fell by ${fallen}` : undefined
+  const fallBaseUnits = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
+  if (fallBaseUnits >= burnedBaseUnits) return undefined
+  return `it burned ${burnedBaseUnits}, and the balances fell by ${fallBaseUnits}`
 }
 
 /** Returns the amounts that transfers took out of a token account, by the owner of the receiving account. */
@@ -163,8 +164,8 @@ export function sendersTo(
     for (const owner of accounts.get(source)?.owners ?? [authority])
       sent.set(owner, (sent.get(owner) ?? 0n) + amountBaseUnits)
   }
-  const most = [...sent.values()].reduce((max, amount) => (amount > max ? amount : max), 0n)
-  return new Set([...sent].filter(([, amount]) => amount === most).map(([owner]) => owner))
+  const mostBaseUnits = [...sent.values()].reduce((max, amount) => (amount > max ? amount : max), 0n)
+  return new Set([...sent].filter(([, amount]) => amount === mostBaseUnits).map(([owner]) => owner))
 }
 
 /** True if the transaction failed. A failed transaction is on chain, but only its fee was paid. */

@@ -58,14 +58,11 @@ function findProblem(price: StatedPrice): string | undefined {
   if (priceMicroUsd === 0n || tokenPriceAttoUsd === 0n) return 'a price of nothing'
   // Bring both prices to the same scale: `priceMicroUsd` has 6 decimals, and `tokenPriceAttoUsd` has 18.
   const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
-  const required = divideRoundingUp(scaled, tokenPriceAttoUsd)
-  if (required !== requiredBaseUnits) {
-    return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${required}`
-  }
-  const shared = shares.reduce((sum, part) => sum + part.baseUnits, 0n)
-  if (burnBaseUnits + shared !== required) {
-    return `burn and shares sum to ${burnBaseUnits + shared}, and ${required} is required`
-  }
+  const dueBaseUnits = divideRoundingUp(scaled, tokenPriceAttoUsd)
+  if (dueBaseUnits !== requiredBaseUnits)
+    return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${dueBaseUnits}`
+  const sumBaseUnits = shares.reduce((sum, part) => sum + part.baseUnits, burnBaseUnits)
+  if (sumBaseUnits !== dueBaseUnits) return `burn and shares sum to ${sumBaseUnits}, and ${dueBaseUnits} is required`
   if (new Set(shares.map(({ account }) => account)).size !== shares.length) return 'an account has two shares'
   return undefined
 }

@@ -32,9 +32,9 @@ export interface MeteredEntry {
 export type MeteredTerms = z.output<typeof meteredTerms>
 
 const meteredTerms = z.object({
-  input: usd,
-  output: usd,
-  minimum: usd,
+  inputPerMillionMicroUsd: usd,
+  outputPerMillionMicroUsd: usd,
+  minimumMicroUsd: usd,
   priceMicroUsd: usd,
   tokenPriceAttoUsd: usd,
   decimals: z.int(),
@@ -89,12 +89,13 @@ export class PublishedPrices {
     this.#state.run('update lists set supersededAtMs = ? where supersededAtMs is null', recordedAtMs)
     this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
     for (const entry of metered) {
-      const { inputPerMillionMicroUsd: input, outputPerMillionMicroUsd: output, minimumMicroUsd: minimum } = entry
+      const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } = entry
+      const byUse = { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd }
       for (const price of prices.filter((each) => each.endpoint === entry.endpoint && each.problem === undefined)) {
         const { endpoint, mint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, tokenBurn } = price
         const burn = { tokenBurnMint: tokenBurn?.mint ?? '', tokenBurnBaseUnits: tokenBurn?.baseUnits ?? 0n }
         const hold = { priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits, ...burn }
-        const terms: MeteredTerms = { input, output, minimum, ...hold, split: [...splitOf(mint)] }
+        const terms: MeteredTerms = { ...byUse, ...hold, split: [...splitOf(mint)] }
         const text = JSON.stringify(terms, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
         this.#state.run('insert or ignore into metered values (?, ?, ?, ?)', number, endpoint, mint, text)
       }
@@ -117,9 +118,10 @@ export class PublishedPrices {
     if (listed.tokenPriceAttoUsd !== held.tokenPriceAttoUsd || listed.decimals !== held.decimals)
       return 'it is held at another token price'
     if (held.priceMicroUsd > listed.priceMicroUsd) return 'more is held than its price'
-    const { mint = '', baseUnits: found = 0n } = held.tokenBurn ?? {}
-    const right = partOfBurn(listed.tokenBurnBaseUnits, held.requiredBaseUnits, listed.requiredBaseUnits)
-    if (mint !== listed.tokenBurnMint || found !== right) return `its burn in tokens is ${found}, not ${right}`
+    const { mint = '', baseUnits: foundBaseUnits = 0n } = held.tokenBurn ?? {}
+    const rightBaseUnits = partOfBurn(listed.tokenBurnBaseUnits, held.requiredBaseUnits, listed.requiredBaseUnits)
+    if (mint !== listed.tokenBurnMint || foundBaseUnits !== rightBaseUnits)
+      return `its burn in tokens is ${foundBaseUnits}, not ${rightBaseUnits}`
     return findShareProblem(held, listed.split)
   }
 

@@ -92,8 +92,8 @@ export class Replay implements ReplayedLedger {
     this.streams.settle()
     this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
-    for (const { mint, balanceBaseUnits: balance } of this.postings.accounts())
-      sums.set(mint, (sums.get(mint) ?? 0n) + balance)
+    for (const { mint, balanceBaseUnits } of this.postings.accounts())
+      sums.set(mint, (sums.get(mint) ?? 0n) + balanceBaseUnits)
     for (const [mint, sum] of sums)
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
   }

@@ -29,11 +29,14 @@ export function findSplitProblem(split: AuditedSplit): string | undefined {
  * the shares down, and the first account receives the rest.
  */
 export function findShareProblem(price: DividedPrice, split: AuditedSplit): string | undefined {
-  const { requiredBaseUnits: required, burnBaseUnits, sharesText } = price
-  const burn = burnOf(required, split)
-  if (burn !== burnBaseUnits) return `the burn is ${burnBaseUnits}, and the split of ${required} burns ${burn}`
-  const right = describeShares(sharesOf(required, split))
-  return sharesText === right ? undefined : `the shares are ${sharesText}, and the split of ${required} is ${right}`
+  const { requiredBaseUnits, burnBaseUnits, sharesText } = price
+  const rightBurnBaseUnits = burnOf(requiredBaseUnits, split)
+  if (rightBurnBaseUnits !== burnBaseUnits)
+    return `the burn is ${burnBaseUnits}, and the split of ${requiredBaseUnits} burns ${rightBurnBaseUnits}`
+  const right = describeShares(sharesOf(requiredBaseUnits, split))
+  return sharesText === right
+    ? undefined
+    : `the shares are ${sharesText}, and the split of ${requiredBaseUnits} is ${right}`
 }
 
 export function perMilleOf(split: AuditedSplit, entry: string): number {
@@ -73,9 +76,9 @@ function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Shar
     // Round down. The first share receives the rest below.
     return { account, baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), BigInt(whole)) }
   })
-  const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  const rest = requiredBaseUnits - burnOf(requiredBaseUnits, split) - others
-  return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: rest } : share))
+  const othersBaseUnits = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const restBaseUnits = requiredBaseUnits - burnOf(requiredBaseUnits, split) - othersBaseUnits
+  return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: restBaseUnits } : share))
 }
 
 /** Returns the split as text. The order is kept, because the first account receives the rest. */

@@ -148,9 +148,9 @@ function findWrong(
   if (calls === undefined) return undefined
   if (payment !== undefined) return findWrongMemo(calls, payment) ?? findWrongAmount(calls, payment)
   if (burn === undefined) return undefined
-  const burned = sumOf(movesIn(calls).filter((move) => move.kind === 'burn' && move.mint === burn.mint))
-  if (burned === burn.baseUnits) return undefined
-  return `the stored bytes burn ${burned}, and ${burn.baseUnits} are to be burned`
+  const storedBaseUnits = sumOf(movesIn(calls).filter((move) => move.kind === 'burn' && move.mint === burn.mint))
+  if (storedBaseUnits === burn.baseUnits) return undefined
+  return `the stored bytes burn ${storedBaseUnits}, and ${burn.baseUnits} are to be burned`
 }
 
 function findWrongMemo(calls: readonly ProgramCall[], { memo }: AuditedSettlement): string | undefined {
@@ -164,12 +164,13 @@ function findWrongAmount(calls: readonly ProgramCall[], settlement: AuditedSettl
   const moves = movesIn(calls)
   const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
   const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
-  const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
+  const storedBaseUnits = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
   // Report only smaller amounts. The bytes may show more, because moves of the wallet as a delegate are not part of the
   // payment.
-  if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are recorded`
-  const due = dueOf(settlement)
-  if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`
+  if (storedBaseUnits < burnedBaseUnits)
+    return `the stored bytes burn ${storedBaseUnits}, and ${burnedBaseUnits} are recorded`
+  const dueBaseUnits = dueOf(settlement)
+  if (sumOf(sent.filter(isOwn)) < dueBaseUnits) return `the stored bytes do not send the ${dueBaseUnits} of the price`
   return sumOf(sent) < receivedBaseUnits
     ? `the stored bytes send ${sumOf(sent)}, and ${receivedBaseUnits} are recorded as received`
     : undefined

@@ -83,18 +83,19 @@ async function judgeUnrecorded(
   const landed = await node.transaction(signature)
   if (landed === undefined) return
   const { moves, accounts } = movesOf(landed, mint)
-  const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
+  const changeBaseUnits = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
   // Ignore transactions that do not change the total, such as the opening of an account or a transfer between the
   // service's accounts.
-  if (change === 0n) return
+  if (changeBaseUnits === 0n) return
   const isSubmittedBurn = burnRoundsOf(replay.state).some(
-    (round) => round.stream === solanaStream(signature) && round.mint === mint && round.burnBaseUnits === -change,
+    (round) =>
+      round.stream === solanaStream(signature) && round.mint === mint && round.burnBaseUnits === -changeBaseUnits,
   )
-  if ((change > 0n || isSubmittedBurn) && ageMs < recordedWithinMs) {
+  if ((changeBaseUnits > 0n || isSubmittedBurn) && ageMs < recordedWithinMs) {
     figures.presentable++
     return
   }
-  const message = `${describeChange(change, moves)} in slot ${landed.slot}`
+  const message = `${describeChange(changeBaseUnits, moves)} in slot ${landed.slot}`
   replay.findings.add('not_in_the_ledger', { position: undefined, subject: signature, message })
 }
 

@@ -21,9 +21,11 @@ export function announcedBurnPerMille({
   readonly burnInfo: { readonly percentage: number }
 }): bigint | undefined {
   const shares = Object.values(distribution).map(perMilleOf)
-  const sum = shares.reduce<bigint>((total, share) => total + (share ?? wholePerMille + 1n), 0n)
-  const burn = perMilleOf(distribution['burn'] ?? '')
-  return sum === wholePerMille && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
+  const sumPerMille = shares.reduce<bigint>((total, share) => total + (share ?? wholePerMille + 1n), 0n)
+  const burnPerMille = perMilleOf(distribution['burn'] ?? '')
+  return sumPerMille === wholePerMille && burnPerMille === perMilleOf(`${burnInfo.percentage}%`)
+    ? burnPerMille
+    : undefined
 }
 
 /**

@@ -100,12 +100,13 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
     return quoteProblem('malformed', 'tokenMint, tokenProgram, paymentWallet and paymentTokenAccount are addresses')
   const priceAttoUsd = attoUsdOf(body.pricing.priceUSD)
   if (priceAttoUsd === undefined) return quoteProblem('malformed', 'pricing.priceUSD is not an amount')
-  const { transferWithFeeBaseUnits: withFee } = quote
+  const { transferWithFeeBaseUnits } = quote
   const amounts = {
     requiredBaseUnits: parseBaseUnits(quote.requiredBaseUnits),
     burnBaseUnits: parseBaseUnits(quote.burnBaseUnits),
     transferBaseUnits: parseBaseUnits(quote.transferBaseUnits),
-    transferWithFeeBaseUnits: withFee === undefined ? undefined : parseBaseUnits(withFee),
+    transferWithFeeBaseUnits:
+      transferWithFeeBaseUnits === undefined ? undefined : parseBaseUnits(transferWithFeeBaseUnits),
   }
   if (Object.values(amounts).some((amount) => amount !== undefined && amount > u64Max))
     return quoteProblem('malformed', 'an amount is larger than any token account can hold')

@@ -74,9 +74,10 @@ const shownLamports = 10_000n
 const shownRentLamports = 100_000n
 
 function solText({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): string {
-  const step = requiredLamports < shownRentLamports ? shownLamports : shownRentLamports
-  const about = divideRoundingUp(requiredLamports, step) * step
-  const [has, needs, keeps] = [lamports, about, rentLamports].map((amount) => formatDecimal(amount, solDecimals))
+  const stepLamports = requiredLamports < shownRentLamports ? shownLamports : shownRentLamports
+  const aboutLamports = divideRoundingUp(requiredLamports, stepLamports) * stepLamports
+  const amounts = [lamports, aboutLamports, rentLamports]
+  const [has, needs, keeps] = amounts.map((amount) => formatDecimal(amount, solDecimals))
   const rest = lamports > requiredLamports ? `; the network keeps at least ${keeps} SOL in a wallet` : ''
   return `you have ${has} SOL and need about ${needs} SOL for the network fee${rest}`
 }

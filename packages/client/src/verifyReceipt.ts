@@ -170,14 +170,14 @@ function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,
   split: Readonly<Record<string, string>>,
 ): boolean {
-  const required = parseBaseUnits(requiredBaseUnits)
+  const wholeBaseUnits = parseBaseUnits(requiredBaseUnits)
   const shares = Object.entries(split).filter(([account]) => account !== 'burn')
   const perMilles = Object.values(split).map(perMilleOf)
-  const sum = perMilles.reduce<bigint>((total, perMille) => total + (perMille ?? wholePerMille + 1n), 0n)
-  if (sum !== wholePerMille || shares.length !== Object.keys(distribution).length) return false
+  const sumPerMille = perMilles.reduce<bigint>((total, perMille) => total + (perMille ?? wholePerMille + 1n), 0n)
+  if (sumPerMille !== wholePerMille || shares.length !== Object.keys(distribution).length) return false
   const differing = shares.filter(([account, percent]) => {
-    const share = divideRoundingDown(required * (perMilleOf(percent) ?? 0n), wholePerMille)
-    return distribution[account] !== share.toString()
+    const baseUnits = divideRoundingDown(wholeBaseUnits * (perMilleOf(percent) ?? 0n), wholePerMille)
+    return distribution[account] !== baseUnits.toString()
   })
   return differing.length <= 1
 }

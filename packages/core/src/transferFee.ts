@@ -11,8 +11,8 @@ const allBasisPoints = 10_000n
 
 /** Returns the fee of a transfer: the share of the amount, rounded up, and at most the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
-  const share = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
-  return share < fee.maximumBaseUnits ? share : fee.maximumBaseUnits
+  const feeBaseUnits = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
+  return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits
 }
 
 /** Returns the smallest amount to send so that at least `arrivingBaseUnits` arrive. */
@@ -20,10 +20,10 @@ export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): big
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
   // A price of one base unit is burned completely, so nothing has to arrive and nothing is sent.
   if (arrivingBaseUnits === 0n) return 0n
-  const capped = arrivingBaseUnits + fee.maximumBaseUnits
+  const cappedBaseUnits = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
-  if (left <= 0n) return capped
+  if (left <= 0n) return cappedBaseUnits
   // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts this exactly.
-  const uncapped = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
-  return uncapped < capped ? uncapped : capped
+  const uncappedBaseUnits = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
+  return uncappedBaseUnits < cappedBaseUnits ? uncappedBaseUnits : cappedBaseUnits
 }

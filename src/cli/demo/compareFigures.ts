@@ -34,40 +34,42 @@ export interface Comparison {
 }
 
 export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }: Comparison): void {
-  const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
-  const paid = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
-  const received = paid + tab.depositBaseUnits
-  say(`8. Of ${spent.length} payments, ${tokens(burned)} tokens were burned and ${tokens(paid)} transferred.`)
+  const burnedBaseUnits = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
+  const paidBaseUnits = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
+  const receivedBaseUnits = paidBaseUnits + tab.depositBaseUnits
+  say(
+    `8. Of ${spent.length} payments, ${tokens(burnedBaseUnits)} tokens were burned and ${tokens(paidBaseUnits)} transferred.`,
+  )
   say(
     `   Burn statistics: ${tokens(before.burnedInStatsBaseUnits)} tokens in ${before.payments} payments before, ${tokens(after.burnedInStatsBaseUnits)} in ${after.payments} after`,
   )
   expectThat(after.payments - before.payments === spent.length, 'the burn statistics count every payment')
   expectThat(
-    after.burnedInStatsBaseUnits - before.burnedInStatsBaseUnits === burned,
+    after.burnedInStatsBaseUnits - before.burnedInStatsBaseUnits === burnedBaseUnits,
     'the burn statistics grew by exactly what was burned',
   )
 
   compareTab(say, { before, after, tab })
-  const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
+  const heldBaseUnits = after.accounts.get('Assets:PaymentWallet') ?? 0n
   // Add up all burn accounts, because the ledger has one per endpoint.
   const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
-  const expensed = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
-  const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
-  const burnedOnChain = before.supplyBaseUnits - after.supplyBaseUnits
+  const expensedBaseUnits = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
+  const balanceBaseUnits = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
+  const burnedOnChainBaseUnits = before.supplyBaseUnits - after.supplyBaseUnits
   say(
-    `9. On chain: the payment wallet and the wallet for tabs hold ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
+    `9. On chain: the payment wallet and the wallet for tabs hold ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChainBaseUnits)} to ${tokens(after.supplyBaseUnits)}`,
   )
   say(
-    `   In the ledger: Assets:PaymentWallet ${tokens(held)}; Expenses:Burned ${tokens(expensed)}; trial balance ${sum}`,
+    `   In the ledger: Assets:PaymentWallet ${tokens(heldBaseUnits)}; Expenses:Burned ${tokens(expensedBaseUnits)}; trial balance ${balanceBaseUnits}`,
   )
-  expectThat(held === after.heldBaseUnits, 'ledger and chain agree on both wallets to the base unit')
+  expectThat(heldBaseUnits === after.heldBaseUnits, 'ledger and chain agree on both wallets to the base unit')
   expectThat(
-    after.heldBaseUnits - before.heldBaseUnits === received,
+    after.heldBaseUnits - before.heldBaseUnits === receivedBaseUnits,
     'both wallets got exactly what was transferred and deposited',
   )
-  expectThat(burnedOnChain === burned, 'the supply of the mint fell by exactly what was burned')
-  expectThat(expensed === after.burnedInStatsBaseUnits, 'ledger and burn statistics agree')
-  expectThat(sum === 0n, 'the trial balance is zero')
+  expectThat(burnedOnChainBaseUnits === burnedBaseUnits, 'the supply of the mint fell by exactly what was burned')
+  expectThat(expensedBaseUnits === after.burnedInStatsBaseUnits, 'ledger and burn statistics agree')
+  expectThat(balanceBaseUnits === 0n, 'the trial balance is zero')
   say('   They agree to the base unit.')
 }
 
@@ -77,11 +79,13 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent, tab }:
  */
 function compareTab(say: DemoDeps['say'], { before, after, tab }: Omit<Comparison, 'spent'>): void {
   const grown = (prefix: string) => owed(after, prefix) - owed(before, prefix)
-  const burnOwed = grown('Liabilities:BurnOwed')
-  const rest = grown('Liabilities:Prepaid:') + grown('Liabilities:RefundsDue:')
-  say(`   Owed by the ledger for the tab: ${tokens(burnOwed)} to the burn, ${tokens(rest)} to the wallet`)
-  expectThat(burnOwed === tab.burnOwedBaseUnits, 'the ledger owes exactly the burn of the debits')
-  expectThat(rest === tab.restBaseUnits, 'the ledger owes exactly the rest of the tab')
+  const burnOwedBaseUnits = grown('Liabilities:BurnOwed')
+  const restBaseUnits = grown('Liabilities:Prepaid:') + grown('Liabilities:RefundsDue:')
+  say(
+    `   Owed by the ledger for the tab: ${tokens(burnOwedBaseUnits)} to the burn, ${tokens(restBaseUnits)} to the wallet`,
+  )
+  expectThat(burnOwedBaseUnits === tab.burnOwedBaseUnits, 'the ledger owes exactly the burn of the debits')
+  expectThat(restBaseUnits === tab.restBaseUnits, 'the ledger owes exactly the rest of the tab')
 }
 
 function owed({ accounts }: DemoFigures, prefix: string): bigint {

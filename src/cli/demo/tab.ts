@@ -34,9 +34,12 @@ export async function showTab({ local, say }: DemoDeps): Promise<DemoTab> {
     const { receipt } = saleBody.parse(await answer.json())
     const { valid } = await verifyReceipt({ receipt, keys })
     const burnOwedBaseUnits = BigInt(receipt.burnOwed ?? 0)
-    const shares = Object.values(receipt.distribution).reduce((sum, share) => sum + BigInt(share), 0n)
+    const sharesBaseUnits = Object.values(receipt.distribution).reduce((sum, share) => sum + BigInt(share), 0n)
     const chargedBaseUnits = BigInt(receipt.requiredBaseUnits)
-    expectThat(valid && burnOwedBaseUnits + shares === chargedBaseUnits, 'the receipt of a debit is valid and adds up')
+    expectThat(
+      valid && burnOwedBaseUnits + sharesBaseUnits === chargedBaseUnits,
+      'the receipt of a debit is valid and adds up',
+    )
     return { chargedBaseUnits, burnOwedBaseUnits }
   }
   try {

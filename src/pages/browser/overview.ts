@@ -40,20 +40,20 @@ function mintLinks({ mint: shown, mints }: Summary): readonly Content[] {
 
 function cardsOf(summary: Summary, onReconcile: () => void): readonly HTMLElement[] {
   const { decimals, burnOwedSince, burnConfirmedBaseUnits, paymentWalletBaseUnits } = summary
-  const { paymentWalletOnChainBaseUnits: onChain } = summary
+  const { paymentWalletOnChainBaseUnits: chainBaseUnits } = summary
   const tokens = (text: string) => tokensText(text, decimals)
   const later = burnConfirmedBaseUnits === '0' ? [] : [`${tokens(burnConfirmedBaseUnits)} of it later, by us`]
   const since = burnOwedSince === null ? [] : [`since ${timeText(burnOwedSince).slice(0, 16)} UTC`]
   const reconcile = element('button', { type: 'button', className: 'link', id: 'reconcile' }, 'Show the transfers')
   reconcile.addEventListener('click', onReconcile)
-  const difference = onChain === null ? [] : [differenceText(onChain, paymentWalletBaseUnits, tokens)]
-  const differs = onChain !== null && onChain !== paymentWalletBaseUnits
+  const difference = chainBaseUnits === null ? [] : [differenceText(chainBaseUnits, paymentWalletBaseUnits, tokens)]
+  const differs = chainBaseUnits !== null && chainBaseUnits !== paymentWalletBaseUnits
   return [
     card('Burned', tokens(summary.burnedBaseUnits), later),
     card('Owed to be burned', tokens(summary.burnOwedBaseUnits), since),
     card('Payments', countText(summary.payments)),
     card('Payment wallet, in the ledger', tokens(paymentWalletBaseUnits)),
-    card('Payment wallet, on chain', onChain === null ? 'no node answers' : tokens(onChain), [
+    card('Payment wallet, on chain', chainBaseUnits === null ? 'no node answers' : tokens(chainBaseUnits), [
       ...difference,
       ...(differs ? [reconcile] : []),
     ]),
@@ -68,8 +68,12 @@ function card(name: string, text: string, notes: readonly Content[] = []): HTMLE
   return element('div', {}, element('dt', {}, name), element('dd', {}, text), ...small)
 }
 
-function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: string) => string): string {
-  const differenceBaseUnits = BigInt(onChain) - BigInt(inLedger)
+function differenceText(
+  chainBaseUnits: string,
+  ledgerBaseUnits: string,
+  tokens: (baseUnits: string) => string,
+): string {
+  const differenceBaseUnits = BigInt(chainBaseUnits) - BigInt(ledgerBaseUnits)
   if (differenceBaseUnits === 0n) return 'the same as in the ledger'
   // Do not treat a surplus as an error: a transfer without a request is recorded only when it is too late to present it
   // as a payment.
@@ -80,9 +84,9 @@ function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: s
 
 function showLiabilities(summary: Summary): void {
   const { decimals, liabilities, owedBaseUnits, paymentWalletBaseUnits } = summary
-  const onChain = summary.paymentWalletOnChainBaseUnits
+  const chainBaseUnits = summary.paymentWalletOnChainBaseUnits
   const lines: (readonly [name: string, baseUnits: string])[] = [
-    ...(onChain === null ? [] : [['wallet, on chain', onChain] as const]),
+    ...(chainBaseUnits === null ? [] : [['wallet, on chain', chainBaseUnits] as const]),
     ['wallet, in the ledger', paymentWalletBaseUnits],
     ['owed, in all', owedBaseUnits],
     ...liabilities.map((line) => [line.account.replace('Liabilities:', ''), line.owedBaseUnits] as const),

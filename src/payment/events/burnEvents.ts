@@ -65,8 +65,8 @@ export type BurnFailed = EventOf<typeof burnFailed>
 const burnConfirmed = defineEvent(
   z.object({ kind: z.literal('BurnConfirmed'), ...ofRound, burnedBaseUnits: baseUnits, slot: z.int(), parts }),
   ({ mint, burnedBaseUnits, parts: burned }) => {
-    const sum = burned.reduce((total, part) => total + part.baseUnits, 0n)
-    assert(sum === burnedBaseUnits, 'the parts of a burn are the whole of it')
+    const sumBaseUnits = burned.reduce((total, part) => total + part.baseUnits, 0n)
+    assert(sumBaseUnits === burnedBaseUnits, 'the parts of a burn are the whole of it')
     return [
       { debit: accounts.burnOwed, credit: accounts.paymentWallet, mint, amountBaseUnits: burnedBaseUnits },
       ...burned.map((part): Posting => ({

@@ -58,9 +58,9 @@ export async function recordQuote(
 
 /** Returns the base units to send so that the quoted amount arrives in full. A transfer of zero pays no transfer fee. */
 export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
-  const transfer = transferBaseUnits(price)
+  const baseUnits = transferBaseUnits(price)
   const transferFee = terms.transferFee?.()
-  return transferFee === undefined || transfer === 0n ? transfer : sentForArrival(transfer, transferFee)
+  return transferFee === undefined || baseUnits === 0n ? baseUnits : sentForArrival(baseUnits, transferFee)
 }
 
 /**
@@ -70,9 +70,9 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
 function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const { terms, token } = deps
   const split = isDepositPrice(quote) ? depositSplit : deps.split
-  const transfer = transferBaseUnits(quote)
+  const baseUnits = transferBaseUnits(quote)
   // A price of one base unit is burned completely. Its transfer is zero and pays no transfer fee.
-  const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
+  const hasFee = terms.transferFee?.() !== undefined && baseUnits !== 0n
   const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {
     distribution: distributionOf(split),
@@ -89,7 +89,7 @@ function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['me
       expiresAt: isoTime(quote.expiresAtMs),
       requiredBaseUnits: quote.requiredBaseUnits.toString(),
       burnBaseUnits: quote.burnBaseUnits.toString(),
-      transferBaseUnits: transfer.toString(),
+      transferBaseUnits: baseUnits.toString(),
       ...fee,
       decimals: quote.decimals,
       memo: quote.memo,

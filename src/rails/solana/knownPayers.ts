@@ -67,11 +67,11 @@ export function createKnownPayers(mint: Address, now: () => number): KnownPayers
     take(wallet, { movements }) {
       const known = payers.get(wallet)
       if (known === undefined || known.earned === 0) return false
-      const spent = movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+      const spentBaseUnits = movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
       const isCovered = movements.every((movement) => {
-        const held = movement.kind === 'mintTo' ? undefined : known.heldBaseUnits.get(movement.source)
+        const heldBaseUnits = movement.kind === 'mintTo' ? undefined : known.heldBaseUnits.get(movement.source)
         const isOwn = movement.mint === mint && movement.authority === wallet
-        return isOwn && held !== undefined && held >= spent * timesHeldMin
+        return isOwn && heldBaseUnits !== undefined && heldBaseUnits >= spentBaseUnits * timesHeldMin
       })
       if (!isCovered) return false
       known.earned--

@@ -215,17 +215,20 @@ export function judgeEffects(
     (movement) => movement.authority === order.wallet && movement.mint === terms.mint,
   )
   const due = dueOf(price, terms)
-  const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
-  if (burned < due.burnBaseUnits)
-    return refuseProof('burn_insufficient', `burns ${burned}, required ${due.burnBaseUnits} base units`)
+  const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  if (burnedBaseUnits < due.burnBaseUnits)
+    return refuseProof('burn_insufficient', `burns ${burnedBaseUnits}, required ${due.burnBaseUnits} base units`)
   const transferFee = terms.transferFee?.()
-  const arriving = own
+  const arrivingBaseUnits = own
     .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
     .reduce((sum, { amountBaseUnits }) => {
       return sum + amountBaseUnits - (transferFee === undefined ? 0n : feeOf(amountBaseUnits, transferFee))
     }, 0n)
-  return arriving < due.transferBaseUnits
-    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${due.transferBaseUnits} base units`)
+  return arrivingBaseUnits < due.transferBaseUnits
+    ? refuseProof(
+        'transfer_insufficient',
+        `transfers ${arrivingBaseUnits}, required ${due.transferBaseUnits} base units`,
+      )
     : undefined
 }
 

@@ -86,9 +86,12 @@ export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
   const chosen = await choose(deps, question)
-  const required = amountToSend(deps.terms, chosen.price.requiredBaseUnits)
-  if (sponsored.amountBaseUnits >= required) return { sponsored, chosen }
-  return refuseProof('transfer_insufficient', `transfers ${sponsored.amountBaseUnits}, required ${required} base units`)
+  const requiredBaseUnits = amountToSend(deps.terms, chosen.price.requiredBaseUnits)
+  if (sponsored.amountBaseUnits >= requiredBaseUnits) return { sponsored, chosen }
+  return refuseProof(
+    'transfer_insufficient',
+    `transfers ${sponsored.amountBaseUnits}, required ${requiredBaseUnits} base units`,
+  )
 }
 
 /**

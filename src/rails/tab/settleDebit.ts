@@ -165,13 +165,13 @@ interface DayQuestion {
 }
 
 async function judgeDay({ tabs }: SettleDebitDeps, { tab, price, nowMs }: DayQuestion) {
-  const { requiredBaseUnits: needed } = price
+  const { requiredBaseUnits: neededBaseUnits } = price
   const { maxPerDayBaseUnits } = tab.terms
   if (maxPerDayBaseUnits === undefined) return undefined
   const leftBaseUnits = maxPerDayBaseUnits - (await tabs.spentTodayBaseUnits(tab, nowMs))
-  if (needed <= leftBaseUnits) return undefined
+  if (neededBaseUnits <= leftBaseUnits) return undefined
   return refuseProof(
     'tab_limit',
-    `needs ${needed} base units, and the tab permits ${leftBaseUnits} for the rest of this UTC day`,
+    `needs ${neededBaseUnits} base units, and the tab permits ${leftBaseUnits} for the rest of this UTC day`,
   )
 }

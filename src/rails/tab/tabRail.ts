@@ -43,7 +43,8 @@ export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
     read: readTabProof,
     checkHolder: (proof, settlement) => checkHolder(deps.origin, proof, settlement),
     settle: async (question) => ({ verdict: await settleDebit(deps, question), payment: question.payment }),
-    respond: ({ tabBalanceBaseUnits: rest }) => (rest === undefined ? {} : { [balanceHeader]: rest.toString() }),
+    respond: ({ tabBalanceBaseUnits }) =>
+      tabBalanceBaseUnits === undefined ? {} : { [balanceHeader]: tabBalanceBaseUnits.toString() },
     explain(refusal) {
       return Promise.resolve({
         headers: {},

@@ -33,8 +33,8 @@ export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | 
   const shown = lined.filter((line) => Object.values(line).some((cell) => cell !== line.account && cell !== '0'))
   const owed = shown.filter(({ account }) => isLiability(account))
   const month = lines.filter(({ part }) => part === 'month')
-  const closing = shown.reduce((sum, line) => sum + BigInt(line.closingBaseUnits), 0n)
-  assert(closing === 0n, 'the balances of a mint sum to zero')
+  const closingBaseUnits = shown.reduce((sum, line) => sum + BigInt(line.closingBaseUnits), 0n)
+  assert(closingBaseUnits === 0n, 'the balances of a mint sum to zero')
   return {
     accounts: shown,
     totals: totalsOf(month),

@@ -22,10 +22,10 @@ export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Prom
   const maxBaseUnits = BigInt(maxTokens) * 10n ** BigInt(terms.decimals)
   let tokenPriceAttoUsd = deps.tokenPriceAttoUsd()
   const inTokens = async (dollar: Pick<Dollar, 'terms'>): Promise<bigint> => {
-    const exposed = await lifecycle.exposureBaseUnits(dollar.terms.mint)
-    if (exposed === 0n || tokenPriceAttoUsd === undefined) return 0n
+    const exposedBaseUnits = await lifecycle.exposureBaseUnits(dollar.terms.mint)
+    if (exposedBaseUnits === 0n || tokenPriceAttoUsd === undefined) return 0n
     const scale = 10n ** BigInt(dollar.terms.decimals)
-    const priceMicroUsd = divideRoundingUp(exposed * 10n ** BigInt(usdDecimals), scale)
+    const priceMicroUsd = divideRoundingUp(exposedBaseUnits * 10n ** BigInt(usdDecimals), scale)
     return requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals: terms.decimals })
   }
   return async () => {
@@ -33,8 +33,8 @@ export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Prom
     // Use the last known price while the markets do not answer.
     tokenPriceAttoUsd = deps.tokenPriceAttoUsd() ?? tokenPriceAttoUsd
     const ofDollars = await Promise.all(dollars.map(inTokens))
-    const exposed = ofDollars.reduce((sum, each) => sum + each, await lifecycle.exposureBaseUnits(terms.mint))
-    return exposed < maxBaseUnits ? undefined : overexposed
+    const exposedBaseUnits = ofDollars.reduce((sum, each) => sum + each, await lifecycle.exposureBaseUnits(terms.mint))
+    return exposedBaseUnits < maxBaseUnits ? undefined : overexposed
   }
 }
 

@@ -100,12 +100,16 @@ function judgeSubmitted(event: z.output<typeof submitted>, { position, blame, le
   const passed = Math.max(0, ...burned.map((known) => known.throughPosition))
   if (throughPosition <= passed) blame('lifecycle_impossible', `an earlier round reaches up to position ${passed}`)
   expectWhole(event.parts, burnBaseUnits, blame)
-  const owed = -ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
-  if (burnBaseUnits > owed) blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owed} that are owed`)
-  const undelivered = ledger.postings.balanceOf(mint, 'Assets:TokensToDeliver')
-  const delivered = owed - (undelivered > 0n ? undelivered : 0n)
-  if (burnBaseUnits <= owed && burnBaseUnits > delivered)
-    blame('tokens_not_delivered', `${burnBaseUnits} are to be burned, and the treasury lets ${delivered} be burned`)
+  const owedBaseUnits = -ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
+  if (burnBaseUnits > owedBaseUnits)
+    blame('burn_exceeds', `${burnBaseUnits} are to be burned of ${owedBaseUnits} that are owed`)
+  const undeliveredBaseUnits = ledger.postings.balanceOf(mint, 'Assets:TokensToDeliver')
+  const deliveredBaseUnits = owedBaseUnits - (undeliveredBaseUnits > 0n ? undeliveredBaseUnits : 0n)
+  if (burnBaseUnits <= owedBaseUnits && burnBaseUnits > deliveredBaseUnits)
+    blame(
+      'tokens_not_delivered',
+      `${burnBaseUnits} are to be burned, and the treasury lets ${deliveredBaseUnits} be burned`,
+    )
   const parts = describeParts(event.parts)
   rounds.of(ledger.state).set(stream, { stream, mint, round, position, throughPosition, burnBaseUnits, parts })
 }
@@ -120,11 +124,11 @@ function judgeConfirmed(event: z.output<typeof confirmed>, { blame, ledger }: Ju
   else if (found.join() !== right.join() || submitted?.parts !== describeParts(parts))
     blame('burn_differs', `${found.join(' / ')} is confirmed, and ${right.join(' / ')} was submitted`)
   if (submitted !== undefined) submitted.end = 'confirmed'
-  const balance = ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
-  if (balance > 0n) blame('burn_exceeds', `${balance} more were burned than was owed`)
+  const overburnedBaseUnits = ledger.postings.balanceOf(mint, 'Liabilities:BurnOwed')
+  if (overburnedBaseUnits > 0n) blame('burn_exceeds', `${overburnedBaseUnits} more were burned than was owed`)
   for (const { endpoint, baseUnits } of parts) {
-    const owed = noteBurnOwed(ledger.state, { mint, endpoint }, -baseUnits)
-    if (owed < 0n) blame('burn_exceeds', `${-owed} more were burned for ${endpoint} than was owed`)
+    const owedBaseUnits = noteBurnOwed(ledger.state, { mint, endpoint }, -baseUnits)
+    if (owedBaseUnits < 0n) blame('burn_exceeds', `${-owedBaseUnits} more were burned for ${endpoint} than was owed`)
   }
 }
 
@@ -136,8 +140,9 @@ function judgeFailed({ stream, mint, round }: z.output<typeof failed>, { blame, 
 }
 
 function expectWhole(burned: z.output<typeof parts>, wholeBaseUnits: bigint, blame: Blame): void {
-  const sum = burned.reduce((total, part) => total + part.baseUnits, 0n)
-  if (sum !== wholeBaseUnits) blame('burn_differs', `the parts sum to ${sum}, and the burn is ${wholeBaseUnits}`)
+  const sumBaseUnits = burned.reduce((total, part) => total + part.baseUnits, 0n)
+  if (sumBaseUnits !== wholeBaseUnits)
+    blame('burn_differs', `the parts sum to ${sumBaseUnits}, and the burn is ${wholeBaseUnits}`)
 }
 
 function describeParts(burned: z.output<typeof parts>): string {

@@ -11,7 +11,7 @@ interface Debtor {
 export function noteBurnOwed(state: AuditState, { mint, endpoint }: Debtor, baseUnits: bigint): bigint {
   const owed = burnsOwed.of(state)
   const key = `${mint} ${endpoint}`
-  const after = (owed.get(key) ?? 0n) + baseUnits
-  if (baseUnits !== 0n) owed.set(key, after)
-  return after
+  const afterBaseUnits = (owed.get(key) ?? 0n) + baseUnits
+  if (baseUnits !== 0n) owed.set(key, afterBaseUnits)
+  return afterBaseUnits
 }

@@ -81,8 +81,9 @@ function judgePlanned(event: z.output<typeof planned>, at: Judged): void {
   const open = findOpen(at, mint)
   if (open !== undefined) say(`the plan ${open.planId} has not ended`)
   if (!/^Liabilities:Share:[a-z]/.test(account)) say(`${account} is not a share`)
-  const owed = -at.ledger.postings.balanceOf(mint, account)
-  if (amountBaseUnits > owed || amountBaseUnits === 0n) say(`${amountBaseUnits} are planned of ${owed} that are owed`)
+  const owedBaseUnits = -at.ledger.postings.balanceOf(mint, account)
+  if (amountBaseUnits > owedBaseUnits || amountBaseUnits === 0n)
+    say(`${amountBaseUnits} are planned of ${owedBaseUnits} that are owed`)
   const snapshot = at.ledger.snapshots.get(event.snapshotSha256)
   const derived = snapshot === undefined ? undefined : deriveParts(event, snapshot, say)
   const terms = { planId, mint, account, amountBaseUnits, parts, derived }
@@ -133,9 +134,10 @@ export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged
   // The debt must still cover the unpaid amount of the open plan, so no other payout may use that amount.
   const open = findOpen(at, mint)
   if (open === undefined) return
-  const owed = -at.ledger.postings.balanceOf(mint, open.account)
-  const rest = open.amountBaseUnits - open.paidBaseUnits
-  if (owed < rest) say(`${owed} are owed on ${open.account}, and the open plan has ${rest} to pay`)
+  const owedBaseUnits = -at.ledger.postings.balanceOf(mint, open.account)
+  const restBaseUnits = open.amountBaseUnits - open.paidBaseUnits
+  if (owedBaseUnits < restBaseUnits)
+    say(`${owedBaseUnits} are owed on ${open.account}, and the open plan has ${restBaseUnits} to pay`)
 }
 
 function judgeEnded({ planId, stream, mint, paidBaseUnits }: z.output<typeof ended>, at: Judged): void {

@@ -69,8 +69,8 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
   // burn.
   if (isPaidWhole(settlement) && burnedBaseUnits !== 0n)
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
-  const due = dueOf(settlement)
-  if (receivedBaseUnits < due) blame('payment_short', `${receivedBaseUnits} were received of ${due}`)
+  const dueBaseUnits = dueOf(settlement)
+  if (receivedBaseUnits < dueBaseUnits) blame('payment_short', `${receivedBaseUnits} were received of ${dueBaseUnits}`)
 }
 
 export function judgeBurn(event: Of<'tokensBurned'> | Of<'burnReversed'>, at: Judged): void {
@@ -116,9 +116,10 @@ function expectTokenBurn(
 function expectBurn(
   event: { readonly kind: string; readonly mint: string; readonly endpoint: string },
   { row, blame }: Judged,
-  { foundBaseUnits: found, rightBaseUnits: right }: { foundBaseUnits: bigint; rightBaseUnits: bigint },
+  { foundBaseUnits, rightBaseUnits }: { foundBaseUnits: bigint; rightBaseUnits: bigint },
 ): void {
-  if (found !== right) blame('burn_differs', `${event.kind} of ${found}, and the payment's burn is ${right}`)
+  if (foundBaseUnits !== rightBaseUnits)
+    blame('burn_differs', `${event.kind} of ${foundBaseUnits}, and the payment's burn is ${rightBaseUnits}`)
   if (event.mint !== row.mint) blame('burn_differs', 'another mint was paid')
   if (event.endpoint !== row.endpoint) blame('burn_differs', `it was paid for ${row.endpoint}`)
 }
@@ -224,10 +225,10 @@ export function judgeFinalized(event: Of<'finalized'>, at: Judged): void {
 export function judgeReversed(event: Of<'reversed'>, at: Judged): void {
   const { row, blame, ledger } = at
   const { mint, endpoint, burnOwedBaseUnits } = event
-  const owed = owedBy(row)
+  const owedBaseUnits = owedBy(row)
   const isServed = isDelivered(row)
-  const burnOwed = isServed && row.isPaidWhole ? row.burnBaseUnits : 0n
-  const right = [isServed ? 0n : owed, isServed ? owed : 0n, row.overpaidBaseUnits, burnOwed]
+  const burnBaseUnits = isServed && row.isPaidWhole ? row.burnBaseUnits : 0n
+  const right = [isServed ? 0n : owedBaseUnits, isServed ? owedBaseUnits : 0n, row.overpaidBaseUnits, burnBaseUnits]
   const found = [event.unearnedBaseUnits, event.lostBaseUnits, event.overpaidBaseUnits, burnOwedBaseUnits]
   if (found.join() !== right.join())
     blame('reversal_differs', `${found.join(' / ')} are taken back, and the payment was ${right.join(' / ')}`)
@@ -238,8 +239,9 @@ export function judgeReversed(event: Of<'reversed'>, at: Judged): void {
 }
 
 export function judgeRefundDue(event: Of<'refundDue'>, at: Judged): void {
-  const owed = owedBy(at.row)
-  if (event.refundBaseUnits !== owed) at.blame('refund_differs', `${event.refundBaseUnits} are owed back of ${owed}`)
+  const owedBaseUnits = owedBy(at.row)
+  if (event.refundBaseUnits !== owedBaseUnits)
+    at.blame('refund_differs', `${event.refundBaseUnits} are owed back of ${owedBaseUnits}`)
   expectOwner(event, at)
 }
 

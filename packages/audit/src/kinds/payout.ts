@@ -57,7 +57,7 @@ function judgePayout({ stream, signature, mint, payments }: z.output<typeof paid
     if (debt?.payableTo === undefined) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
     else if (debt.payableTo === 'its wallet' && account !== debt.prefix + wallet)
       blame('owner_differs', `the debt was paid to ${wallet}`, account)
-    const balance = ledger.postings.balanceOf(mint, account)
-    if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
+    const balanceBaseUnits = ledger.postings.balanceOf(mint, account)
+    if (balanceBaseUnits > 0n) blame('payout_exceeds', `${balanceBaseUnits} more were paid than was owed`, account)
   }
 }

@@ -130,6 +130,8 @@ function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]
   if ((first?.tokenBurn === undefined) !== (tokenBurn === undefined)) return 'only some sales in its mint owe a burn'
   if (tokenBurn === undefined) return undefined
   if (tokenBurn.mint !== inToken.mint) return 'its burn is not in the service token'
-  const { burnBaseUnits: right } = inToken
-  return tokenBurn.baseUnits === right ? undefined : `it owes a burn of ${tokenBurn.baseUnits}, not ${right}`
+  const { burnBaseUnits } = inToken
+  return tokenBurn.baseUnits === burnBaseUnits
+    ? undefined
+    : `it owes a burn of ${tokenBurn.baseUnits}, not ${burnBaseUnits}`
 }

@@ -245,21 +245,21 @@ function judgeCaptured(event: Captured, at: Judged): void {
 
 /** Returns the charge for the usage, at most the hold. Reduces the burn in the service token in proportion. */
 function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judged): bigint {
-  const { metered, requiredBaseUnits: held } = row
+  const { metered, requiredBaseUnits: heldBaseUnits } = row
   if (metered === null) {
     blame('distribution_differs', 'a fixed price is charged by use')
-    return held
+    return heldBaseUnits
   }
-  const used = chargeOfUse(readMetered(metered), usage)
-  if (used >= held) return held
-  row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, used, held)
-  return used
+  const usedBaseUnits = chargeOfUse(readMetered(metered), usage)
+  if (usedBaseUnits >= heldBaseUnits) return heldBaseUnits
+  row.tokenBurnBaseUnits = partOfBurn(row.tokenBurnBaseUnits, usedBaseUnits, heldBaseUnits)
+  return usedBaseUnits
 }
 
 function judgeRest({ stream, returned: rest }: Captured, rightBaseUnits: bigint, blame: Judged['blame']): void {
-  const found = rest?.baseUnits ?? 0n
-  if (found !== rightBaseUnits)
-    blame('refund_differs', `${found} of the hold are returned, and ${rightBaseUnits} are left`)
+  const foundBaseUnits = rest?.baseUnits ?? 0n
+  if (foundBaseUnits !== rightBaseUnits)
+    blame('refund_differs', `${foundBaseUnits} of the hold are returned, and ${rightBaseUnits} are left`)
   if (rest !== undefined && !stream.startsWith(`tab:${rest.tab}:`)) blame('owner_differs', 'another tab was debited')
 }
 
@@ -272,9 +272,10 @@ function failAnd<E>(judge: (event: E, at: Judged) => void) {
 }
 
 function judgeReturned(
-  { baseUnits: found, mint, tab, stream }: z.output<typeof returned>,
+  { baseUnits: foundBaseUnits, mint, tab, stream }: z.output<typeof returned>,
   { row, blame }: Judged,
 ): void {
   if (mint !== row.mint || !stream.startsWith(`tab:${tab}:`)) blame('owner_differs', 'another tab was debited')
-  if (found !== row.overpaidBaseUnits) blame('refund_differs', `${found} were returned of ${row.overpaidBaseUnits}`)
+  if (foundBaseUnits !== row.overpaidBaseUnits)
+    blame('refund_differs', `${foundBaseUnits} were returned of ${row.overpaidBaseUnits}`)
 }

@@ -16,18 +16,19 @@ export interface Used {
   readonly output: number
 }
 
-type ByUse = Pick<MeteredTerms, 'input' | 'output' | 'minimum' | 'tokenPriceAttoUsd' | 'decimals' | 'split'>
+type ByUse = Omit<MeteredTerms, 'priceMicroUsd' | 'requiredBaseUnits' | 'tokenBurnMint' | 'tokenBurnBaseUnits'>
 
 /**
  * Returns the charge in base units. The cost is the units times their price per million, rounded up to micro dollars.
  * The minimum charge applies, and the result is rounded up to base units.
  */
 export function chargeOfUse(terms: ByUse, used: Used): bigint {
-  const { input, output, minimum, tokenPriceAttoUsd, decimals, split } = terms
-  const least = smallestShared(split)
-  const cost = BigInt(used.input) * input + BigInt(used.output) * output
-  const costMicroUsd = divideRoundingUp(cost, million)
-  const scaled = (costMicroUsd > minimum ? costMicroUsd : minimum) * 10n ** BigInt(decimals + 12)
+  const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd, tokenPriceAttoUsd, decimals, split } =
+    terms
+  const leastBaseUnits = smallestShared(split)
+  const exact = BigInt(used.input) * inputPerMillionMicroUsd + BigInt(used.output) * outputPerMillionMicroUsd
+  const costMicroUsd = divideRoundingUp(exact, million)
+  const scaled = (costMicroUsd > minimumMicroUsd ? costMicroUsd : minimumMicroUsd) * 10n ** BigInt(decimals + 12)
   const costBaseUnits = divideRoundingUp(scaled, tokenPriceAttoUsd)
-  return costBaseUnits > least ? costBaseUnits : least
+  return costBaseUnits > leastBaseUnits ? costBaseUnits : leastBaseUnits
 }
