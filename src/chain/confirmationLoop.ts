@@ -51,18 +51,18 @@ interface Waiter extends Watched {
 interface Running extends LoopDeps {
   readonly waiting: Set<Waiter>
   isRunning: boolean
-  rounds: number
+  queries: number
 }
 
-// Rounds between two queries of all nodes. The other rounds query only the preferred node.
-const fullRoundEvery = 4
+// Queries between two that ask all nodes. The others ask only the preferred node.
+const allNodesEvery = 4
 // Wait before the first query of a presented signature. A node has seen a transaction that was just sent within this
 // time, so an invented signature costs one query.
 const unseenWaitMs = 1_000
 
 /** Creates the loop, which runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
-  const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, rounds: 0 })
+  const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, queries: 0 })
   // Sent and presented payments have separate loops: anyone can present an invented proof, and its last query waits for
   // every node.
   const [sent, presented] = [open(), open()]
@@ -101,7 +101,7 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
-/** Returns the pause before the next round: at most one slot, because a request that joins may be due after one slot. */
+/** Returns the pause before the next query: at most one slot, because a request that joins may be due after one slot. */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
   const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))
@@ -110,7 +110,7 @@ function pauseMs({ clock, nodes, waiting }: Running): number {
 
 async function ask(loop: Running, nowMs: number): Promise<void> {
   const { nodes, waiting } = loop
-  loop.rounds += 1
+  loop.queries += 1
   await nodes.readmit()
   const all = [...waiting]
   for (let from = 0; from < all.length; from += statusesMax) {
@@ -119,12 +119,12 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
     const rotation = nodes.inRotation()
     // Search the history too, unless the whole batch was sent a moment ago.
     const searchHistory = batch.some((waiter) => !waiter.isExpected || isOverdue(waiter, nowMs))
-    const round = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
-    if (isLast) await askNodes(loop, rotation, { ...round, endsAtMs: nowMs })
+    const question = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
+    if (isLast) await askNodes(loop, rotation, { ...question, endsAtMs: nowMs })
     else {
       // Do not await this call, because the slowest node would delay every payment.
-      if (loop.rounds % fullRoundEvery === 0) void askNodes(loop, rotation.slice(1), round)
-      await askNodes(loop, rotation.slice(0, 1), round)
+      if (loop.queries % allNodesEvery === 0) void askNodes(loop, rotation.slice(1), question)
+      await askNodes(loop, rotation.slice(0, 1), question)
     }
   }
 }
@@ -155,12 +155,12 @@ async function askAll(
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
-interface Round {
+interface Conclusion {
   readonly sighting: Sighting | undefined
   readonly isOver: boolean
 }
 
-function conclude({ clock, waiting }: Running, waiter: Waiter, { sighting, isOver }: Round): void {
+function conclude({ clock, waiting }: Running, waiter: Waiter, { sighting, isOver }: Conclusion): void {
   if (sighting?.kind === 'young') waiter.isExpected = true
   const waits = sighting?.kind === 'young' && waiter.deadlineMs > clock.monotonicMs()
   if (sighting?.kind !== 'landed' && (!isOver || waits)) return

@@ -128,9 +128,9 @@ function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Prom
   return runWith(deps, open, work)
 }
 
-// Attempts to store a change. Another operator may take the next version number first, and the change is then decided
+// Tries to store a change. Another operator may take the next version number first, and the change is then decided
 // again.
-const attemptsMax = 3
+const triesMax = 3
 
 async function changeSetting(
   deps: CommandDeps,
@@ -138,7 +138,7 @@ async function changeSetting(
   { name, value, flags }: SettingChangeOrder,
 ): Promise<number> {
   const overlapMs = readDuration('--overlap', flags.overlap, overlapMaxMs)
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = await ledger.nowMs()
     const validFromMs = flags.validFrom === undefined ? undefined : readTime('--valid-from', flags.validFrom, nowMs)
     const periods = await readPeriods(ledger, name)

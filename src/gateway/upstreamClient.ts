@@ -8,7 +8,7 @@ import { type Connections, openConnections } from './exchange.ts'
 import { createPace, type Pace } from '../outbound/pace.ts'
 import { TooLong } from '../outbound/readBytes.ts'
 import type { UpstreamEntry } from './productsFile.ts'
-import { createSlots, type Slots } from '../machine/slots.ts'
+import { createPermits, type Permits } from '../machine/permits.ts'
 
 export interface UpstreamClientDeps extends Pick<OutcomeDeps, 'clock' | 'log' | 'onCall'> {
   readonly version: string
@@ -29,7 +29,7 @@ export interface RouteRequest {
   readonly isIdempotent: boolean
 }
 
-/** An answer whose head has arrived. It occupies a slot of the upstream until `end` is called. */
+/** An answer whose head has arrived. It holds a permit of the upstream until `end` is called. */
 export interface OpenAnswer {
   readonly response: IncomingMessage
   /** Ends the time limit of the request. The reader of a stream then applies separate limits. */
@@ -50,7 +50,7 @@ interface State extends UpstreamClientDeps {
   readonly outcomes: Outcomes
   readonly connections: Connections
   readonly liveness: Liveness
-  readonly slots: Slots
+  readonly permits: Permits
   readonly pace: Pace | undefined
 }
 
@@ -63,7 +63,7 @@ const probeMsMax = 3_000
 export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry) {
   const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)
-  const slots = createSlots(entry.concurrency)
+  const permits = createPermits(entry.concurrency)
   const outcomes = createOutcomes({ ...deps, name })
   const pace =
     entry.pace && createPace(deps.clock, { requests: entry.pace.requests, perSeconds: entry.pace.per / 1000 })
@@ -72,7 +72,7 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
     return pace?.isFull() === true ? 'the API behind this product has been asked as often as it allows' : undefined
   }
   const liveness = createLiveness(deps, [{ name, whyUnavailable: whyResting, probe: () => probe(state) }])
-  const state: State = { ...deps, name, origin, entry, outcomes, connections, liveness, slots, pace }
+  const state: State = { ...deps, name, origin, entry, outcomes, connections, liveness, permits, pace }
   const silent = 'the API behind this product does not answer'
   return {
     name,
@@ -87,8 +87,8 @@ export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry
 }
 
 async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
-  const { clock, name, outcomes, liveness, slots, pace } = state
-  const leave = await slots.enter(request.signal).catch((cause: unknown) => {
+  const { clock, name, outcomes, liveness, permits, pace } = state
+  const leave = await permits.enter(request.signal).catch((cause: unknown) => {
     throw new UpstreamFailure('rate_limited', 'all requests that this API takes at the same time are in use', { cause })
   })
   if (pace?.isFull() === true) {
@@ -140,11 +140,11 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
 /** Sends a request. After a failure, sends it a second time if the route is idempotent. */
 async function sendInTries(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const triesMax = request.isIdempotent ? 2 : 1
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     try {
       return await send(state, request, signal)
     } catch (error) {
-      if (attempt >= triesMax || signal.aborted || state.pace?.isFull() === true) throw error
+      if (tries >= triesMax || signal.aborted || state.pace?.isFull() === true) throw error
     }
   }
 }

@@ -44,7 +44,7 @@ export function startChainHealth(deps: ChainHealthDeps) {
       if (nodes.inRotation().length > 0) rotatedAtMs = nowMs
       outSince = describeOutage(nodes, nowMs - rotatedAtMs)
       const found = problem()
-      // Log only when a problem begins or ends, because the numbers in the text differ in every round.
+      // Log only when a problem begins or ends, because the numbers in the text differ in every run.
       if ((found !== undefined) !== isFailing) log.warn({ event: 'chain_health_changed', problem: found ?? 'none' })
       isFailing = found !== undefined
     },

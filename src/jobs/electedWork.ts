@@ -1,6 +1,6 @@
 import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 
-/** One round of a job that a single instance runs for all instances. */
+/** One run of a job that a single instance runs for all instances. */
 export interface ElectedWork {
   readonly name: string
   readonly question: OpenQuestion
@@ -8,7 +8,7 @@ export interface ElectedWork {
 }
 
 /**
- * Runs the work under its lease if work is open. A lease costs two commits, and most rounds of a quiet service have no
+ * Runs the work under its lease if work is open. A lease costs two commits, and most runs of a quiet service have no
  * open work. False if another instance holds the lease.
  */
 export async function runElectedWork(lifecycle: PaymentLifecycle, work: ElectedWork): Promise<boolean> {

@@ -21,13 +21,13 @@ export interface FinalityDeps extends StepDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-// Interval between rounds. A payment is final after about 13 s, and is recorded at most this much later.
+// Interval between runs. A payment is final after about 13 s, and is recorded at most this much later.
 const everyMs = 2_000
-// Maximum of pages per round, about ten thousand payments. The next round continues.
+// Maximum of pages per run, about ten thousand payments. The next run continues.
 const pagesMax = 40
 // Time between two checks for an absent payment, so that nodes that lag or restart cannot reverse a payment.
 const absenceApartMs = 10_000
-// Maximum of absences that one round checks. Each check takes six requests to each node. A fork has fewer absences, so
+// Maximum of absences that one run checks. Each check takes six requests to each node. A fork has fewer absences, so
 // more absences indicate an outage.
 const absencesMax = 64
 // Maximum of failures per page. A payment that no node can judge must not block other payments, but this many failures
@@ -49,10 +49,7 @@ export function noFinalityMemory(): FinalityMemory {
   return { absentSinceMs: new Map(), looks: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }
 
-/**
- * Follows each verified payment until it is final or the chain has dropped it. Only one instance runs a round at a
- * time.
- */
+/** Follows each verified payment until it is final or the chain has dropped it. Only one instance works at a time. */
 export function startFinalityJob(deps: FinalityDeps): Watch {
   const memory = noFinalityMemory()
   const task = repeat(deps, {
@@ -80,7 +77,7 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** Runs one round: queries every payment that awaits finality. Throws the failures at the end. */
+/** One run: queries every payment that awaits finality. Throws the failures at the end. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []

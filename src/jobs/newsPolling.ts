@@ -57,7 +57,7 @@ export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repea
     problem: undefined,
     refreshedAtMs: -Infinity,
   }
-  const polling = repeat(deps, { name: 'news polling', everyMs, run: () => round(state) })
+  const polling = repeat(deps, { name: 'news polling', everyMs, run: () => pollAndRefresh(state) })
   const forgetting = repeat(deps, { name: 'news housekeeping', everyMs: forgetEveryMs, run: deps.store.forgetOld })
   return {
     async stop() {
@@ -76,7 +76,7 @@ interface State<Article> extends NewsPollingDeps<Article> {
 }
 
 /** Polls every source that is due, and refreshes the endpoint's view. Logs failures when they begin and when they end. */
-async function round<Article>(state: State<Article>): Promise<void> {
+async function pollAndRefresh<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {
     const polls = await Promise.all(Array.from({ length: pollersMax }, () => pollDue(state)))
@@ -119,7 +119,7 @@ async function pollOne<Article>(
     await store.pollSucceeded({ name, everyMs, etag, lastModified })
     failing.delete(lane)
   } catch (error) {
-    // Handle failures of the source only. A failure of the store ends the round.
+    // Handle failures of the source only. A failure of the store ends the run.
     if (!(error instanceof Fault)) throw error
     if (!signal.aborted) failing.set(lane, describeError(error))
     await store.pollFailed(name)

@@ -6,7 +6,7 @@ export interface OpenWorkDeps extends RepeatDeps {
 }
 
 const everyMs = 1_000
-// Maximum of steps per round, so that other jobs can run in between.
+// Maximum of steps per run, so that other jobs can run in between.
 const stepsMax = 20
 
 /** Updates the list of open payments from the events of the ledger. Any instance may run this at any time. */

@@ -6,8 +6,8 @@ export interface ProbeTarget {
 }
 
 export interface ProbeJob extends Repeated {
-  /** Resolves when every provider of the first round has answered or failed. */
-  readonly firstRound: Promise<void>
+  /** Resolves when every provider of the first run has answered or failed. */
+  readonly firstRun: Promise<void>
 }
 
 const everyMs = 1_000
@@ -19,11 +19,11 @@ export function startProbeJob(deps: RepeatDeps, probed: readonly ProbeTarget[]):
   const run = async () => {
     await Promise.race([stopping.promise, Promise.all(probed.filter((one) => one.isDue()).map((one) => one.probe()))])
   }
-  const firstRound = run()
-  // Start the next round after the first round, so that no source is probed twice at the same time.
-  const repeated = repeat(deps, { name: 'provider probes', everyMs, run: () => firstRound.then(run) })
+  const firstRun = run()
+  // Start the next run after the first, so that no source is probed twice at the same time.
+  const repeated = repeat(deps, { name: 'provider probes', everyMs, run: () => firstRun.then(run) })
   return {
-    firstRound,
+    firstRun,
     stop() {
       stopping.resolve()
       return repeated.stop()

@@ -34,7 +34,7 @@ export interface LifecycleRecord {
 }
 
 /**
- * Records a step. False if there was nothing to record, or another writer was first. The next round then reads the
+ * Records a step. False if there was nothing to record, or another writer was first. The next run then reads the
  * result.
  */
 export async function recordStep(

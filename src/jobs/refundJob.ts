@@ -12,7 +12,7 @@ export interface ExpiryLimits {
 }
 
 const everyMs = 60_000
-// Maximum of payments per batch. A round continues while batches are full, because an outage of a day may leave
+// Maximum of payments per batch. A run continues while batches are full, because an outage of a day may leave
 // thousands of payments.
 const batchMax = 500
 

@@ -4,7 +4,7 @@ import {
   decideArrival,
   decideDelivery,
   decideUnmatched,
-  type DeliverySource,
+  type TokenDeliverySource,
   mintOf,
   type ReceivedTransfer,
 } from '../payment/finality.ts'
@@ -32,13 +32,13 @@ export interface TransferScanDeps extends StepDeps {
   /** Number of accepted mints. If there is only one, no transaction can move a second mint. */
   readonly mints?: number
   /** Wallet of the treasury, whose transfers of the token are deliveries. Undefined: no transfer is a delivery. */
-  readonly delivery?: DeliverySource | undefined
+  readonly delivery?: TokenDeliverySource | undefined
   /** Age in milliseconds at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
 
 const everyMs = 60_000
-// Maximum of transactions in memory: 200,000 take about 50 MB. A longer backlog takes several rounds, starting with the
+// Maximum of transactions in memory: 200,000 take about 50 MB. A longer backlog takes several runs, starting with the
 // oldest transactions.
 const backlogMax = 200_000
 // Maximum of pages: ten million transactions since the last search. More transactions indicate an account with an

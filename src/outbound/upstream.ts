@@ -50,7 +50,7 @@ export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs'
    * provider's own limit applies.
    */
   readonly pace?: PaceLimit
-  /** Maximum of attempts for a request. Default: 2. Use 1 for requests that must not be sent twice. */
+  /** Maximum of tries for a request. Default: 2. Use 1 for requests that must not be sent twice. */
   readonly triesMax?: number
 }
 
@@ -58,7 +58,7 @@ export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'>, Pick
 
 export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions, Pick<OutcomeDeps, 'pauseMinMs'> {}
 
-// A second attempt helps after a lost connection. More attempts would make an outage worse.
+// A second try helps after a lost connection. More tries would make an outage worse.
 const triesMaxDefault = 2
 const retryPace = { requests: 6, perSeconds: 60 }
 const retryPauseMs = 100
@@ -181,12 +181,12 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
   const { timeoutMs = timeoutMsDefault, triesMax = triesMaxDefault } = options
   const late = AbortSignal.timeout(timeoutMs)
   const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     pace?.take()
     try {
       return read(await fetchReply(state, request, signal))
     } catch (error) {
-      if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
+      if (tries >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
         throw error
       // Vary the pause from 50 % to 150 %, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))

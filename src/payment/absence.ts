@@ -43,21 +43,21 @@ export interface AbsenceReading extends HeightReading {
  * Readings of every node in rotation. They prove that no block can include the transaction any more, if each finalized
  * height is above the bound.
  */
-export interface ExpiryClaim {
+export interface ExpiryEvidence {
   readonly bound: LandingBound
   readonly readings: readonly HeightReading[]
 }
 
 /**
- * Like `ExpiryClaim`, with the result of each node's search. These readings may also prove that the transaction has
+ * Like `ExpiryEvidence`, with the result of each node's search. These readings may also prove that the transaction has
  * never landed.
  */
-export interface AbsenceClaim extends ExpiryClaim {
+export interface AbsenceEvidence extends ExpiryEvidence {
   readonly signature: Signature
   readonly readings: readonly AbsenceReading[]
 }
 
-function isExpired({ bound, readings }: ExpiryClaim): boolean {
+function isExpired({ bound, readings }: ExpiryEvidence): boolean {
   assert(bound.lastValidHeight > 0, 'a bound is a height')
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
@@ -68,21 +68,21 @@ function isExpired({ bound, readings }: ExpiryClaim): boolean {
  */
 export class ProvenAbsent {
   readonly kind = 'proven_absent'
-  readonly #claim: AbsenceClaim
+  readonly #evidence: AbsenceEvidence
 
-  private constructor(claim: AbsenceClaim) {
-    this.#claim = claim
+  private constructor(evidence: AbsenceEvidence) {
+    this.#evidence = evidence
   }
 
-  get evidence(): AbsenceClaim {
-    return this.#claim
+  get evidence(): AbsenceEvidence {
+    return this.#evidence
   }
 
-  static prove(claim: AbsenceClaim): ProvenAbsent | undefined {
-    const isUnseen = claim.readings.every(
+  static prove(evidence: AbsenceEvidence): ProvenAbsent | undefined {
+    const isUnseen = evidence.readings.every(
       ({ finalizedSlot, searchedSlot, isFound }) => searchedSlot >= finalizedSlot && !isFound,
     )
-    return isExpired(claim) && isUnseen ? new ProvenAbsent(claim) : undefined
+    return isExpired(evidence) && isUnseen ? new ProvenAbsent(evidence) : undefined
   }
 }
 
@@ -92,18 +92,18 @@ export class ProvenAbsent {
  */
 export class ProvenExpired {
   readonly kind = 'proven_expired'
-  readonly #claim: ExpiryClaim
+  readonly #evidence: ExpiryEvidence
 
-  private constructor(claim: ExpiryClaim) {
-    this.#claim = claim
+  private constructor(evidence: ExpiryEvidence) {
+    this.#evidence = evidence
   }
 
-  get evidence(): ExpiryClaim {
-    return this.#claim
+  get evidence(): ExpiryEvidence {
+    return this.#evidence
   }
 
-  static prove(claim: ExpiryClaim): ProvenExpired | undefined {
-    return isExpired(claim) ? new ProvenExpired(claim) : undefined
+  static prove(evidence: ExpiryEvidence): ProvenExpired | undefined {
+    return isExpired(evidence) ? new ProvenExpired(evidence) : undefined
   }
 }
 

@@ -128,7 +128,7 @@ export type ReceivedTransfer = Omit<TransferReceived, 'kind'>
  * Wallet of the treasury and mint of the service token. Transfers from this wallet are deliveries for the burns of
  * sales in dollars.
  */
-export interface DeliverySource {
+export interface TokenDeliverySource {
   readonly wallet: Address
   readonly mint: Address
 }
@@ -137,7 +137,7 @@ export interface DeliverySource {
 export function decideDelivery(
   state: PaymentState,
   { wallet, ...transfer }: ReceivedTransfer,
-  source: DeliverySource | undefined,
+  source: TokenDeliverySource | undefined,
 ): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a delivery moves tokens')
   if (state.phase !== 'unknown' || source === undefined) return undefined
@@ -160,7 +160,7 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
 export function decideArrival(
   state: PaymentState,
   transfer: ReceivedTransfer,
-  source: DeliverySource | undefined,
+  source: TokenDeliverySource | undefined,
 ): PaymentDecision | undefined {
   if (state.phase !== 'unknown') return undefined
   const decision = decideDelivery(state, transfer, source) ?? decideUnmatched(state, transfer)

@@ -37,8 +37,8 @@ export interface HolderPaymentOrder {
 // takes 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
-// Maximum of rounds without a change. A transaction is final, or proven absent, within about three minutes.
-const idleRoundsMax = 400
+// Maximum of passes without a change. A transaction is final, or proven absent, within about three minutes.
+const idlePassesMax = 400
 
 /**
  * Pays and records every part of a plan for holders. Each transaction is stored before it is sent. A part gets a new
@@ -50,7 +50,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
   const { database, clock } = deps
   const [failed, sent] = [new Map<number, string>(), new Set<number>()]
   if (!(await begin(deps, plan))) return
-  for (let idle = 0, before = -1; idle < idleRoundsMax; idle++) {
+  for (let idle = 0, before = -1; idle < idlePassesMax; idle++) {
     order.signal.throwIfAborted()
     const recorded = await findRecordedParts(database, plan)
     order.onProgress(recorded.size, plan.parts.length)
@@ -104,7 +104,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
   throw refused(`the plan ${plan.id} was ended before all of it was paid; make a new plan`)
 }
 
-interface Round {
+interface Pass {
   readonly open: readonly number[]
   /** Parts that this run does not send again, each with the reason. */
   readonly failed: Map<number, string>
@@ -112,9 +112,9 @@ interface Round {
 }
 
 /** Records final parts and sends the parts that may be sent. True if any part changed. */
-async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, round: Round): Promise<boolean> {
+async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, pass: Pass): Promise<boolean> {
   const { plan } = order
-  const { open, failed, sent } = round
+  const { open, failed, sent } = pass
   const attempts = (await readAttempts(deps.database, plan.id)).filter(({ part }) => open.includes(part))
   const standings = await judgeAttempts(deps.chain, attempts)
   const known = new Map(attempts.map((attempt) => [attempt.part, attempt]))

@@ -4,7 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'
-import { createSlots, type Slots } from '../machine/slots.ts'
+import { createPermits, type Permits } from '../machine/permits.ts'
 import { pauseBeforeRetry } from './pauseBeforeRetry.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
@@ -41,7 +41,7 @@ interface BrowserPoolState extends BrowserPoolDeps {
   /** Reason for the last failed start, and the number of failures in a row. Undefined after a successful start. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
-  readonly aloneSlots: Slots
+  readonly alonePermits: Permits
   readonly startingAlone: Set<Promise<OpenBrowser>>
   readonly closing: AbortController
 }
@@ -65,7 +65,7 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
     current: undefined,
     failure: undefined,
     open: new Set(),
-    aloneSlots: createSlots(aloneMax),
+    alonePermits: createPermits(aloneMax),
     startingAlone: new Set(),
     closing: new AbortController(),
   }
@@ -138,7 +138,7 @@ async function open(pool: BrowserPoolState): Promise<OpenBrowser> {
 }
 
 async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<BrowserLease> {
-  const leaveSlot = await pool.aloneSlots.enter(signal)
+  const leavePermit = await pool.alonePermits.enter(signal)
   try {
     const opened = await startAlone(pool)
     const { browser, giveBack } = leaseOf(pool, opened)
@@ -146,11 +146,11 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
       browser,
       giveBack(state) {
         giveBack(state)
-        void endOf(pool, opened).then(leaveSlot)
+        void endOf(pool, opened).then(leavePermit)
       },
     }
   } catch (error) {
-    leaveSlot()
+    leavePermit()
     throw error
   }
 }

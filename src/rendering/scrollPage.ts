@@ -12,7 +12,7 @@ export interface SettlingScroll extends Scroll {
   readonly settle: () => Promise<readonly MissingContent[]>
 }
 
-const scrollRoundsMax = 3
+const passesMax = 3
 // Milliseconds between two stops. Longer than one frame (17 ms), so that the browser notices the elements that became
 // visible.
 const scrollPauseMs = 20
@@ -28,7 +28,7 @@ export async function scrollThrough(world: PageWorld, scroll: SettlingScroll) {
   const { heightMax, isCutThere, settle } = scroll
   let missing: readonly MissingContent[] = []
   let [scrolled, height] = [0, 0]
-  for (let round = 1; round <= scrollRoundsMax; round++) {
+  for (let pass = 1; pass <= passesMax; pass++) {
     scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
     missing = await settle()
     height = numberOf(await world.run(pageHeight))

@@ -47,7 +47,7 @@ interface Heard<Data> {
   readonly answer: ProviderAnswer<Data> | undefined
 }
 
-interface Round<Query, Data> {
+interface Inquiry<Query, Data> {
   readonly asking: ProvidersInTurn<Query, Data>
   readonly policy: AgreementPolicy<Query>
   readonly query: Query
@@ -68,7 +68,7 @@ export async function askForAgreement<Query, Data>(
 ): Promise<ProviderAnswer<Data>> {
   const { clock, options } = asking
   const endMs = clock.monotonicMs() + chainMsMax
-  const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
+  const inquiry: Inquiry<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
   const lastKnown = policy.lastKnown.find(policy.keyOf(query))
   const witnesses = witnessesOf(policy, query)
   const needsSecond = hasSeveralSources(options.providers, policy, query)
@@ -78,16 +78,16 @@ export async function askForAgreement<Query, Data>(
   // Otherwise start with two.
   let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
   for (let asked = 0; waiting.length > 0; asked++) {
-    const wave = waiting.splice(0, size).map((provider) => readProvider(round, provider))
-    const confirming = asked === 0 ? witnesses.map((witness) => readWitness(round, witness)) : []
+    const wave = waiting.splice(0, size).map((provider) => readProvider(inquiry, provider))
+    const confirming = asked === 0 ? witnesses.map((witness) => readWitness(inquiry, witness)) : []
     const heard = await Promise.all([...wave, ...confirming])
-    round.heard.push(...heard.filter((one) => one !== undefined))
-    const readings = round.heard.map(({ reading }) => reading)
+    inquiry.heard.push(...heard.filter((one) => one !== undefined))
+    const readings = inquiry.heard.map(({ reading }) => reading)
     judged = judgeReadings(readings, policy, { lastKnown, needsSecond })
     if (isSettled(judged, policy)) break
     size = judged.kind === 'none' ? 2 : 1
   }
-  return concluded(round, judged)
+  return concluded(inquiry, judged)
 }
 
 function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Query): readonly Witness<Query>[] {
@@ -144,8 +144,8 @@ function isSettled(judged: Judgement, rule: AgreementRule): boolean {
   return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed && !isLargeMove(judged.sold, rule)
 }
 
-function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): ProviderAnswer<Data> {
-  const { asking, heard, failures, policy, query } = round
+function concluded<Query, Data>(inquiry: Inquiry<Query, Data>, judged: Judgement): ProviderAnswer<Data> {
+  const { asking, heard, failures, policy, query } = inquiry
   if (judged.kind === 'none') throw noAnswerOf(failures)
   if (!isAgreed(judged)) throw new ProvidersDiffer(failures, judged.kind === 'doubted')
   const { answer } = assertPresent(
@@ -159,13 +159,13 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): P
     policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
   return {
     ...sold,
-    observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(round, judged) } },
+    observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(inquiry, judged) } },
     usedProviders: judged.near.map(({ source }) => source),
   }
 }
 
 /** Returns the evidence for `meta.agreement`. */
-function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: AgreedReading): Json {
+function noteOf<Query, Data>({ policy, silent }: Inquiry<Query, Data>, agreed: AgreedReading): Json {
   const { main, tolerances } = policy
   const tolerance = tolerances[main]
   const shown = ({ source, figures, asOfMs }: Reading) => ({
@@ -197,7 +197,7 @@ function shownFields(fields: readonly string[]): readonly string[] {
 }
 
 async function readProvider<Query, Data>(
-  { asking, query, endMs, failures, silent }: Round<Query, Data>,
+  { asking, query, endMs, failures, silent }: Inquiry<Query, Data>,
   provider: Provider<Query, Data>,
 ): Promise<Heard<Data> | undefined> {
   const { clock, options, liveness } = asking
@@ -220,7 +220,7 @@ async function readProvider<Query, Data>(
 }
 
 async function readWitness<Query, Data>(
-  { query, silent }: Round<Query, Data>,
+  { query, silent }: Inquiry<Query, Data>,
   { name, ask }: Witness<Query>,
 ): Promise<Heard<Data> | undefined> {
   try {

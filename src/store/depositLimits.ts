@@ -31,8 +31,8 @@ const numberSpace = 15
 const numberSeconds = 24 * 60 * 60
 const numberBytes = 8
 
-// Maximum of attempts. An attempt fails only if another process appends a deposit at the same time.
-const roundsMax = 64
+// Maximum of tries. A try fails only if another process appends a deposit at the same time.
+const triesMax = 64
 
 export type Deposits = (deposit: LimitedDeposit) => ReturnType<typeof appendDeposit>
 
@@ -53,7 +53,7 @@ export function createDeposits(deps: DepositStoreDeps): Deposits {
 /** Appends a deposit if its limits allow it. Holds that may return to a tab later do not count towards the limits. */
 async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
   const { item, baseUnits, limits } = deposit
-  for (let round = 1; round <= roundsMax; round++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const { number, tabBaseUnits, allBaseUnits } = await readBalances(deps, deposit)
     if (tabBaseUnits + baseUnits > limits.tabBaseUnits) return refuseDeposit('the tab')
     if (allBaseUnits + baseUnits > limits.allBaseUnits) return refuseDeposit('all tabs together')

@@ -113,16 +113,16 @@ async function append(
   return false
 }
 
-// Maximum of attempts. Two instances that start together may both read the old list. The slower instance then retries
+// Maximum of tries. Two instances that start together may both read the old list. The slower instance then retries
 // and adopts the list of the other instance.
-const attemptsMax = 5
+const triesMax = 5
 
 async function publish(
   deps: PriceListDeps,
   list: PriceListPublished,
   newest: PriceListStore['newest'],
 ): Promise<number> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const found = await newest()
     const before: Numbered<PriceListPublished> | undefined =
       found === undefined ? undefined : { number: found.number, event: found.list }
@@ -130,7 +130,7 @@ async function publish(
     if (decision === undefined) return found?.number ?? 1
     if (await append(deps, list, decision.number - 1)) return decision.number
   }
-  throw new Bug(`expected that a price list can be published within ${attemptsMax} tries`)
+  throw new Bug(`expected that a price list can be published within ${triesMax} tries`)
 }
 
 /**

@@ -12,7 +12,7 @@ export interface AdmissionRequest {
 }
 
 /** A place among the requests that the instance serves at the same time. */
-export type Slot = NonNullable<ReturnType<Admission['enter']>>
+export type Permit = NonNullable<ReturnType<Admission['enter']>>
 export type Admission = ReturnType<typeof createAdmission>
 
 /** A group of requests with a separate maximum: strangers by purpose, known payers, and verified payments. */
@@ -80,7 +80,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },
-    /** Takes a slot. Undefined if the share of the request's group is full. */
+    /** Takes a permit. Undefined if the share of the request's group is full. */
     enter(request: AdmissionRequest) {
       let group = groupOf(request)
       if (isFull(group)) return undefined

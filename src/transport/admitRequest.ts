@@ -4,7 +4,7 @@ import { refusalAnswer } from '../paywall/answer.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { Sales } from '../paywall/sales.ts'
-import type { Admission, AdmissionRequest, Purpose, Slot } from './admission.ts'
+import type { Admission, AdmissionRequest, Purpose, Permit } from './admission.ts'
 import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
@@ -92,11 +92,11 @@ export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   return undefined
 }
 
-/** Takes a slot for a request that has fully arrived. Undefined if the instance is overloaded. */
-export function takeSlot(deps: AdmitDeps, { req, res }: Context): Slot | undefined {
-  const slot = deps.admission.enter(admissionRequestOf(deps, req))
-  if (slot === undefined) return undefined
+/** Takes a permit for a request that has fully arrived. Undefined if the instance is overloaded. */
+export function takePermit(deps: AdmitDeps, { req, res }: Context): Permit | undefined {
+  const permit = deps.admission.enter(admissionRequestOf(deps, req))
+  if (permit === undefined) return undefined
   deps.connections.hold(req.socket)
   res.once('close', () => deps.connections.release(req.socket))
-  return slot
+  return permit
 }

@@ -33,7 +33,7 @@ export interface MessageCarrier {
 }
 
 /**
- * Returns the route of a protocol. The route takes a slot only after it has read the body, because the body shows
+ * Returns the route of a protocol. The route takes a permit only after it has read the body, because the body shows
  * whether it carries a payment.
  */
 export function messageRoute(deps: VisitDeps & BodyDeps, protocol: MessageProtocol): Route {

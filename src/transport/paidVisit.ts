@@ -3,8 +3,8 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Dispatch } from '../paywall/answer.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { Log } from '../machine/log.ts'
-import type { Slot } from './admission.ts'
-import { type AdmitDeps, reportAddressState, takeSlot } from './admitRequest.ts'
+import type { Permit } from './admission.ts'
+import { type AdmitDeps, reportAddressState, takePermit } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 
 export interface VisitDeps extends AdmitDeps {
@@ -18,26 +18,26 @@ export type PaidVisit = ReturnType<typeof openVisit>
 export function openVisit(deps: VisitDeps, { context, pass }: { readonly context: Context; readonly pass: Pass }) {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = String(context.state['requestId'])
-  let slot: Slot | undefined
+  let permit: Permit | undefined
   const facts: Pick<PaidRequest, 'requestId' | 'limitQuotes' | 'limitLookups' | 'onClaimed'> = {
     requestId,
     limitQuotes: pass.limitQuotes,
     limitLookups: pass.limitLookups,
     onClaimed({ payer, priceMicroUsd, isFirst }) {
-      slot?.prove()
+      permit?.prove()
       if (!isFirst) return
       pass.onPaid(payer)
-      slot?.earn(priceMicroUsd)
+      permit?.earn(priceMicroUsd)
       reportAddressState(deps, context.res, 'paid')
     },
   }
   return {
     /** The part of the paywall's request that does not depend on the wire format. */
     facts,
-    /** Takes a slot when the request has fully arrived. Returns false if the instance is overloaded. */
+    /** Takes a permit when the request has fully arrived. Returns false if the instance is overloaded. */
     enter(): boolean {
-      slot = takeSlot(deps, context)
-      return slot !== undefined
+      permit = takePermit(deps, context)
+      return permit !== undefined
     },
     /** Logs a paid answer after it was sent. */
     served(endpoint: string, dispatch: Dispatch | undefined): void {
@@ -46,6 +46,6 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
       const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)
       deps.log.info({ event: 'request_served', requestId, endpoint, wallet, reference, position, isReplay, durationMs })
     },
-    leave: () => slot?.leave(),
+    leave: () => permit?.leave(),
   }
 }

@@ -2,7 +2,7 @@ import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { Answer } from '../paywall/answer.ts'
-import { type AdmitDeps, limitAddressOf, takePass, takeSlot } from './admitRequest.ts'
+import { type AdmitDeps, limitAddressOf, takePass, takePermit } from './admitRequest.ts'
 import { clientAddress } from './clientAddress.ts'
 import type { FreeAction, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { parseJson } from './parseJson.ts'
@@ -35,8 +35,8 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
 }
 
 /**
- * Serves a free route. Health checks need no slot up to a rate that no monitor reaches. Above that rate they count like
- * other requests.
+ * Serves a free route. Health checks need no permit up to a rate that no monitor reaches. Above that rate they count
+ * like other requests.
  */
 async function serveFree(
   deps: FreeDeps,
@@ -50,14 +50,14 @@ async function serveFree(
   const request = freeRequest(deps, context, { segment, limits })
   const action = context.method === 'POST' ? await readAction(deps, context, request) : undefined
   if (action !== undefined && 'status' in action) return send(context, action)
-  const slot = takeSlot(deps, context)
-  if (slot === undefined) return send(context, overloaded())
+  const permit = takePermit(deps, context)
+  if (permit === undefined) return send(context, overloaded())
   try {
     const { serve, post, remove } = route
     const read = context.method === 'DELETE' && remove !== undefined ? remove : serve
     send(context, await (action === undefined || post === undefined ? read(request) : post(action)))
   } finally {
-    slot.leave()
+    permit.leave()
   }
 }
 

@@ -95,7 +95,7 @@ async function servePaid(
     bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     ...visit.facts,
     async readParameters() {
-      // Take the slot only after the body has arrived, so that a slow upload does not occupy one.
+      // Take the permit only after the body has arrived, so that a slow upload holds none.
       const isProbe =
         mount !== undefined &&
         segments.length === 0 &&

@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { lockDirectory } from '@tollbook/localnet/directoryLock'
 import { systemClock } from '@tollbook/core/clock'
 import { temporaryPrefix } from './temporaryDirectory.ts'
 import { temporaryFolder } from './temporaryFolder.ts'
@@ -18,7 +18,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || systemClock.nowMs() - found.mtimeMs < abandonedAfterMs) return false
   try {
-    claimDirectory(join(path, 'postgres')).release()
+    lockDirectory(join(path, 'postgres')).release()
     return true
   } catch {
     return false

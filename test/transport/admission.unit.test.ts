@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAdmission, type Slot, type AdmissionRequest } from '../../src/transport/admission.ts'
+import { createAdmission, type Permit, type AdmissionRequest } from '../../src/transport/admission.ts'
 import { type Load, limitMax, nextLimit } from '../../src/transport/adaptiveLimit.ts'
 import { followLoad } from '../../src/transport/followLoad.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -21,9 +21,9 @@ test('each purpose has half of the limit, so that none shuts out the others', ()
   expect(admission.enter(quote)).toBeDefined()
   expect(admission.refuses(quote)).toBe(true)
   expect(admission.enter(quote)).toBeUndefined()
-  const slot = admission.enter(proof)
+  const permit = admission.enter(proof)
   expect(admission.enter(proof)).toBeUndefined()
-  slot?.leave()
+  permit?.leave()
   expect(admission.enter(proof)).toBeDefined()
   expect(admission.enter({ ...quote, purpose: 'read' })).toBeDefined()
 })
@@ -42,9 +42,9 @@ test('a verified payment gives its place back at once, and its address is served
 
 const anySlot = expect.objectContaining({ leave: expect.any(Function) })
 
-function buy(slot: Slot | undefined, priceMicroUsd = 5_000n): void {
-  slot?.prove()
-  slot?.earn(priceMicroUsd)
+function buy(permit: Permit | undefined, priceMicroUsd = 5_000n): void {
+  permit?.prove()
+  permit?.earn(priceMicroUsd)
 }
 
 test('a payer who finds the places of payers taken gets one of a stranger', () => {
@@ -56,9 +56,9 @@ test('a payer who finds the places of payers taken gets one of a stranger', () =
   expect([admission.refuses(proof), admission.refuses(late ?? proof)]).toEqual([true, true])
 })
 
-function leaveProven(slot: Slot | undefined): void {
-  buy(slot)
-  slot?.leave()
+function leaveProven(permit: Permit | undefined): void {
+  buy(permit)
+  permit?.leave()
 }
 
 test('while payers are served, reads have a number in each window, because none of them waits', async () => {
@@ -108,7 +108,7 @@ function occupyEventLoop(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs)
 }
 
-test('a health check passes without a slot, ten times a second for each address', () => {
+test('a health check passes without a permit, ten times a second for each address', () => {
   const admission = openAdmission(2)
   for (let n = 0; n < 10; n++) expect(admission.passesProbe('192.0.2.1')).toBe(true)
   expect(admission.passesProbe('192.0.2.1')).toBe(false)
@@ -136,7 +136,7 @@ test('the limit recovers from a flood within five seconds', () => {
   expect(limit).toBe(limitMax)
 })
 
-test('a request that is refused as RATE_LIMITED takes no slot', async () => {
+test('a request that is refused as RATE_LIMITED takes no permit', async () => {
   const { port, admission } = await openPlainServer({ requestsPerMinute: 3, trustedProxyHops: 1 })
   const ask = (address: string) =>
     rawRequest(port, { method: 'GET', target: '/free', headers: { 'x-forwarded-for': address } })

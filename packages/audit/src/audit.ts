@@ -10,9 +10,9 @@ import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import {
   type CheckpointDeps,
   Checkpoints,
-  type Claim,
-  claimOf,
   type GivenCheckpoint,
+  type StatedRoot,
+  statedRootOf,
   storedCheckpoints,
 } from './checkpoints.ts'
 import { lastPositionOf, openDatabaseSource } from './databaseSource.ts'
@@ -63,14 +63,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const ended = () => Math.round(options.clock.monotonicMs() - startedAtMs)
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
-    const ofDatabase = { claims: [], stored: storedCheckpoints(database), lastPosition: await lastPositionOf(database) }
+    const ofDatabase = { roots: [], stored: storedCheckpoints(database), lastPosition: await lastPositionOf(database) }
     const parts = openParts(options, replay, ofDatabase)
     const tables = await auditDatabase(database, parts)
     return reportOf({ ...parts, ...tables, resumedAfter, source: 'database', durationMs: ended() })
   }
   await using file = await openExport(source.path)
   const parts = openParts(options, replay, {
-    claims: claimsOfExport(file),
+    roots: rootsOfExport(file),
     stored: undefined,
     lastPosition: file.head.treeSize,
   })
@@ -79,17 +79,17 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   return reportOf({ ...parts, ...noTables, resumedAfter, source: 'export', durationMs: ended() })
 }
 
-interface SourceFacts extends Pick<CheckpointDeps, 'claims' | 'stored'> {
+interface SourceFacts extends Pick<CheckpointDeps, 'roots' | 'stored'> {
   readonly lastPosition: number
 }
 
-function openParts(options: AuditOptions, replay: Replay, { claims, stored: storedClaims, lastPosition }: SourceFacts) {
+function openParts(options: AuditOptions, replay: Replay, { roots, stored: storedRoots, lastPosition }: SourceFacts) {
   const { clock, resumeFile, signal, onProgress, verifierKeys: given } = options
   const { findings, periods, state, tree } = replay
   const stored = options.transactions ? new StoredTransactions(findings, state) : undefined
   const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, options, replay)
-  const ownClaims = options.ownCheckpoints.map(claimOf)
-  const deps = { findings, given, periods, claims: [...ownClaims, ...claims], stored: storedClaims }
+  const ownRoots = options.ownCheckpoints.map(statedRootOf)
+  const deps = { findings, given, periods, roots: [...ownRoots, ...roots], stored: storedRoots }
   const checkpoints = new Checkpoints(deps, tree.size)
   const run = new AuditRun({
     replay,
@@ -118,12 +118,12 @@ function openChainAudit(
   return chain
 }
 
-/** Returns the claims in the head of an export: the root of the events, and the signed checkpoint, if any. */
-function claimsOfExport({ head }: ExportSource): readonly Claim[] {
+/** Returns the stated roots in the head of an export: the root of the events, and the signed checkpoint, if any. */
+function rootsOfExport({ head }: ExportSource): readonly StatedRoot[] {
   const root = Buffer.from(head.root, 'base64')
-  const stated: Claim = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }
+  const stated: StatedRoot = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }
   if (head.checkpoint === null) return [stated]
   const note = readCheckpoint(head.checkpoint)
-  const claim = { size: note?.size ?? head.treeSize, root: note?.root ?? root, note: head.checkpoint }
-  return [stated, { ...claim, source: 'the checkpoint of the export' }]
+  const signed = { size: note?.size ?? head.treeSize, root: note?.root ?? root, note: head.checkpoint }
+  return [stated, { ...signed, source: 'the checkpoint of the export' }]
 }

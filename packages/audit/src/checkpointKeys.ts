@@ -90,7 +90,7 @@ export class CheckpointKeys {
     const recorded = this.#recorded()
     const isVouchedFor = ({ position }: SettingPeriod): boolean =>
       [...trusted].some((number) => (this.#signed.get(number)?.largest.size ?? 0) >= position)
-    // Each round adds one trusted key, which may confirm further keys. Stop when a round adds none.
+    // Each pass adds one trusted key, which may confirm further keys. Stop when a pass adds none.
     for (const _ of recorded) {
       const next = recorded.find((period) => {
         return !trusted.has(period.number) && (this.#isGiven(period) || isVouchedFor(period))

@@ -4,11 +4,11 @@ import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { GrowingTree } from './growingTree.ts'
 
-/** A claim that the Merkle tree of the ledger had this root at this size. */
-export interface Claim {
+/** Statement that the Merkle tree of the ledger had this root at this size. */
+export interface StatedRoot {
   readonly size: number
   readonly root: Uint8Array
-  /** Description of where the claim is from: the database, an export, or a file of the auditor. */
+  /** Description of where the statement is from: the database, an export, or a file of the auditor. */
   readonly source: string
   /** Text of the signed note. Undefined for the head of an export, which is not signed. */
   readonly note: string | undefined
@@ -20,8 +20,8 @@ export interface GivenCheckpoint {
   readonly note: string
 }
 
-/** Returns the claim of a checkpoint. Throws an `AuditFault` if the text is not a checkpoint. */
-export function claimOf({ name, note }: GivenCheckpoint): Claim {
+/** Returns the root that a checkpoint states. Throws an `AuditFault` if the text is not a checkpoint. */
+export function statedRootOf({ name, note }: GivenCheckpoint): StatedRoot {
   const checkpoint = readCheckpoint(note)
   if (checkpoint === undefined) throw new AuditFault(`${name} is not a checkpoint`, { retryable: false })
   return { size: checkpoint.size, root: checkpoint.root, note, source: name }
@@ -35,10 +35,10 @@ export interface CheckpointFigures {
 }
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
-  /** Claims from an export or from files of the auditor. */
-  readonly claims: readonly Claim[]
+  /** Roots from an export or from files of the auditor. */
+  readonly roots: readonly StatedRoot[]
   /** Reads the next page of the checkpoints in the database, those larger than `afterSize`. Undefined for an export. */
-  readonly stored: ((afterSize: number) => Promise<readonly Claim[]>) | undefined
+  readonly stored: ((afterSize: number) => Promise<readonly StatedRoot[]>) | undefined
 }
 
 /** Compares every known checkpoint with the tree when the tree reaches the checkpoint's size. */
@@ -46,22 +46,22 @@ export class Checkpoints {
   readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
   readonly #deps: CheckpointDeps
   readonly #keys: CheckpointKeys
-  #waiting: Claim[]
+  #waiting: StatedRoot[]
   #storedUpto: number
   #allStoredRead: boolean
-  /** Size of the last tree whose root matched its claim. A difference must be in a later event. */
+  /** Size of the last tree whose root matched the stated one. A difference must be in a later event. */
   #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
     this.#deps = deps
     this.#keys = new CheckpointKeys(deps)
-    this.#waiting = deps.claims.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
+    this.#waiting = deps.roots.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
     this.#storedUpto = fromSize
     this.#agreedSize = fromSize
     this.#allStoredRead = deps.stored === undefined
   }
 
-  /** Loads all claims up to this size. Called before the events up to this size are replayed. */
+  /** Loads all stated roots up to this size. Called before the events up to this size are replayed. */
   async load(uptoSize: number): Promise<void> {
     while (!this.#allStoredRead && this.#storedUpto < uptoSize) {
       const page = (await this.#deps.stored?.(this.#storedUpto)) ?? []
@@ -71,11 +71,11 @@ export class Checkpoints {
     }
   }
 
-  /** Compares the claims for the tree's current size. Called after each event, with its time of recording. */
+  /** Compares the stated roots for the tree's current size. Called after each event, with its time of recording. */
   compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
-      const claim = this.#waiting.shift()
-      if (claim !== undefined) this.#judge(claim, tree, recordedAtMs)
+      const stated = this.#waiting.shift()
+      if (stated !== undefined) this.#judge(stated, tree, recordedAtMs)
     }
   }
 
@@ -92,8 +92,8 @@ export class Checkpoints {
     this.figures.signaturesUnverified = unverified
   }
 
-  #judge(claim: Claim, tree: GrowingTree, recordedAtMs: number): void {
-    const { size, root, source, note } = claim
+  #judge(stated: StatedRoot, tree: GrowingTree, recordedAtMs: number): void {
+    const { size, root, source, note } = stated
     const { findings } = this.#deps
     if (note !== undefined) this.figures.compared++
     const subject = `checkpoint ${size}`
@@ -135,6 +135,6 @@ function rootAt(size: number, tree: GrowingTree): Buffer {
   return size === 0 ? new GrowingTree().root() : tree.root()
 }
 
-function bySize(one: Claim, other: Claim): number {
+function bySize(one: StatedRoot, other: StatedRoot): number {
   return one.size - other.size
 }

@@ -68,7 +68,7 @@ async function sign(payer: Payer, purchase: PaymentToSign, { atMs }: Spending): 
 
 /** Stores the payment before it is sent, so that a crash cannot lose it. */
 async function record(payer: Payer, payment: PendingPayment, spending: Spending): Promise<void> {
-  payer.stored.claim(payment.signature)
+  payer.stored.markOwn(payment.signature)
   await payer.open.keep(payment)
   try {
     await requireStillAllowed(payer, payment, spending)

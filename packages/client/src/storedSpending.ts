@@ -20,7 +20,7 @@ export function readStoredSpendings(store: PaymentStore | undefined, expectedMin
      */
     byOthers: async () => (await read()).filter(({ signature }) => !own.has(signature)),
     /** Marks a payment as made by this payer, before it is stored. */
-    claim: (signature: string) => void own.add(signature),
+    markOwn: (signature: string) => void own.add(signature),
     /** Returns the payments that were stored before this one. Returns all payments if the store does not list this one. */
     async before(signature: string) {
       const spendings = await read()

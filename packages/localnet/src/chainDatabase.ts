@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { AccountStates } from './accountStates.ts'
-import { type DirectoryClaim, claimDirectory } from './directoryClaim.ts'
+import { type DirectoryLock, lockDirectory } from './directoryLock.ts'
 import { History } from './history.ts'
 import { type Branch, firstSlot } from './slots.ts'
 import { blobOf, integerOf } from './sqlValue.ts'
@@ -35,13 +35,13 @@ export class ChainDatabase {
   readonly history: History
   readonly accounts: AccountStates
   readonly #database: DatabaseSync
-  readonly #claim: DirectoryClaim | undefined
+  readonly #lock: DirectoryLock | undefined
   #position: number
   #failure: unknown
 
-  private constructor(database: DatabaseSync, claim?: DirectoryClaim) {
+  private constructor(database: DatabaseSync, lock?: DirectoryLock) {
     this.#database = database
-    this.#claim = claim
+    this.#lock = lock
     const chain = assertPresent(database.prepare('select * from chain').get(), 'a chain has its genesis')
     this.genesis = {
       hash: blobOf(chain['genesis_hash']),
@@ -65,7 +65,7 @@ export class ChainDatabase {
     await createDirectory(directory)
     const path = await realpath(directory)
     if (existsSync(join(path, 'journal'))) throw unusable(path, 'was written by Tollbook 0.2')
-    const claim = claimDirectory(path)
+    const lock = lockDirectory(path)
     const file = join(path, 'chain.sqlite')
     closeSync(openSync(file, 'a', 0o600))
     const database = new DatabaseSync(file)
@@ -77,10 +77,10 @@ export class ChainDatabase {
       // Continue in a new slot. Clients may have read the last slot already, and would miss a transaction that landed
       // there later.
       else database.exec('update chain set slot = slot + 1')
-      return new ChainDatabase(database, claim)
+      return new ChainDatabase(database, lock)
     } catch (cause) {
       database.close()
-      claim.release()
+      lock.release()
       throw unusable(path, 'cannot be read', cause)
     }
   }
@@ -165,7 +165,7 @@ export class ChainDatabase {
 
   close(): void {
     this.#database.close()
-    this.#claim?.release()
+    this.#lock?.release()
   }
 
   #write(run: (position: number) => void): void {

@@ -19,11 +19,11 @@ export interface PortPair {
  * whose successor is free.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     const { server, port } = await listenHttp(options)
     const second = await listenSecond(options.host, port + 1)
     if (second !== undefined) return { port, servers: [server, second] }
-    if (options.port !== 0 || attempt === attemptsMax) {
+    if (options.port !== 0 || tries === triesMax) {
       options.log.warn({ port: port + 1 }, 'local_chain_websocket_port_taken')
       return { port, servers: [server] }
     }
@@ -63,6 +63,6 @@ async function listenSecond(host: string, port: number): Promise<Server | undefi
   )
 }
 
-const attemptsMax = 10
+const triesMax = 10
 const graceMs = 200
 const turnsBeforeClose = 3

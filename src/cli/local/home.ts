@@ -67,20 +67,20 @@ async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
   return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
 }
 
-// Maximum number of attempts. Each key is rejected with a probability of 1 in 64.
-const attemptsMax = 100
+// Maximum number of tries. Each key is rejected with a probability of 1 in 64.
+const triesMax = 100
 
 /**
  * Generates a key whose public part does not start with a hyphen. `tollbook key rotate` takes the public part as an
  * argument, and would read a leading hyphen as an option.
  */
 export function makeReceiptKey(): ReceiptKey {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const secretKey = newSecretKey()
     const x = toBase64Url(secretKey.subarray(32))
     if (!x.startsWith('-')) return { kty: 'OKP', crv: 'Ed25519', x, d: toBase64Url(secretKey.subarray(0, 32)) }
   }
-  throw new Bug(`one of ${attemptsMax} keys does not start with a hyphen`)
+  throw new Bug(`one of ${triesMax} keys does not start with a hyphen`)
 }
 
 async function readOrMake(file: string, make: () => string): Promise<string> {

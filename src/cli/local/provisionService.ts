@@ -15,9 +15,9 @@ export interface ServiceProvision {
   readonly envFile: string
 }
 
-// Attempts to reach the chain, one second apart. A chain that was just started answers within one second, or within ten
+// Tries to reach the chain, one second apart. A chain that was just started answers within one second, or within ten
 // on a machine under load.
-const attemptsMax = 60
+const triesMax = 60
 const pauseMs = 1_000
 // Mode of the file, which contains the private receipt key.
 const privateFile = 0o600
@@ -51,12 +51,12 @@ export async function withdrawProvision(envFile: string): Promise<void> {
 
 async function untilChainAnswers(rpcUrl: string): Promise<void> {
   const connection = new Connection(rpcUrl, { disableRetryOnRateLimit: true })
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     try {
       await connection.getSlot('processed')
       return
     } catch (error) {
-      if (attempt === attemptsMax)
+      if (tries === triesMax)
         throw new Fault(`no chain answers at ${rpcUrl}; start one, or set SOLANA_RPC_URLS`, {
           cause: error,
           retryable: true,

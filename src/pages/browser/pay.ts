@@ -18,7 +18,7 @@ import { fillFrom, type Order, readOrder, requestOf } from './form.ts'
 import { showData, showReceipt, showVerdict } from './result.ts'
 import { createTestWallet, listenForWallets, type Wallet } from './wallets.ts'
 
-const attemptsMax = 20
+const triesMax = 20
 const pollMs = 3_000
 const pollsMax = 100
 
@@ -204,7 +204,7 @@ async function shownBody(response: Response): Promise<string> {
 }
 
 async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+  for (let tries = 1; tries <= triesMax; tries++) {
     const response = await ask(order, headers).catch(() => undefined)
     if (response !== undefined && !(await isUnsettled(response))) return response
     say('The payment is not settled yet. The same payment is presented again …')

@@ -14,8 +14,8 @@ export interface ReportsOptions {
 
 // Use a small, separate pool, so that a download of a report never takes a connection from payments.
 const connectionsMax = 3
-// Maximum number of rollup steps per round. A longer backlog is spread over several rounds.
-const stepsPerRoundMax = 20
+// Maximum number of rollup steps per run. A longer backlog is spread over several runs.
+const stepsPerRunMax = 20
 
 export type OpenReports = ReturnType<typeof openReports>
 
@@ -34,7 +34,7 @@ export function openReports({ databaseUrl, readDatabaseUrl, token, log }: Report
     facts: createPaymentFacts(database),
     /** Rolls up new events into the reports. One call does a bounded amount of work. */
     async rollUp() {
-      for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
+      for (let step = 0; step < stepsPerRunMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },
     close: () => opened.disposeAsync(),
   }

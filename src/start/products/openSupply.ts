@@ -14,7 +14,7 @@ export interface SupplyDeps {
 
 // Milliseconds that the start waits for providers. If a provider does not answer in this time, its products are not for
 // sale at first.
-const firstRoundMsMax = 5_000
+const firstRunMsMax = 5_000
 // Milliseconds that the start waits for samples. Feeds on loopback supply the sample articles, which takes about a
 // second.
 const standInsMsMax = 10_000
@@ -31,7 +31,7 @@ export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyD
     supplied.flatMap(({ probes }) => probes),
   )
   const begun = new AbortController()
-  await Promise.race([job.firstRound, clock.sleep(firstRoundMsMax, begun.signal).catch(() => undefined)])
+  await Promise.race([job.firstRun, clock.sleep(firstRunMsMax, begun.signal).catch(() => undefined)])
   begun.abort()
   const startedAtMs = clock.monotonicMs()
   const isComplete = () => !supplied.some((endpoint) => endpoint.suppliedBy() === 'none')

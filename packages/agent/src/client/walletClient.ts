@@ -43,7 +43,7 @@ export interface WalletClient {
   read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
 }
 
-const attemptsMax = 10
+const triesMax = 10
 const pauseMs = 100
 // Maximum bytes of an answer: the 16 MiB that the SDK reads of a paid answer, and 1 MiB of reserve.
 const answerBytesMax = 17 * 1024 * 1024
@@ -52,12 +52,12 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
   const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
   /** Does the work, and repeats it if the wallet process is missing or ends. */
   const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    for (let attempt = 1; ; attempt++) {
+    for (let tries = 1; ; tries++) {
       try {
         return await work()
       } catch (error) {
         signal?.throwIfAborted()
-        if (!hasCode(error, lostCodes) || attempt >= attemptsMax) throw error
+        if (!hasCode(error, lostCodes) || tries >= triesMax) throw error
         await clock.sleep(pauseMs)
         if (hasCode(error, missingCodes)) await startWalletProcess(folder, clock)
       }

@@ -24,7 +24,7 @@ const asked = z.object({ url: z.string(), agreement })
 export interface Consent {
   readonly verify: ReturnType<typeof createRequestStateCodec>['verify']
   /**
-   * Returns the offer for this URL that the person agreed to in an earlier round of the call. Undefined if there is
+   * Returns the offer for this URL that the person agreed to in an earlier request of the call. Undefined if there is
    * none.
    */
   agreedTo(url: string, context: ServerContext): Agreement | undefined

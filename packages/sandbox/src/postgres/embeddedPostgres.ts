@@ -1,5 +1,5 @@
 import { systemClock } from '@tollbook/core/clock'
-import { claimDirectory } from '@tollbook/localnet/directoryClaim'
+import { lockDirectory } from '@tollbook/localnet/directoryLock'
 import type { Log } from '@tollbook/localnet/log'
 import { findAccount } from './systemUser.ts'
 import { findPackage, linkBinaries } from './binaries.ts'
@@ -69,8 +69,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, onLost } = options
   const binaries = await linkBinaries(options.packageDirectory ?? findPackage())
   const dataDirectory = await resolveDataDirectory(options.dataDirectory)
-  const claim = claimDirectory(dataDirectory)
-  opened.defer(() => claim.release())
+  const lock = lockDirectory(dataDirectory)
+  opened.defer(() => lock.release())
   await endEarlierPostmaster(dataDirectory, log)
   const account = await findAccount(binaries, dataDirectory)
   const password = await prepareDataDirectory({ dataDirectory, account, binaries })

@@ -100,7 +100,7 @@ function startWatchdog(account: SystemUser, pid: number): ChildProcess {
 }
 
 /**
- * Ends an orphaned postmaster of Tollbook in the directory. The caller has the claim on the directory, so such a
+ * Ends an orphaned postmaster of Tollbook in the directory. The caller has the lock of the directory, so such a
  * postmaster has lost its owner. Its watchdog has not ended it yet, or was killed too.
  */
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {

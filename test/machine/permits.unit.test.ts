@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { createSlots } from '../../src/machine/slots.ts'
+import { createPermits } from '../../src/machine/permits.ts'
 
 const patient = new AbortController().signal
 
-test('two enter at once, others in the order of arrival, and one who gives up takes no slot', async () => {
-  const slots = createSlots(2)
+test('two enter at once, others in the order of arrival, and one who gives up takes no permit', async () => {
+  const permits = createPermits(2)
   const entered: string[] = []
   const enter = async (name: string, signal = patient) => {
-    const leave = await slots.enter(signal)
+    const leave = await permits.enter(signal)
     entered.push(name)
     return leave
   }
@@ -19,7 +19,7 @@ test('two enter at once, others in the order of arrival, and one who gives up ta
   await expect(c).rejects.toThrow('aborted')
   expect(entered).toEqual(['a', 'b'])
   leaveA()
-  // Leaving twice frees one slot.
+  // Leaving twice frees one permit.
   leaveA()
   await d
   const e = enter('e')

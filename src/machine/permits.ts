@@ -1,13 +1,13 @@
-/** A counting semaphore. When all slots are in use, further callers wait and enter in order of arrival. */
-export interface Slots {
+/** A counting semaphore. When all permits are in use, further callers wait and enter in order of arrival. */
+export interface Permits {
   /**
-   * Waits for a slot. Resolves to a function that leaves the slot; calling it twice has no further effect. Rejects if
-   * the signal is aborted first.
+   * Waits for a permit. Resolves to a function that leaves the permit; calling it twice has no further effect. Rejects
+   * if the signal is aborted first.
    */
   enter(signal: AbortSignal): Promise<() => void>
 }
 
-export function createSlots(max: number): Slots {
+export function createPermits(max: number): Permits {
   let free = max
   const waiting = new Set<() => void>()
   const leave = (): void => {

@@ -2,16 +2,16 @@ import { chmodSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Fault } from '@tollbook/core/fault'
 
-export interface DirectoryClaim {
+export interface DirectoryLock {
   release(): void
 }
 
 /**
- * Claims a data directory for one process, by a write lock on a SQLite file in the same parent directory. The operating
+ * Locks a data directory for one process, by a write lock on a SQLite file in the same parent directory. The operating
  * system releases the lock when the process ends, even by `kill -9`. Postgres itself refuses a second postmaster, but
- * only the process with the claim may stop an orphaned postmaster.
+ * only the process with the lock may stop an orphaned postmaster.
  */
-export function claimDirectory(dataDirectory: string): DirectoryClaim {
+export function lockDirectory(dataDirectory: string): DirectoryLock {
   const lock = openLock(`${dataDirectory}.lock`)
   try {
     // Store the process id in the file. Other processes can read it while the second transaction holds the lock.
