@@ -16,6 +16,13 @@ test('describing an error ends even where causes run in a ring', () => {
   expect(describeError('thrown text')).toBe('"thrown text"')
 })
 
+test('a thrown value that JSON cannot write is described too', () => {
+  const cycle: { self?: unknown } = {}
+  cycle.self = cycle
+  expect(describeError(12n)).toBe('12')
+  expect(describeError(new Error('outer', { cause: cycle }))).toBe('Error: outer <- [object Object]')
+})
+
 test('an assertion that fails is a bug and says what was expected', () => {
   expect(() => assert(false, 'the trial balance is zero')).toThrow(Bug)
   expect(() => assert(false, 'the trial balance is zero')).toThrow('expected that the trial balance is zero')

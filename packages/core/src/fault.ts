@@ -52,8 +52,17 @@ function causeText(cause: Error): string {
 /** Returns a log text for any thrown value, with its causes: five errors at most. */
 export function describeError(error: unknown): string {
   return chainOf(error)
-    .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : JSON.stringify(each)))
+    .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : valueText(each)))
     .join(' <- ')
+}
+
+/** A log must not lose an error because JSON cannot write a bigint or a cycle. */
+function valueText(thrown: unknown): string {
+  try {
+    return JSON.stringify(thrown) ?? String(thrown)
+  } catch {
+    return String(thrown)
+  }
 }
 
 /** Returns the code of the error or of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
