@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { errorText } from '@tollbook/core/fault'
 import { expect, test } from 'vitest'
+import { listenOnLoopback } from '../support/loopbackServer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService } from '../support/testService.ts'
 
@@ -39,4 +41,15 @@ test.each(refused)('a start that %s prevents says so', async (name, env) => {
     (error: unknown) => (error instanceof Error ? errorText(error) : String(error)),
   )
   expect(problem).toContain(name)
+})
+
+test('a start that fails leaves no listener on the port that it had opened first', async () => {
+  const taken = createServer()
+  const url = await listenOnLoopback(taken)
+  await new Promise((resolve) => taken.close(resolve))
+  const { port: PORT } = new URL(url)
+  const finance = { FINANCE_PORT: '0', FINANCE_ISSUER: 'i', FINANCE_JWKS_URL: 'http://127.0.0.1:1/' }
+  const env = { PORT, FINANCE_HOST: '192.0.2.1', ...finance }
+  await expect(openTestService({ besides: service, env })).rejects.toThrow()
+  await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed')
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { createFinanceAccess } from '../../src/financeApi/financeAccess.ts'
 import { silentLog } from '../../src/machine/log.ts'
+import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
 
 const issuer = 'https://issuer.test'
 const audience = 'tollbook'
@@ -96,4 +97,16 @@ test('refusals of strangers have a bound of lines in the log, and what was left 
   expect(lines.slice(60)).toEqual([
     { event: 'finance_access', route: '/finance', requestId: 'request_2', outcome: 'unauthenticated', leftOut: 940 },
   ])
+  await refuse('request_3')
+  expect(lines.at(-1), 'each is counted as left out once').not.toHaveProperty('leftOut')
+})
+
+test('a token is not judged while the identity provider answers without keys', async () => {
+  const provider = await openLoopbackServer(answersJson(200, { error: 'in maintenance' }))
+  const remote = createFinanceAccess({ issuer, audience, keys: { jwksUrl: provider.url } }, { clock, log: silentLog })
+  const token = await new SignJWT({ iss: issuer, aud: audience, ...whole })
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .sign(privateKey)
+  const asked = { route: '/finance', requestId: 'request_1', allowed: ['finance'] } as const
+  expect(await remote.judge({ authorization: `Bearer ${token}`, ...asked })).toBe('keys_unavailable')
 })

@@ -41,3 +41,40 @@ test('a list stands while its prices by use are those of now, and is replaced on
   }
   expect([await start(4n), await start(4n), await start(5n)]).toEqual([1, 1, 2])
 })
+
+test('a jump is believed only after two polls in a row: markets that disagree in between confirm nothing', async () => {
+  const clock = steppedClock()
+  const published: PriceListPublished[] = []
+  const [before, after] = [tokenPriceAttoUsd, tokenPriceAttoUsd * 2n]
+  let [one, other] = [before, before]
+  const source = (name: string, price: () => bigint) => ({
+    ask: () => Promise.resolve({ source: name, tokenPriceAttoUsd: price(), liquidityUsd: undefined }),
+  })
+  const job = await startPriceJob(
+    { tolerancePercent: 2, liquidityMinUsd: 0, ageMaxMs: 300_000 },
+    {
+      clock,
+      log: silentLog,
+      sources: [source('one', () => one), source('two', () => other)],
+      pricesAt: (price) => [{ ...samplePrice(), tokenPriceAttoUsd: price }],
+      listed: { split: defaultSplit },
+      priceLists: {
+        newest() {
+          const list = published.at(-1)
+          return Promise.resolve(list && { number: published.length, effectiveAtMs: 0, list })
+        },
+        append: (list) => Promise.resolve(published.push(list) > 0),
+      },
+    },
+  )
+  const listsAfter = async (...prices: readonly [bigint, bigint]) => {
+    ;[one, other] = prices
+    await clock.step()
+    return published.length
+  }
+  expect(await listsAfter(after, after)).toBe(1)
+  expect(await listsAfter(after, before), 'the markets disagree').toBe(1)
+  expect(await listsAfter(after, after), 'the first poll of a jump again').toBe(1)
+  expect(await listsAfter(after, after)).toBe(2)
+  await job.stop()
+})

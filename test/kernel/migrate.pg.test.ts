@@ -131,6 +131,10 @@ describe('a newer database', () => {
     expect(await versionOf(serviceUrl)).toEqual({ fits: true, difference })
     expect(await migrate({ databaseUrl: ownerUrl, sources: schemaSources })).toEqual([])
     expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
+    // A newer migration is accepted, and a changed one is not.
+    await openPool(ownerUrl, 1).query("update migration.applied set digest = '\\x00' where name like '0004_%'")
+    const advice = expect.stringMatching(/0004_.*start the release/)
+    expect(await versionOf(serviceUrl)).toEqual({ fits: false, advice, needsMigration: false })
   })
 
   test('refuses the programs that its migrations have left behind', async () => {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { listedMax } from '../../src/payment/finalityReader.ts'
+import { payoutMemo } from '../../src/accounting/payoutPlan.ts'
+import { listedMax, type ListQuestion } from '../../src/payment/finalityReader.ts'
 import { findUnrecorded } from '../../src/payout/unrecordedPayouts.ts'
 import { signatureNumber } from '../jobs/jobFixture.ts'
-import { mint, otherWallet as account } from '../payment/paymentStory.ts'
+import { mint, otherWallet as account, wallet as firstAccount } from '../payment/paymentStory.ts'
+import { scriptedDatabase } from '../support/scriptedDatabase.ts'
 
 const unused = (): never => {
   throw new Error('no payout is among these transactions')
@@ -40,4 +42,29 @@ test('payouts are searched back to the slot of the plan, however busy the wallet
 test('a plan whose slot is not reached is refused, because a part that was paid would look unpaid', async () => {
   const { search } = busyWallet(5_000)
   await expect(findUnrecorded(search, 1)).rejects.toThrow(/newer than the plan/)
+})
+
+test('a payout from the second of two wallets is found, and one that failed on chain has paid nothing', async () => {
+  const landed = signatureNumber(1)
+  const memo = payoutMemo({ id: `payout_${'a'.repeat(32)}` }, 1)
+  const listed = { signature: landed, slot: 500, blockTimeMs: 0, memo, hasFailed: false }
+  const failed = { ...listed, signature: signatureNumber(2), hasFailed: true }
+  const moved = { tokenAccount: account, mint, ownersSeen: [], beforeBaseUnits: 5n, afterBaseUnits: 2n }
+  const record = Object.assign(Object.create(null), { balances: [moved] })
+  const found = await findUnrecorded(
+    {
+      database: scriptedDatabase(() => []),
+      wallets: { tokenAccounts: () => Promise.resolve([firstAccount, account]) },
+      chain: {
+        terms: { mint },
+        reader: { find: () => Promise.resolve({ kind: 'found', record, slot: 500, nodes: 1, isAgreed: true }) },
+        finality: {
+          listSignatures: (question: ListQuestion) =>
+            Promise.resolve(question.account === account ? [listed, failed] : []),
+        },
+      },
+    },
+    400,
+  )
+  expect(found.map(({ signature }) => signature)).toEqual([landed])
 })

@@ -8,7 +8,7 @@ import { exportFormats, exportLedger, type ExportQuestion } from '../../src/repo
 import { readBound } from '../../src/reports/export/exportRange.ts'
 import type { ExportScope } from '../../src/reports/export/exportScope.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
+import { readCheckpoint, signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import type { TreeHead } from '@tollbook/core/merkle'
 import { rollUp } from '../../src/reports/rollUp.ts'
@@ -43,6 +43,7 @@ beforeAll(async () => {
   const { after, leaves } = await mustAppend(ledger, claim.change)
   claimed = leaves.at(-1)?.position ?? 0
   await mustAppend(ledger, fulfilmentOf(settlement, { before: after, attemptId: claim.attemptId }))
+  while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);
 })
 
 interface Exported {
@@ -104,6 +105,16 @@ describe('a csv', () => {
     expect(scope).toMatchObject({ treeSize: 50, root })
     const ties = new Set(readCsv(text).map((row) => `${row['tree_size']} ${row['tree_root']}`))
     expect([...ties]).toEqual([`50 sha256:${root}`])
+  })
+
+  test('has the newest checkpoint that its own tree contains', async () => {
+    const checkpointOf = async (given: Partial<ExportQuestion>) =>
+      readCheckpoint((await exported({ format: 'csv', ...given })).scope.checkpoint ?? '')?.size
+    const { rows } = await admin.query<{ size: number }>('select size::int from ledger.checkpoints order by size desc')
+    const [newest, earlier] = rows
+    expect(await checkpointOf({})).toBe(newest?.size)
+    expect(await checkpointOf({ to: at(claimed) })).toBe(earlier?.size)
+    expect(await checkpointOf({ to: at((rows.at(-1)?.size ?? 0) - 1) })).toBeUndefined()
   })
 
   test('of payments has the burned and the owed tokens of the ledger, and nothing that the chain dropped', async () => {
@@ -220,6 +231,31 @@ test('a parquet file has the rows of the csv, and the tree and its checkpoint in
 })
 
 describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
+  const closing =
+    format === 'beancount' ? /^\S+ balance (\S+) {2}(-?[\d.]+) TOKEN$/gm : /^ {4}(\S+) {2}0 TOKEN = (-?[\d.]+) TOKEN$/gm
+  const balancesOf = (text: string) =>
+    new Map([...text.matchAll(closing)].map(([, account = '', amount = '']) => [account, unitsOf(amount)]))
+
+  test('of a part asserts the balances at the end of the part, after its last day, or none if it begins later', async () => {
+    const { text } = await exported({ format, to: at(50) })
+    const sums = new Map<string, bigint>()
+    const postings = format === 'beancount' ? text : text.replace(/^\S+ \* balances[^]*/m, '')
+    for (const [, account = '', amount = ''] of postings.matchAll(/^ {4}([A-Z]\S+) {2}(-?[\d.]+) TOKEN$/gm))
+      sums.set(account, (sums.get(account) ?? 0n) + unitsOf(amount))
+    expect(sums.size).toBeGreaterThan(3)
+    expect(balancesOf(text)).toEqual(sums)
+    const days = (journal: string, form: RegExp) => [...journal.matchAll(form)].map(([, day = '']) => day).toSorted()
+    const { text: whole } = await exported({ format })
+    const closed = days(whole, /^(\S+) (?:balance|\* balances) /gm)
+    expect(
+      days(whole, /^(\d{4}-\d\d-\d\d) \* (?!balances)/gm)
+        .at(-1)
+        ?.localeCompare(closed[0] ?? ''),
+    ).toBe(-1)
+    const { text: later } = await exported({ format, from: at(2) })
+    expect([...balancesOf(later)]).toEqual([])
+  })
+
   test('has balanced transactions only, and ends by asserting the balances of the ledger', async () => {
     const { text, scope } = await exported({ format })
     expect(text).toContain(`; tree size ${scope.treeSize}, root ${scope.root}`)
@@ -233,14 +269,7 @@ describe.each(['beancount', 'hledger'] as const)('a %s journal', (format) => {
       expect(amounts.reduce((sum, { units }) => sum + units, 0n)).toBe(0n)
       for (const { account, units } of amounts) sums.set(account, (sums.get(account) ?? 0n) + units)
     }
-    const closing =
-      format === 'beancount'
-        ? /^\S+ balance (\S+) {2}(-?[\d.]+) TOKEN$/gm
-        : /^ {4}(\S+) {2}0 TOKEN = (-?[\d.]+) TOKEN$/gm
-    const asserted = new Map(
-      [...text.matchAll(closing)].map(([, account = '', amount = '']) => [account, unitsOf(amount)]),
-    )
-    expect(asserted).toEqual(sums)
+    expect(balancesOf(text)).toEqual(sums)
     const kinds = [...sums.keys()].map((account) => account.split(':').slice(0, 2).join(':'))
     expect(kinds).not.toContain('Memo:Exposed')
     expect(kinds).toEqual(

@@ -36,6 +36,11 @@ test('a payout pays the oldest debt first, and an approved one before it', () =>
     ['a', 'part_paid', 1n],
     ['b', 'paid', 3n],
   ])
+  // Of two approved debts the one that was approved first.
+  expect(statesOf([...debts, decided(3, 'b', 3n), decided(4, 'a', 5n), paid(5, 3n)])).toEqual([
+    ['a', 'approved', 0n],
+    ['b', 'paid', 3n],
+  ])
   // A later approval does not change whom an earlier payout has paid.
   expect(statesOf([...debts, paid(3, 5n), decided(4, 'b', 3n)])).toEqual([
     ['a', 'paid', 5n],

@@ -17,6 +17,8 @@ test('a month and a quarter stand for their first and last day, leap years inclu
 
 test('a month goes with no other period, and a period that is none is refused by its name', () => {
   expect(daysOf({ month: '2026-10', from: '2026-10-01' })).toEqual(['month'])
+  expect(daysOf({ month: '2026-10', to: '2026-10-01' })).toEqual(['month'])
+  expect(daysOf({ quarter: '2026-Q4', to: '2026-10-01' })).toEqual(['month'])
   expect(daysOf({ month: '2026-10', quarter: '2026-Q4' })).toEqual(['month'])
   expect(daysOf({ month: '2026-13' })).toEqual(['month'])
   expect(daysOf({ quarter: '2026-Q5' })).toEqual(['quarter'])

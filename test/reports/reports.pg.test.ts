@@ -157,6 +157,8 @@ test('payments are listed newest first, each once, each adding up, and by filter
     unmatched: ['unmatched', 'submitted_unmatched'],
   }))
     expect(await rowsOf('payments', { state })).toHaveLength(seeded.filter(({ end }) => ends.includes(end)).length)
+  const { totals } = await readReport(database, asked('payments', { state: 'released' }))
+  expect(totals, 'totals of all states would be misread').toBeUndefined()
 })
 
 const [wallet = ''] = wallets

@@ -262,4 +262,8 @@ test('a reversed burn leaves the hour and the day in which it was burned', async
   expect(totals).toMatchObject({ payments: 1, burnedBaseUnits: 300_000n })
   const later = await stats(mint, firstDayMs + 10 * 86_400_000)
   expect([later.last24Hours, later.last7Days, later.last30Days].map(({ payments }) => payments)).toEqual([0, 0, 2])
+  // The first of the 90 days is shown only while all of it is among them.
+  const daysAfter = async (days: number) =>
+    (await stats(mint, Date.parse('2026-10-01') + days * 86_400_000)).byDay.map(({ day }) => day)
+  expect([await daysAfter(90), await daysAfter(90.5)]).toEqual([['2026-10-01'], []])
 })

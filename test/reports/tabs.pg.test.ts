@@ -18,11 +18,12 @@ import { readRows } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { makeWallet } from '../audit/signedPayment.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { openInstance } from '../store/instance.ts'
+import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleMint } from '../store/samplePayment.ts'
+import { tamper } from '../store/tamper.ts'
 import { recordTabs, tabAmounts, tabPriceList } from './recordTabs.ts'
 
-const { serviceUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
 const token = { mint: sampleMint, decimals: 6 }
 const reports = createReports(ledger.database, token)
@@ -148,6 +149,8 @@ test('the list of tabs has what each received, spent, gave back and holds', asyn
   })
   // The chain dropped its deposit: it received what it had spent.
   expect(byTab.get(dropped)).toMatchObject({ depositedBaseUnits: fixed, spentBaseUnits: fixed, balanceBaseUnits: 0n })
+  const ofWallet = await reports.table('tabs', mustRead('tabs', { wallet: payer.address }))
+  expect(ofWallet.read.totals, 'a total of all wallets would be misread').toBeUndefined()
   const paged = await reports.table('tabs', { ...mustRead('tabs', { limit: '1' }) })
   expect(paged.read.totals).toEqual({ balanceBaseUnits: held(busy) })
   const second = await reports.table('tabs', mustRead('tabs', { limit: '1', cursor: String(paged.read.next) }))
@@ -246,4 +249,17 @@ test('an export of payments has each sale on a tab once, at the amount that was 
   })
   expect(part('burn_owed') + part('provider') + part('holders') + part('treasury')).toBe(metered)
   expect(cells.filter(({ payment }) => payment?.startsWith(`tab:${busy}:`))).toHaveLength(9)
+})
+
+test('what a tab holds is of its newest deposits, because it spends the oldest one first', async () => {
+  const [before, now] = ['2026-01', today.slice(0, 7)]
+  await tamper(
+    openSessions(adminUrl, 1),
+    `update ledger.events set effective_at = '${before}-15' where kind = 'TabOpened'
+       and convert_from(body, 'UTF8')::jsonb ->> 'tab' = '${busy}'`,
+  )
+  expect(await rowsOf('prepaid')).toMatchObject([
+    { month: before, depositedBaseUnits: deposit, unspentBaseUnits: held(busy) - deposit },
+    { month: now, depositedBaseUnits: deposit, unspentBaseUnits: deposit },
+  ])
 })

@@ -9,6 +9,7 @@ import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { reportCommand } from '../../src/cli/report.ts'
 import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { readBurnDebt } from '../../src/reports/burnDebt.ts'
 import { exportLedger } from '../../src/reports/export/exportLedger.ts'
 import { readQuestion } from '../../src/reports/readReport.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
@@ -185,6 +186,57 @@ test('a journal calls a known dollar by its symbol, and the token of the first p
   expect(journal).toContain(`commodity 1.000000 USDC  ; mint: ${sampleDollarMint}`)
   expect(journal).toMatch(/Liabilities:BurnOwed {2}-0\.900000 TOKEN/)
   expect(journal).toMatch(/^P \S+ USDC 1\.?0* USD$/m)
+})
+
+test('a payment that was never verified is in a statement once, and a refund that was paid in parts has its last payout', async () => {
+  const owner = sampleAddress()
+  const due = { ...paymentOf(inToken, 'refund_due'), wallet: owner }
+  const first = await seedPayment(ledger, due)
+  const second = await seedPayment(ledger, { ...due, blockTimeMs: paidMs + 1 })
+  const submitted = await seedPayment(ledger, { ...due, end: 'submitted' })
+  const account = `Liabilities:RefundsDue:${owner}` as const
+  const owed = inToken.requiredBaseUnits - inToken.burnBaseUnits
+  for (const [nth, paidBaseUnits] of [1n, owed - 1n].entries())
+    await recordPayout(admin, {
+      planId: `payout_${String(nth).repeat(32)}`,
+      payments: [{ account, wallet: owner, paidBaseUnits }],
+      effectiveAtMs: paidMs + 10_000 * (nth + 1),
+    })
+  const rows = readCsv(await text((await reports.statement({ wallet: owner, month })).read))
+  const listed = rows.map(({ reference = '' }) => reference)
+  expect(listed).toHaveLength(3)
+  expect(new Set(listed)).toEqual(new Set([first, second, submitted]))
+  const last = isoTime(paidMs + 20_000)
+  expect(rows.find(({ reference }) => reference === first)).toMatchObject({ refund: 'paid', refundedAt: last })
+  // The payouts paid the first debt of the account, and a detail of the second one alone says so too.
+  const detail = await reports.payment(second)
+  expect(detail?.refunds).toMatchObject([{ reference: second, state: 'due', paidBaseUnits: '0' }])
+  expect(detail?.payouts.map(({ paidAt }) => paidAt)).toEqual([last, isoTime(paidMs + 10_000)])
+})
+
+test('a trial balance up to a day is valued at the price of that day, whatever the token costs later', async () => {
+  const read = readQuestion('trial-balance', { to: isoTime(paidMs).slice(0, 10) })
+  assert(!isProblems(read), 'a day is a question')
+  const valuesOf = async () => (await reports.table('trial-balance', read)).read.rows
+  const before = await valuesOf()
+  await admin.query(
+    `insert into reports.day_prices select mint, '2999-01-01', price_micro_usd * 2, required, 1 from reports.day_prices`,
+  )
+  expect(before.some((row) => Number(row['closingAtDayPriceMicroUsd']) > 0)).toBe(true)
+  expect(await valuesOf()).toEqual(before)
+})
+
+test('the oldest burn that is owed is of a sale that stands, and not of one that the chain dropped', async () => {
+  const price = { ...inToken, mint: sampleAddress() }
+  const sell = (end: 'reversed_served' | 'fulfilled', blockTimeMs: number) =>
+    seedPayment(ledger, { ...paymentOf(price, end), blockTimeMs, isPaidWhole: true })
+  await sell('reversed_served', paidMs)
+  const dropped = await readBurnDebt(ledger.database, price.mint)
+  expect(dropped).toMatchObject({ owedBaseUnits: 0n, oldestOwedAtMs: undefined })
+  await sell('fulfilled', paidMs + 3_600_000)
+  const { oldestOwedAtMs = 0, owedBaseUnits } = await readBurnDebt(ledger.database, price.mint)
+  expect(owedBaseUnits).toBe(price.burnBaseUnits)
+  expect(oldestOwedAtMs).toBeGreaterThanOrEqual(paidMs + 3_600_000)
 })
 
 async function exported(format: 'csv' | 'hledger', table: 'payments' | 'entries'): Promise<string> {

@@ -10,9 +10,13 @@ import { silentLog } from '../../src/machine/log.ts'
 import { artifactRoute } from '../../src/routes/artifactRoute.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { createLedgerRoutes } from '../../src/routes/ledgerRoutes.ts'
+import { createModelRoutes } from '../../src/routes/modelRoutes.ts'
 import { receiptRoute } from '../../src/routes/receiptRoute.ts'
+import { statementRoute } from '../../src/routes/statementRoute.ts'
+import { tabRoutes } from '../../src/routes/tabRoutes.ts'
 import { askForSignature, readWallet } from '../../src/routes/walletChallenge.ts'
-import type { FreeRequest } from '../../src/transport/freeRoute.ts'
+import type { InclusionQuestion } from '../../src/reports/sealedTree.ts'
+import type { FreeAnswer, FreeRequest } from '../../src/transport/freeRoute.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 /* Free routes whose facts are of the test: what a caller reads in status, headers and challenge. */
@@ -21,6 +25,11 @@ const clock = steppedClock()
 const limits = { limitQuotes: () => undefined, limitLookups: () => undefined }
 const requestOf = (segment: string, query = ''): FreeRequest => {
   return { segment, query, address: '', host: '', requestId: '', header: () => undefined, limits }
+}
+
+async function textOf({ body }: FreeAnswer): Promise<string> {
+  if (typeof body === 'string') return body
+  return 'bytes' in body ? body.bytes.toString('utf8') : ''
 }
 
 test('a picture is shown in the page and a document is a download, both as long as they are kept', async () => {
@@ -98,4 +107,80 @@ test('a signature proves a wallet until it expires, and not one that claims to e
     true,
     false,
   ])
+})
+
+test('a proof at one size of the tree is not given again for another size', async () => {
+  const note = signCheckpoint({ origin: 'o', size: 9, root: Buffer.alloc(32, 5) }, ed25519Signer(makeReceiptKey()))
+  const proveInclusion = ({ position, treeSize = 0 }: InclusionQuestion) =>
+    Promise.resolve({ position, leafHash: '', treeSize, root: '', path: [], checkpoint: note })
+  const tree = {
+    checkpoint: () => Promise.resolve(note),
+    proveInclusion,
+    proveConsistency: () => Promise.resolve(undefined),
+    tile: () => Promise.resolve(undefined),
+  }
+  const routes = createLedgerRoutes({ clock, log: silentLog, tree, verifierKeys: () => [], entriesArePublic: false })
+  const { serve } = assertPresent(
+    routes.find(({ path }) => path.startsWith('/api/ledger/inclusion')),
+    'it is a route',
+  )
+  const sizeOf = async (query: string) => JSON.parse(await textOf(await serve(requestOf('3', query)))).data.treeSize
+  expect([await sizeOf('treeSize=5'), await sizeOf('treeSize=8'), await sizeOf('')]).toEqual([5, 8, 9])
+})
+
+test('a model whose name has a slash is found as its client writes it, and a stranger is not', async () => {
+  const [, route] = createModelRoutes({
+    models: () => ['meta/llama', 'small'],
+    errorForm: (_, body) => body,
+  })
+  const { serve } = assertPresent(route, 'there are two routes')
+  const statusOf = async (segment: string) => (await serve(requestOf(segment))).status
+  expect(await Promise.all(['meta/llama', 'meta%2Fllama', 'small', 'meta'].map(statusOf))).toEqual([200, 200, 200, 404])
+})
+
+test('a bearer key replaces only a bearer key: a tab without one has no limit of the day for it', async () => {
+  const keys = Keypair.generate()
+  const { sign } = assertPresent(secretKeySigner(keys.secretKey), 'the key is whole')
+  const owner = keys.publicKey.toBase58()
+  const replace = async (hasBearerKey: boolean, bearerSha256?: string) => {
+    const shown = { wallet: owner, sessionKey: undefined, hasBearerKey, changes: 0, facts: {} }
+    const [, route] = tabRoutes({
+      clock,
+      log: silentLog,
+      origin: 'o',
+      accounts: {
+        show: () => Promise.resolve(shown),
+        close: () => Promise.resolve(undefined),
+        replaceKeys: () => Promise.resolve(true),
+        custody: () => Promise.resolve({}),
+      },
+    })
+    const body = { sessionKey: owner, ...(bearerSha256 === undefined ? {} : { bearerSha256 }) }
+    const ask = async (authorization?: string) =>
+      assertPresent(
+        route?.post,
+        'keys are replaced by POST',
+      )({ ...requestOf('tab'), header: () => authorization, body })
+    const { challenge = '', expiresAt } = JSON.parse(await textOf(await ask()))
+    const signature = encodeBase58(sign(Buffer.from(challenge)))
+    return (await ask(`Wallet ${owner}.${expiresAt}.${signature}`)).status
+  }
+  expect(await replace(true, 'ab'.repeat(32))).toBe(200)
+  expect(await replace(false)).toBe(200)
+  expect(await replace(false, 'ab'.repeat(32))).toBe(400)
+})
+
+test('a signature for the statement of one month opens no other month', async () => {
+  const keys = Keypair.generate()
+  const { sign } = assertPresent(secretKeySigner(keys.secretKey), 'the key is whole')
+  const owner = keys.publicKey.toBase58()
+  const writeStatement = () => Promise.resolve(Readable.from(['statement']))
+  const { serve } = statementRoute({ clock, log: silentLog, origin: 'o', writeStatement })
+  const ask = (month: string, authorization?: string) =>
+    serve({ ...requestOf(owner, `month=${month}`), header: () => authorization })
+  const { challenge, expiresAt } = JSON.parse(await textOf(await ask('2026-08')))
+  const signed = `Wallet ${owner}.${expiresAt}.${encodeBase58(sign(Buffer.from(challenge)))}`
+  expect((await ask('2026-07', signed)).status).toBe(401)
+  expect((await ask('2026-08', signed)).status).toBe(200)
+  expect((await ask('2026-08', signed)).status, 'a signature is for one download').toBe(401)
 })

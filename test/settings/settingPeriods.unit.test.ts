@@ -1,10 +1,22 @@
 import { expect, test } from 'vitest'
 import { isoTime } from '@tollbook/core/clock'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { differenceFrom, differencesText, standingProblem } from '../../src/settings/configuredSettings.ts'
+import {
+  configuredSettings,
+  differenceFrom,
+  differencesText,
+  standingProblem,
+} from '../../src/settings/configuredSettings.ts'
 import { jwkSetOf, receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { decideSettingChange, type SettingChangeQuestion } from '../../src/settings/settingChange.ts'
-import { periodInForce, periodsOf, settingStanding, type RecordedSetting } from '../../src/settings/settingPeriods.ts'
+import {
+  periodInForce,
+  periodsOf,
+  settingStanding,
+  type RecordedSetting,
+  walletsOf,
+} from '../../src/settings/settingPeriods.ts'
+import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 
 const minuteMs = 60_000
 const startMs = Date.parse('2026-11-22T06:00:00.000Z')
@@ -166,4 +178,49 @@ test('a setting that keeps its first value is not offered a command', () => {
   expect(text).toContain('configured: solana:b')
   expect(text).toContain('keeps its first value')
   expect(text).not.toContain('npx')
+})
+
+test('of the wallets on record each is one, the newest first, and the configured one only before the first record', () => {
+  const versions = [
+    version(1, wallet, 0),
+    version(2, otherWallet, 10),
+    version(3, mint, 20),
+    version(4, otherWallet, 30),
+  ]
+  expect(walletsOf(periodsOf(versions), wallet)).toEqual([otherWallet, mint, wallet])
+  expect(walletsOf([], wallet)).toEqual([wallet])
+  expect(walletsOf([], undefined)).toEqual([])
+})
+
+test('each dollar has a wallet and decimals on record, and a start names every setting that differs', () => {
+  const terms = {
+    mint,
+    decimals: 6,
+    tokenProgram: otherWallet,
+    paymentWallet: wallet,
+    paymentTokenAccount: wallet,
+    network: 'solana:local',
+  }
+  const [one, other] = [otherWallet, wallet].map((own, nth) => ({ ...terms, mint: own, decimals: nth }))
+  const sources = { receiptKey: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) }, tabWallet: undefined } as const
+  const split = [{ account: 'burn', perMille: 1_000 }]
+  const dollars = [one, other].flatMap((dollar) => dollar ?? [])
+  const settings = configuredSettings({ ...sources, terms, dollars, split, origin: 'o' })
+  expect(settings.map(({ name }) => name).filter((name) => /^mint|^payment/.test(name))).toEqual([
+    'payment-wallet',
+    `mint/${mint}`,
+    `mint/${otherWallet}`,
+    `payment-wallet/${otherWallet}`,
+    `mint/${wallet}`,
+    `payment-wallet/${wallet}`,
+  ])
+  const differences = settings.slice(0, 3).map((setting, nth) => {
+    const event = { ...version(1, 'recorded', nth).event, name: setting.name }
+    const [period] = periodsOf([{ position: nth + 1, event }])
+    if (period === undefined) throw new Error('one version has one period')
+    return differenceFrom(setting, period)
+  })
+  const text = differencesText(differences)
+  for (const { variable } of settings.slice(0, 3)) expect(text).toContain(`  ${variable} (setting `)
+  expect(text).toContain('3 settings of the ledger differ from')
 })

@@ -25,7 +25,7 @@ import { assert } from '@tollbook/core/assert'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { decodeBase58 } from '@tollbook/core/base58'
 import type { SponsorProblem } from '../../src/payment/sponsoredTransaction.ts'
-import { createFeePayerSigner } from '../../src/signer/feePayerSigner.ts'
+import { createFeePayerSigner, whySpent } from '../../src/signer/feePayerSigner.ts'
 import { signerKey } from '../support/feePayerKey.ts'
 import { openMemoryJournal } from './memoryJournal.ts'
 import { lighthouseKey } from './programs.ts'
@@ -276,4 +276,13 @@ test('a signature that costs more than one payment may is refused before it is r
   const bytes = signed(limit(100_000), price(200_000), transfer())
   expect(await signer.sign(bytes, balance)).toEqual({ rule: 'perPayment' })
   expect(entries).toEqual([])
+})
+
+test('a budget is enough while a usual payment can be signed, or the most expensive one that is permitted', () => {
+  const whyAt = (leftLamports: bigint, perPaymentLamports: bigint) =>
+    whySpent({ lamports: limits.perDayLamports, leftLamports }, { ...limits, perPaymentLamports })
+  expect(whyAt(10_001n, 20_000n)).toBeUndefined()
+  expect(whyAt(10_000n, 20_000n)).toContain('used up')
+  expect(whyAt(6_000n, 6_000n)).toBeUndefined()
+  expect(whyAt(5_999n, 6_000n)).toContain('used up')
 })

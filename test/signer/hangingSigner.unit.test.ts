@@ -101,3 +101,16 @@ test('a signer that fails has not said that a message was never signed', async (
     await expect(client.find(question)).rejects.toMatchObject({ retryable: true })
   expect(await client.find(question)).toEqual({ signature: undefined, asOf: 'now' })
 })
+
+test('an outcome that the signer did not record is a failure, and is recorded again later', async () => {
+  const { socketPath, waiting, asked } = await openSilentSigner()
+  const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => 0 } })
+  const answered = async (status: number) => {
+    const recording = client.recordOutcome('0'.repeat(64), 'failed')
+    await asked()
+    waiting.pop()?.writeHead(status).end('{}')
+    return recording
+  }
+  await expect(answered(500)).rejects.toMatchObject({ retryable: true })
+  await expect(answered(200)).resolves.toBeUndefined()
+})

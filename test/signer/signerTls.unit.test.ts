@@ -1,7 +1,8 @@
+import { X509Certificate } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { createMetrics } from '../../src/transport/metrics.ts'
@@ -11,8 +12,9 @@ import { createSignerClient } from '../../src/signer/signerClient.ts'
 import { readTlsIdentity } from '../../src/signer/tlsIdentity.ts'
 import { openSignerPart } from '../../src/start/payments/openSignerPart.ts'
 import { afterFile } from '../support/afterFile.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { issueCertificate, writeTlsFiles } from '../support/certificates.ts'
-import { signerKey } from '../support/feePayerKey.ts'
+import { addressOf, signerKey } from '../support/feePayerKey.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openMemoryJournal } from './memoryJournal.ts'
 import { sponsoredWallets } from './sponsoredPayment.ts'
@@ -101,6 +103,38 @@ describe('a signer on a port', () => {
   })
 })
 
+test('a signer and a service that run use a certificate that was renewed, and a broken file takes none away', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const { port } = await openTlsSigner()
+    const files = { ...(await writeTlsFiles(folder, 'longLived', clientSide)) }
+    let nowMs = 0
+    const clock = { nowMs: systemClock.nowMs, monotonicMs: () => nowMs }
+    const client = createSignerClient({ address: { host: '127.0.0.1', port, tls: files }, clock })
+    const question = { digest: '0'.repeat(64), payer: addressOf(wallets.feePayer.publicKey.toBase58()) }
+    const isAnswered = async () => {
+      nowMs += 61_000
+      return (await client.find(question)).asOf !== ''
+    }
+    expect(await isAnswered()).toBe(true)
+    await writeFile(files.SIGNER_TLS_KEY, 'half a fi')
+    expect(await isAnswered(), 'with the certificate of before').toBe(true)
+    const renewed = issueCertificate({ name: 'signer', by, hosts: ['127.0.0.1'] })
+    await writeTlsFiles(folder, 'signer', { ...serverSide, own: renewed })
+    await vi.advanceTimersByTimeAsync(60_000)
+    await awaitThat('the signer shows its new certificate', async () => {
+      const { own } = clientSide
+      const shown = connect({ host: '127.0.0.1', port, ca: authority.certificate, cert: own.certificate, key: own.key })
+      await once(shown, 'secureConnect')
+      const { raw } = shown.getPeerCertificate()
+      shown.destroy()
+      return raw.equals(new X509Certificate(renewed.certificate).raw)
+    })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 describe('a service', () => {
   const deps = { clock: systemClock, log: silentLog, metrics: createMetrics() }
   const placeOf = async (own: typeof clientSide.own) => {
@@ -123,6 +157,19 @@ describe('a service', () => {
     expect(lines).toEqual([expect.objectContaining({ error: expect.stringMatching('SIGNER_TLS_CERT: .* expired') })])
     await part.close()
   })
+})
+
+test('the files of one side are valid until the first of their certificates ends, an authority included', async () => {
+  const validTo = new Date('2099-01-01T00:00:00Z')
+  const [short, long] = [new Date('2098-01-01T00:00:00Z'), new Date('2100-01-01T00:00:00Z')]
+  const ends = async (ownEnds: Date, authorityEnds: Date) => {
+    const issued = issueCertificate({ name: 'brief authority', validTo: authorityEnds })
+    const own = issueCertificate({ name: 'api', by: { name: 'brief authority', issued }, validTo: ownEnds })
+    const files = await writeTlsFiles(folder, 'brief', { own, authority: issued.certificate })
+    return (await readTlsIdentity(files, Date.now())).expiresAtMs
+  }
+  expect(await ends(validTo, long)).toBe(validTo.getTime())
+  expect(await ends(validTo, short)).toBe(short.getTime())
 })
 
 describe('a file of TLS', () => {

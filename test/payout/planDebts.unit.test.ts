@@ -1,0 +1,94 @@
+import { AccountLayout, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { snapshotText } from '../../src/accounting/holderSnapshot.ts'
+import { readHolders } from '../../src/chain/readHolders.ts'
+import { openHolderPayouts } from '../../src/payout/holderPayouts.ts'
+import { planDebts } from '../../src/payout/planDebts.ts'
+import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
+import { addressOf } from '../support/feePayerKey.ts'
+import { scriptedDatabase } from '../support/scriptedDatabase.ts'
+
+/* Debts that a plan must not pay yet, and snapshots from which it must not be created. */
+
+const tokenProgram = addressOf(TOKEN_PROGRAM_ID.toBase58())
+const terms = {
+  mint,
+  decimals: 6,
+  tokenProgram,
+  paymentWallet: wallet,
+  paymentTokenAccount: wallet,
+  network: `solana:${'1'.repeat(32)}`,
+}
+const chain = Object.assign(Object.create(null), {
+  terms,
+  finality: { finalizedSlot: () => Promise.resolve(900) },
+  readAccounts: () => Promise.resolve([]),
+})
+const wallets = Object.assign(Object.create(null), { require: () => Promise.resolve() })
+const requireRecorded = () => Promise.resolve()
+
+test('a debt whose wallet has a payment that is not final is listed with why it waits, and is not paid', async () => {
+  const account = `Liabilities:Overpaid:${otherWallet}`
+  const database = scriptedDatabase((statement) =>
+    statement.includes('HolderPayoutPlanned') ? [] : [{ seq: 7, account, owed: '5', is_unsettled: true }],
+  )
+  const deps = { database, chain, wallets, requireRecorded }
+  const planned = await planDebts(deps, { destinations: new Map(), leastBaseUnits: 1n })
+  const why = 'a payment of the wallet is not final yet'
+  expect(planned).toEqual({ plan: undefined, waiting: [{ account, baseUnits: 5n, why }] })
+})
+
+test('a snapshot of a slot that the finalized chain has not reached is refused', async () => {
+  const planAt = (slot: number) => {
+    const { mint: ofMint, network, decimals } = terms
+    const text = snapshotText({ network, mint: ofMint, tokenProgram, decimals, slot, accounts: [] })
+    const database = scriptedDatabase((statement) =>
+      statement.includes('HolderPayoutPlanned') ? [] : [{ seq: 7, account: null, owed: null, is_unsettled: false }],
+    )
+    const deps = { database, chain, wallets, requireRecorded, rpcUrl: '', serviceToken: mint, seam: undefined }
+    const given = { share: 'holders', excluded: [], minimumBaseUnits: 1n, openAccountsMax: 0 }
+    return openHolderPayouts(Object.assign(Object.create(null), deps)).plan({ ...given, snapshotText: text })
+  }
+  await expect(planAt(901)).rejects.toThrow('the snapshot is of slot 901, and the chain is at 900')
+  expect(await planAt(900), 'nothing is owed').toBeUndefined()
+})
+
+test('the accounts of a snapshot add up to a supply between the ones before and after it, because burns go on', async () => {
+  const nobody = { owner: new PublicKey(wallet), mint: new PublicKey(mint) }
+  const accountOf = (amount: bigint) => {
+    const data = Buffer.alloc(AccountLayout.span)
+    const options = {
+      delegateOption: 0,
+      delegate: nobody.owner,
+      delegatedAmount: 0n,
+      isNativeOption: 0,
+      isNative: 0n,
+    } as const
+    const rest = { ...options, closeAuthorityOption: 0, closeAuthority: nobody.owner, state: 1 } as const
+    AccountLayout.encode({ ...nobody, ...rest, amount }, data)
+    return { pubkey: Keypair.generate().publicKey.toBase58(), account: { data: [data.toString('base64'), 'base64'] } }
+  }
+  const mintOf = (supply: bigint) => {
+    const data = Buffer.alloc(MintLayout.span)
+    const authorities = { mintAuthorityOption: 0, mintAuthority: nobody.owner, freezeAuthority: nobody.owner } as const
+    MintLayout.encode({ ...authorities, freezeAuthorityOption: 0, supply, decimals: 6, isInitialized: true }, data)
+    return { value: { owner: tokenProgram, data: [data.toString('base64'), 'base64'] } }
+  }
+  const held = async (supplies: readonly bigint[], ...balances: readonly bigint[]) => {
+    const left = [...supplies]
+    const answers: Readonly<Record<string, () => unknown>> = {
+      getGenesisHash: () => '1'.repeat(44),
+      getAccountInfo: () => mintOf(left.shift() ?? 0n),
+      getProgramAccounts: () => ({ context: { slot: 900 }, value: balances.map(accountOf) }),
+    }
+    const postJson = (_url: string, body: string) =>
+      Promise.resolve({ result: answers[String(JSON.parse(body).method)]?.() })
+    return (await readHolders({ url: 'node', postJson }, terms)).accounts.length
+  }
+  expect(await held([100n, 100n], 60n, 40n)).toBe(2)
+  expect(await held([100n, 90n], 60n, 35n), 'a burn between the questions').toBe(2)
+  expect(await held([90n, 100n], 60n, 35n), 'a mint between the questions').toBe(2)
+  await expect(held([100n, 90n], 60n, 29n)).rejects.toThrow('hold 89 base units')
+  await expect(held([100n, 90n], 60n, 41n)).rejects.toThrow('hold 101 base units')
+})

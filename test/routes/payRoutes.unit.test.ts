@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { Fault } from '@tollbook/core/fault'
+import { assertPresent } from '@tollbook/core/assert'
+import { createPayRoutes, type WalletPort } from '../../src/routes/payRoutes.ts'
+import type { FreeAction } from '../../src/transport/freeRoute.ts'
+import { mint, wallet } from '../payment/paymentStory.ts'
+import { products } from '../support/builtinProducts.ts'
+
+/* Answers to a wallet of Solana Pay while the service cannot sell, and while the ledger or the chain is away. */
+
+const product = {
+  ...assertPresent(products[0], 'there are products'),
+  whyUnavailable: () => undefined,
+  suppliedBy: () => 'providers' as const,
+  probes: [],
+  read: () => ({ ok: false, issues: [] }) as const,
+}
+const unused = (): never => {
+  throw new Error('nothing is prepared or searched')
+}
+
+function openPage({ wallets, noQuotes }: { readonly wallets?: Partial<WalletPort>; readonly noQuotes?: string }) {
+  const { routes } = createPayRoutes({
+    endpoints: [product],
+    sales: { whyClosed: () => undefined, whyNoQuotes: () => noQuotes },
+    wallets: { prepare: unused, find: unused, ...wallets },
+    terms: { mint, network: 'solana:local' },
+    token: { symbol: 'TOLL' },
+    seller: { name: 'Tollbook' },
+    dollars: [],
+    address: { urlFor: () => 'https://api.example' },
+  })
+  const limits = { limitQuotes: () => undefined, limitLookups: () => undefined }
+  const facts = { address: '', segment: 'digest', query: '', host: '', requestId: '', limits, header: () => undefined }
+  const action: FreeAction = { ...facts, body: { account: wallet } }
+  const at = (path: string) =>
+    assertPresent(
+      routes.find((route) => route.path === path),
+      `${path} is a route`,
+    )
+  return {
+    prepare: () => assertPresent(at(`/pay${product.path}/:digest`).post, 'it prepares a payment')(action),
+    find: () => at('/pay/payment/:digest').serve(action),
+  }
+}
+
+test('no transaction is prepared while no quote is made, because its payer would have no price', async () => {
+  const { status, headers, body } = await openPage({ noQuotes: 'no node of the chain answers' }).prepare()
+  expect([status, headers['retry-after']]).toEqual([503, '5'])
+  expect(body).toContain('"message":"no node of the chain answers"')
+})
+
+test.each(['prepare', 'find'] as const)(
+  'a fault that passes is told to the wallet, and a bug is not: %s',
+  async (step) => {
+    const failing = (retryable: boolean) => {
+      const fail = () => Promise.reject(new Fault('the ledger is away', { retryable }))
+      return openPage({ wallets: { prepare: fail, find: fail } })[step]()
+    }
+    expect(await failing(true)).toMatchObject({ status: 503, headers: { 'retry-after': '2' } })
+    await expect(failing(false)).rejects.toThrow('the ledger is away')
+  },
+)
