@@ -147,6 +147,41 @@ test('tokens recorded as of another sender than the one on chain contradict the 
   }
 })
 
+test('a payout whose lines pay one wallet twice agrees with the chain by their sum', async () => {
+  const [signature, receiver, account] = [signed(46), sampleAddress(), accountOf(present)]
+  const paid = accountOf(receiver)
+  const { transaction, meta, ...left } = landed(signature, account, -7)
+  const amount = Buffer.of(3, 7, 0, 0, 0, 0, 0, 0, 0)
+  const message = {
+    ...transaction.message,
+    accountKeys: [present, account, paid, tokenProgram],
+    instructions: [{ programIdIndex: 3, accounts: [1, 2, 0], data: encodeBase58(amount) }],
+  }
+  const balance = (held: number) => {
+    return { accountIndex: 2, mint, owner: receiver, uiTokenAmount: { amount: String(held) } }
+  }
+  const tokens = {
+    preTokenBalances: [...meta.preTokenBalances, balance(0)],
+    postTokenBalances: [...meta.postTokenBalances, balance(7)],
+  }
+  const chain = { ...left, transaction: { ...transaction, message }, meta: { ...meta, ...tokens } }
+  const contradictionsWith = async (...amounts: readonly bigint[]) => {
+    const ledger = twoWallets()
+    const node = nodeOf({ transactions: new Map([[signature, chain]]) })
+    const audit = new ChainAudit(node, ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
+    const event = { kind: 'Payout', stream: `solana:${signature}`, version: 1, schemaVersion: 1, effectiveAt: 0 }
+    const [read] = ledger.events
+    if (read === undefined) throw new Error('the ledger has events')
+    const receivers = amounts.map((paidBaseUnits) => ({ wallet: receiver, paidBaseUnits }))
+    const change = { is: 'change', mint, slot: 950, changeBaseUnits: -7n, leftAtMs: blockTimeMs + 3 * hourMs } as const
+    audit.note({ ...read, event, onChain: () => ({ ...change, receivers }) }, 9)
+    await audit.drain()
+    return ledger.replay.findings.all().map(({ message: why }) => why)
+  }
+  expect(await contradictionsWith(3n, 4n)).toEqual([])
+  expect(await contradictionsWith(3n, 5n)).toEqual([`7 went to ${receiver}, and 8 are recorded`])
+})
+
 test.each([
   ['present', present],
   ['former', former],

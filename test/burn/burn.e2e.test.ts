@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
 import { createTransferInstruction } from '@solana/spl-token'
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
@@ -6,11 +8,16 @@ import { isoTime } from '@tollbook/core/clock'
 import { decideFinality } from '../../src/payment/finality.ts'
 import { type PaymentReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import type { BurnDeps } from '../../src/burn/burnRound.ts'
+import { burnCommand } from '../../src/cli/burn.ts'
 import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
 import { burnStats } from '../../src/reports/burnStats.ts'
 import { mustAppend } from '../store/instance.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
 import { land, newCustomer, stage } from '../chain/chainFixture.ts'
+import { openTamperingNode } from '../chain/tamperingNode.ts'
+import { openTerminal } from '../cli/support/terminal.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import {
   balances,
   finalityRound,
@@ -178,6 +185,41 @@ test('of several jobs at once one burns, and the others report its round or noth
   expect(await burn()).toEqual({ outcome: 'nothing_owed' })
   expect((await burnDeps.ledger.readRounds(terms.mint)).lastRound).toBe(lastRound + 1)
   expect(before - (await supply())).toBe(burnOwed)
+})
+
+/** Exit code of `tollbook burn --once` at a node, and the outcome that it printed. */
+async function runCommand(rpcUrl: string) {
+  const keypair = join(await makeScratchDirectory(), 'delegate.json')
+  await writeFile(keypair, JSON.stringify([...environment.delegate.secretKey]))
+  for (const [name, value] of Object.entries({
+    BURN_DATABASE_URL: environment.burnerUrl,
+    BURN_KEYPAIR: keypair,
+    SOLANA_RPC_URLS: rpcUrl,
+    TOKEN_MINT: terms.mint,
+    PAYMENT_WALLET: terms.paymentWallet,
+  }))
+    vi.stubEnv(name, value)
+  const ended = vi.spyOn(process, 'exit').mockReturnValue(undefined as never)
+  try {
+    const { stdout } = await (await openTerminal()).run(burnCommand, '--once')
+    return [JSON.parse(stdout).outcome, ended.mock.lastCall?.[0]]
+  } finally {
+    ended.mockRestore()
+    vi.unstubAllEnvs()
+  }
+}
+
+test('the command ends with 0 if nothing is owed, and asks for another run if another job has taken the round', async () => {
+  const node = await openTamperingNode(fixture.chain.rpcUrl)
+  afterFile(() => node.close())
+  expect(await runCommand(node.url)).toEqual(['nothing_owed', 0])
+  await oweBurn(environment)
+  node.answer('getLatestBlockhash', async ({ forward }) => {
+    node.behave()
+    expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+    return { status: 200, text: await forward() }
+  })
+  expect(await runCommand(node.url)).toEqual(['overtaken', 7])
 })
 
 test('a payment that is answered after others were burned is burned once, by the next round', async () => {

@@ -23,6 +23,9 @@ import { makeMemberLogin } from '../support/memberLogin.ts'
 /** A ledger and a chain with a burn job, whose parts a test may replace. */
 export interface BurnFixture extends LifecycleFixture {
   readonly burnDeps: BurnDeps
+  readonly delegate: Keypair
+  /** Login of the burn job. */
+  readonly burnerUrl: string
   burn(replaced?: Partial<BurnDeps>): Promise<BurnOutcome>
   /** Lets the delegate burn. */
   approve(): Promise<void>
@@ -60,6 +63,8 @@ export async function openBurnFixture(kind: MintKind): Promise<BurnFixture> {
   return {
     ...environment,
     burnDeps,
+    delegate,
+    burnerUrl: databaseUrl,
     burn: (replaced) => burnOnce({ ...burnDeps, ...replaced }),
     approve: () =>
       stage(

@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { CommanderError } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { runAuditCommand } from '@tollbook/audit/auditCommand'
 import { auditCommand } from '../../src/cli/audit.ts'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { exportCommand } from '../../src/cli/export.ts'
@@ -148,6 +149,21 @@ describe('tollbook audit', () => {
     expect(code).toBe(4)
     expect(stdout).toMatch(/completeness {2}BROKEN: 1 finding, first at position 41/)
     expect(stdout).toMatch(/not checked: no checkpoint could be compared/)
+  })
+
+  test('compares the checkpoint that this machine keeps, although the auditor names another one', async () => {
+    const kept = `${directory.path}/kept`
+    await writeFile(kept, (await readFile(checkpoint, 'utf8')).replace(/^(.+\n.+\n).{4}/, '$1AAAA'))
+    const said: string[] = []
+    const auditWith = (checkpointFile: string | undefined) =>
+      runAuditCommand([...key, '--checkpoint', checkpoint], {
+        stdout: { write: (text) => said.push(text) },
+        stderr: { write: () => undefined },
+        interrupted: new AbortController().signal,
+        findLedger: () => Promise.resolve({ databaseUrl: serviceUrl, checkpointFile }),
+      })
+    expect([await auditWith(undefined), await auditWith(kept)]).toEqual([0, 7])
+    expect(said.at(-1)).toContain(`${kept} states another root`)
   })
 
   test('that is interrupted ends with 130, and goes on from its resume file', async () => {

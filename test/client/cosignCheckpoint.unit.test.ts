@@ -80,3 +80,15 @@ test('a size that is not a number, a silent witness, and a key of another kind a
   expect(readWitnessKey(server.key.replace('+', 'x+'))).toBeUndefined()
   expect(openCosignature(noteOf(5), witness)).toBeUndefined()
 })
+
+test('a note with a cosignature that does not hold has none of that witness, although another one holds', async () => {
+  const { witness, deps } = open()
+  const { note } = await cosignCheckpoint(deps, noteOf(5))
+  const [line = ''] = note.trimEnd().split('\n').slice(-1)
+  const [, name, text = ''] = /^(— \S+) (\S+)$/.exec(line) ?? []
+  const forged = Buffer.from(text, 'base64')
+  forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1
+  expect(openCosignature(note, witness)).toBeDefined()
+  expect(openCosignature(`${note}${line}\n`, witness)).toBeDefined()
+  expect(openCosignature(`${note}${name} ${forged.toString('base64')}\n`, witness)).toBeUndefined()
+})

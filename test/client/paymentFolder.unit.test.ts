@@ -248,6 +248,28 @@ test('of paying fetches that sign at the same time on one folder, no more pay th
   expect(await openPaymentFolder(folder).spending()).toHaveLength(2)
 })
 
+test('a payment that another process overtook at the limit is neither handed to the caller nor counted afterwards', async () => {
+  const { folder, restart, service, wallet, url } = await openRestartable()
+  const inner = openPaymentFolder(folder)
+  const other = { signature: 'other', host: 'h', mint: 'other', atMs: Date.now(), attoUsd: 10n ** 18n, baseUnits: 0n }
+  let isOvertaken = true
+  const spending = async () => {
+    const all = await inner.spending()
+    return isOvertaken && all.length > 0 ? [other, ...all] : all
+  }
+  const handed: string[] = []
+  const payingFetch = restart({
+    store: { ...inner, spending },
+    spendingLimit: { perRequest: { usd: '0.02' }, total: { usd: '0.02' } },
+    onEvent: (event) => void (event.kind === 'signed' && handed.push(event.payment.signature)),
+  })
+  expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(SpendingLimitExceeded)
+  expect([wallet.signed, handed, service.presented.length]).toEqual([1, [], 0])
+  isOvertaken = false
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  expect(handed).toHaveLength(1)
+})
+
 test('base units of another mint do not count against a limit in base units', async () => {
   const { restart, folder, url } = await openRestartable()
   await restart()(url(crypto))

@@ -112,6 +112,9 @@ test('two listeners on one port are refused, by both names', () => {
   expect(() => readConfig({ HEALTH_PORT: '3403', FINANCE_PORT: '3403', ...finance })).toThrow(
     'HEALTH_PORT and FINANCE_PORT are both 3403',
   )
+  expect(() => readConfig({ PORT: '3404', HEALTH_PORT: '3403', FINANCE_PORT: '3404', ...finance })).toThrow(
+    'PORT and FINANCE_PORT are both 3404',
+  )
   expect(readConfig({ PORT: '0', HEALTH_PORT: '0', FINANCE_PORT: '0', ...finance }).server.port).toBe(0)
 })
 

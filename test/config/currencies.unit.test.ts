@@ -64,6 +64,7 @@ describe('a mistake is named at the start', () => {
     ['XUSD=abc', 'write usdc or usdt'],
     ['usdc,usdc', 'names USDC more than once'],
     ['usdc,XUSD=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC and XUSD have one mint'],
+    ['usdc,usdt,XUSD=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC and XUSD have one mint'],
     ['usdc:minimum=0', 'the price must be a decimal'],
     ['usdc:burn=dollars', 'burn must be token or none'],
     ['usdc:rails=native', 'rails must be x402 or mpp'],

@@ -23,6 +23,15 @@ function mistakesOf(env: Readonly<Record<string, string>>): readonly string[] {
   throw new Error('it was accepted')
 }
 
+test('the address of a feed may have a query with an equals sign', () => {
+  const url = 'https://news.example/rss?section=world&lang=en'
+  const feed = { category: 'tech', url: 'https://tech.example/rss' }
+  expect(readConfig({ NEWS_FEEDS: `world=${url}, tech=${feed.url}` }).providers.newsFeeds).toEqual([
+    { category: 'world', url },
+    feed,
+  ])
+})
+
 describe('mistakes', () => {
   test('are all reported at once, each with its value and its fix, those between variables too', () => {
     const env = { PORT: '70000', LOG_LEVEL: 'loud', TOKEN_MINT: 'abc', FINANCE_PORT: '1' }

@@ -93,6 +93,23 @@ test('a payment that may still buy is never told to pay again', () => {
     expect(diagnose({ ...nothing, ...question }).caller, code).not.toMatch(/new payment/i)
 })
 
+test('a payment without a delivery becomes a refund a day after its first attempt, however many follow', () => {
+  const attemptAt = (attempt: number, startedAt: string) => {
+    return {
+      attempt,
+      attemptId: `attempt_${attempt}`,
+      startedAt,
+      endedAt: null,
+      outcome: 'failed',
+      reason: 'timeout',
+    } as const
+  }
+  const attempts = [attemptAt(1, '2026-11-21T10:00:00.000Z'), attemptAt(2, '2026-11-22T09:00:00.000Z')]
+  const { staff } = diagnose({ ...nothing, recorded: recorded('released'), attempts })
+  expect(staff).toContain('2 attempts delivered nothing (last attempt: timeout)')
+  expect(staff).toContain('2026-11-22T10:00:00.000Z')
+})
+
 test('a subject is read by its form, and any other text is none', () => {
   expect(readSubject(`quote_${'a'.repeat(22)}`)?.kind).toBe('quote')
   expect(readSubject(`receipt_${'0'.repeat(32)}`)?.kind).toBe('receipt')

@@ -196,6 +196,11 @@ describe('a mistake', () => {
       head + byModel('{ small: { per_million_bytes: 1 }, large: { rows: /a, per_row: "0.001" } }'),
       /use.large: counts other units than small; count the same units for all values$/,
     ],
+    [
+      'prices by use of rows at two places',
+      head + byModel('{ small: { rows: /a, per_row: "0.001" }, large: { rows: /b, per_row: "0.001" } }'),
+      /use.large: counts other units than small; count the same units for all values$/,
+    ],
     ['two routes for one path', head + route() + route(), /^5:13: routes\[1\].path: is sold by an earlier route/],
     ['a path of the service', head + route().replace('path: /x', 'path: /docs/x'), /path: belongs to the service/],
     [
@@ -305,6 +310,12 @@ describe('a price', () => {
       'a parameter that may be absent',
       '{ by: /m, usd: { small: "1" } }',
       '{ properties: { m: { enum: [small] } } }',
+      /price.by: names a parameter that an order can leave out/,
+    ],
+    [
+      'a required parameter inside of one that may be absent',
+      '{ by: /o/m, usd: { small: "1" } }',
+      '{ properties: { o: { type: object, required: [m], properties: { m: { enum: [small] } } } } }',
       /price.by: names a parameter that an order can leave out/,
     ],
     [

@@ -11,12 +11,14 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
+import { reconcileCommand } from '../../src/cli/reconcile.ts'
 import { sampleDollarAccount, sampleDollarMint } from '../../src/cli/local/provisionDollar.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { openPayout } from '../../src/payout/openPayout.ts'
 import { dollarPrices } from '../../src/pricing/dollarPrices.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { addressOf, land, newCustomer, stage } from '../chain/chainFixture.ts'
+import { openTerminal } from '../cli/support/terminal.ts'
 import { runPayoutCommand } from '../cli/payoutRunner.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
 import { seedPayment } from '../reports/seedPayment.ts'
@@ -152,4 +154,19 @@ test('a mint that the ledger does not have is refused by name', async () => {
   expect(planned.complaint).toContain(
     `the mint must be TOKEN (${fixture.terms.mint}), USDC (${sampleDollarMint}) (got EURC)`,
   )
+})
+
+test('one mint whose wallet differs from the ledger is enough for the exit code of reconcile', async () => {
+  const { price } = fixture
+  await ledger.priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [price] })
+  vi.stubEnv('DATABASE_URL', database.serviceUrl)
+  vi.stubEnv('CURRENCIES', `USDC=${sampleDollarMint}`)
+  const reconcile = async () => (await openTerminal()).run(reconcileCommand)
+  expect(await reconcile()).toMatchObject({ exitCode: 0, stderr: '', stdout: expect.stringMatching(/^USDC, /m) })
+  const account = dollarAccountOf(fixture.paymentWallet.publicKey)
+  await stage(fixture, [createMintToInstruction(dollarKey, account, fixture.issuer.publicKey, 5_000n)])
+  fixture.chain.advanceSlots(40)
+  const differs = await reconcile()
+  expect(differs.exitCode).toBe(9)
+  expect(differs.stdout.match(/^Difference .*$/gm)?.map((line) => line.split(/ +/)[1])).toEqual(['0', '0.005'])
 })

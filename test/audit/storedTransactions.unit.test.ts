@@ -1,0 +1,60 @@
+import { Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { AuditState } from '../../packages/audit/src/auditState.ts'
+import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
+import { Findings } from '../../packages/audit/src/findings.ts'
+import { StoredTransactions } from '../../packages/audit/src/storedTransactions.ts'
+import { TilesMatch } from '../../packages/audit/src/tilesMatch.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { assertPresent } from '@tollbook/core/assert'
+import { served } from './replayedLedger.ts'
+
+const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+
+test('bytes that are stored after the landing are verified again if they differ from the bytes that were sent', async () => {
+  const payer = Keypair.generate()
+  const sent = new Transaction({ feePayer: payer.publicKey, recentBlockhash: Keypair.generate().publicKey.toBase58() })
+  sent.add(new TransactionInstruction({ keys: [], programId: memoProgram, data: Buffer.from('a payment') })).sign(payer)
+  const bytes = sent.serialize()
+  const altered = Buffer.from(bytes.toString('latin1').replace('a payment', 'a refund!'), 'latin1')
+  const read = assertPresent(served().events[0], 'the ledger has events')
+  const stream = `solana:${encodeBase58(assertPresent(sent.signature, 'it is signed'))}`
+  const verify = async (...stored: readonly Buffer[]) => {
+    const state = AuditState.small()
+    const findings = new Findings(state)
+    const transactions = new StoredTransactions(findings, state)
+    for (const [index, each] of stored.entries()) {
+      const signed = () => ({ transactionBase64: each.toString('base64'), isSent: index === 0 })
+      transactions.check({ ...read, event: { ...read.event, stream }, signed }, index + 1)
+    }
+    await transactions.drain()
+    return findings.all().map(({ code, position }) => [code, position])
+  }
+  expect(await verify(bytes, bytes)).toEqual([])
+  expect(await verify(bytes, altered)).toEqual([['transaction_bytes_wrong', 2]])
+})
+
+test('each full tile has the root of its own hashes', async () => {
+  const hashOf = (tile: number) => String.fromCharCode(tile + 1).repeat(32)
+  const rootOf = (tile: number) => String.fromCharCode(tile + 65).repeat(32)
+  const findingsWith = async (roots: readonly string[]) => {
+    const findings = new Findings(AuditState.small())
+    const tiles = new TilesMatch(findings, AuditState.small())
+    for (const tile of roots.keys()) {
+      for (let leaf = 0; leaf < 256; leaf++) tiles.add(0, hashOf(tile))
+      tiles.add(8, rootOf(tile))
+    }
+    const rows = roots.map((root, index) => {
+      const hashes = Buffer.from(hashOf(index).repeat(256), 'latin1')
+      return { level: 0, index: String(index), hashes, root: Buffer.from(root, 'latin1') }
+    })
+    const answers = (query: string) =>
+      query.includes('ledger.checkpoints') ? [{ size: '512' }] : query.includes('unnest') ? rows : []
+    // The audit reads these three tables, and nothing else of the source.
+    const source = { rows: (query: string) => Promise.resolve(answers(query)) } as unknown as DatabaseSource
+    await tiles.compare(source, true)
+    return findings.all().map(({ code, position }) => [code, position])
+  }
+  expect(await findingsWith([rootOf(0), rootOf(1)])).toEqual([])
+  expect(await findingsWith([rootOf(0), rootOf(0)])).toEqual([['tile_differs', 257]])
+})
