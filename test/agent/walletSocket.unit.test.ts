@@ -2,9 +2,12 @@ import { chmod, lstat, rename, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
 import { askWallet, sendToWallet } from '@tollbook/agent/client/socketRequest'
+import { connectWallet } from '@tollbook/agent/client/walletClient'
 import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { makeAgentFolder } from './support/agentFolder.ts'
 
@@ -73,4 +76,29 @@ test('a wallet whose socket was moved behind a link notices that it is replaced'
   await symlink(`${folder.socket}.own`, folder.socket)
   vi.advanceTimersByTime(5_000)
   await wallet.replaced
+})
+
+test('a request waits until the wallet knows of every answer that was received before it', async () => {
+  const folder = await newFolder()
+  const asked: string[] = []
+  const first = Promise.withResolvers<void>()
+  const server = createServer((request, response) => {
+    const isFirst = asked.push(request.url ?? '') === 1
+    void (isFirst ? first.promise : Promise.resolve()).then(() => response.end('{}'))
+  })
+  await new Promise<void>((resolve) => void server.listen(folder.socket, resolve))
+  afterFile(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  const wallet = connectWallet(folder, systemClock)
+  const payment = { usd: '0.01', signature: 'signature', mint: 'mint', baseUnits: '7' }
+  const slow = wallet.received(payment)
+  await awaitThat('the first one is asked', () => asked.length === 1)
+  await wallet.received(payment)
+  const status = wallet.retry('signature').then(() => asked.length)
+  // The answer of a later question to the same wallet shows that the retry would have arrived by now.
+  await sendToWallet({ socket: folder.socket, method: 'GET', path: '/open' })
+  expect(asked).toEqual(['/received', '/received', '/open'])
+  first.resolve()
+  await slow
+  expect(await status).toBe(4)
+  expect(asked.at(-1)).toBe('/retry')
 })

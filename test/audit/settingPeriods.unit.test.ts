@@ -195,6 +195,13 @@ describe('the split of a price list', () => {
     expect(changed(true).findings()).toEqual([])
   })
 
+  test('is found when a list continues with the split before after its time', () => {
+    const ledger = record(publish(new ReplayedLedger(), 1, split), 'split', { number: 1, hours: 0, value: split })
+    const value = { previousUntil: isoTime(blockTimeMs + 3 * hourMs), shares: other }
+    record(ledger, 'split', { number: 2, hours: 2, value })
+    expect(publish(ledger.wait(4 * hourMs), 2, split).findings()).toEqual([['split_wrong', 4]])
+  })
+
   test('is found when it was changed in silence, and when the split before is used after its time', () => {
     expect(changed(false).findings()).toEqual([['split_wrong', 4]])
     expect(publish(changed(true).wait(hourMs), 5, split).codes()).toEqual(['split_wrong'])

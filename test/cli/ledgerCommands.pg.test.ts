@@ -152,8 +152,8 @@ describe('tollbook audit', () => {
   })
 
   test('compares the checkpoint that this machine keeps, although the auditor names another one', async () => {
-    const kept = `${directory.path}/kept`
-    await writeFile(kept, (await readFile(checkpoint, 'utf8')).replace(/^(.+\n.+\n).{4}/, '$1AAAA'))
+    const stored = `${directory.path}/stored`
+    await writeFile(stored, (await readFile(checkpoint, 'utf8')).replace(/^(.+\n.+\n).{4}/, '$1AAAA'))
     const said: string[] = []
     const auditWith = (checkpointFile: string | undefined) =>
       runAuditCommand([...key, '--checkpoint', checkpoint], {
@@ -162,8 +162,8 @@ describe('tollbook audit', () => {
         interrupted: new AbortController().signal,
         findLedger: () => Promise.resolve({ databaseUrl: serviceUrl, checkpointFile }),
       })
-    expect([await auditWith(undefined), await auditWith(kept)]).toEqual([0, 7])
-    expect(said.at(-1)).toContain(`${kept} states another root`)
+    expect([await auditWith(undefined), await auditWith(stored)]).toEqual([0, 7])
+    expect(said.at(-1)).toContain(`${stored} states another root`)
   })
 
   test('that is interrupted ends with 130, and goes on from its resume file', async () => {

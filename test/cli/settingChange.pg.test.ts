@@ -43,11 +43,13 @@ beforeAll(async () => {
 })
 afterAll(() => vi.unstubAllEnvs())
 
-async function run(commandOf: (deps: CommandDeps) => Command, ...words: readonly string[]) {
+const run = (commandOf: (deps: CommandDeps) => Command, ...words: readonly string[]) => runIn(false, commandOf, words)
+
+async function runIn(isTTY: boolean, commandOf: (deps: CommandDeps) => Command, words: readonly string[]) {
   const [said, complained]: [string[], string[]] = [[], []]
   let code = 0
   const command = commandOf({
-    stdout: { write: (text) => said.push(text) },
+    stdout: { write: (text) => said.push(text), isTTY },
     stderr: { write: (text) => complained.push(text) },
     home: () => folder,
     setExitCode: (exitCode) => void (code = exitCode),
@@ -138,6 +140,14 @@ test('of several operators who make the same change at once, one records it, and
   const runs = await Promise.all(Array.from({ length: 6 }, () => run(walletCommand, ...words)))
   expect(await numberOf('payment-wallet')).toBe(before + 1)
   expect(runs.map(({ code, complaint }) => `${code} ${complaint}`)).toEqual(Array(6).fill('0 '))
+})
+
+test('a person is shown the newest value, which a change would replace', async () => {
+  const { lines } = await runIn(true, walletCommand, ['change', newWallet(), '--valid-from', '30m', '--dry-run'])
+  const [, before = ''] = /before: (\w+),/.exec(lines.join('\n')) ?? []
+  const versions = (await service.settings.versions(['payment-wallet'])).get('payment-wallet') ?? []
+  expect(versions.length).toBeGreaterThan(1)
+  expect(versions.findLast(({ event }) => JSON.stringify(event.value).includes(before))).toBe(versions.at(-1))
 })
 
 test('the wallet of a dollar is changed and listed by its name or mint, and that of the token stays', async () => {

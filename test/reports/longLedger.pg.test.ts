@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { reportCommand } from '../../src/cli/report.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { evolveAll } from '../../src/payment/payment.ts'
 import { createPaymentFacts } from '../../src/reports/paymentFacts.ts'
 import { readReport, readQuestion } from '../../src/reports/readReport.ts'
@@ -15,10 +17,12 @@ import {
   sampleAddress,
   sampleEvidence,
   sampleMint,
+  samplePrice,
   sampleSettlement,
 } from '../store/samplePayment.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { openTerminal } from '../cli/support/terminal.ts'
 
 /* Questions about a few payments of a long ledger, in which one wallet has more refunds than are read at once. */
 
@@ -79,4 +83,27 @@ test('the payment of a receipt is found by its receipt, and not by a search of t
   const { start, reference } = assertPresent(rows[0], 'the ledger has deliveries')
   expect(await createPaymentFacts(database).paymentOfLeaf(start)).toBe(reference)
   expect(await rowsRead((of) => createPaymentFacts(of).paymentOfLeaf(start))).toBeLessThan(100)
+})
+
+test('the command writes all rows of a report as CSV, and fifty of them in any other form', async () => {
+  const priced = { kind: 'PriceListPublished', source: 'fixed', split: defaultSplit, prices: [samplePrice()] } as const
+  await ledger.priceLists.publish(priced)
+  const linesIn = async (format: string) => {
+    const { stdout } = await (
+      await openTerminal()
+    ).run(
+      (deps) =>
+        reportCommand({
+          ...deps,
+          databaseUrl: () => Promise.resolve(seed.serviceUrl),
+          receiptKey: () => Promise.reject(new Error('no statement is signed here')),
+        }),
+      'payments',
+      '--format',
+      format,
+    )
+    return stdout.trim().split('\n')
+  }
+  expect((await linesIn('csv')).length).toBe(overpaying + 1)
+  expect((await linesIn('table')).filter((line) => line.includes(wallet)).length).toBeLessThanOrEqual(50)
 })
