@@ -137,3 +137,15 @@ test('one base unit too many in any column is found', () => {
       expect(findClosingProblem({ ...statement, accounts: statement.accounts.with(index, changed) })).toBeDefined()
     }
 })
+
+test('a refund that was granted is in its total, and not among the refunds that arose from payments', () => {
+  const move = { part: 'month', kind: 'refund', quotedPicoUsd: 0n, debitDayPicoUsd: 0n, creditDayPicoUsd: 0n } as const
+  const { totals } = closingFigures(
+    [
+      { ...move, account: 'Expenses:RefundsGranted', debitBaseUnits: 7n, creditBaseUnits: 0n },
+      { ...move, account: 'Liabilities:RefundsDue', debitBaseUnits: 0n, creditBaseUnits: 7n },
+    ],
+    undefined,
+  )
+  expect(totals).toMatchObject({ refundsGranted: { baseUnits: '7' }, refundsArisen: { baseUnits: '0' } })
+})

@@ -2,7 +2,9 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
 import { assert } from '@tollbook/core/assert'
 import { parquetChunks } from '../../src/reports/export/parquetChunks.ts'
-import type { Column } from '../../src/reports/export/table.ts'
+import type { PaymentRow } from '../../src/reports/export/exportRows.ts'
+import { type Column, paymentColumns } from '../../src/reports/export/table.ts'
+import { sampleSettlement } from '../store/samplePayment.ts'
 
 interface Row {
   readonly position: number
@@ -56,4 +58,27 @@ test('a row group ends earlier when its bodies are as large as they may be, so t
   const { groups } = await write(400, bodyLength)
   expect(groups.reduce((sum, count) => sum + count)).toBe(400)
   for (const count of groups) expect((count - 1) * bodyLength).toBeLessThan(8 * mega)
+})
+
+test.each([
+  ['fulfilled', 5n],
+  ['reversed', 0n],
+  ['unmatched', 0n],
+] as const)('a payment that is %s has received %d base units', (state, received) => {
+  const row: PaymentRow = {
+    position: 1,
+    recordedAtMs: 0,
+    settlement: { ...sampleSettlement(), receivedBaseUnits: 5n },
+    state,
+    attempts: 1,
+    fulfilledPosition: undefined,
+    fulfilledAtMs: undefined,
+    isBurnOwed: false,
+    prepaidBaseUnits: 0n,
+  }
+  expect(
+    paymentColumns([])
+      .find(({ name }) => name === 'received_base_units')
+      ?.of(row),
+  ).toBe(received)
 })

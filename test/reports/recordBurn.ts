@@ -16,12 +16,14 @@ interface Round {
   readonly mint: Address
   readonly parts: readonly EndpointBurn[]
   readonly effectiveAtMs: number
+  /** The round burns the debts up to this position. */
+  readonly throughPosition?: number
 }
 
 /** Records a submitted and confirmed burn of what is owed. `admin` stands in for the login of the burner. */
 export async function recordBurn(
   admin: pg.Pool,
-  { round: number = 1, mint, parts, effectiveAtMs }: Round,
+  { round: number = 1, mint, parts, effectiveAtMs, throughPosition = 1 }: Round,
 ): Promise<PaymentReference> {
   const stream = sampleReference()
   const burnedBaseUnits = parts.reduce((sum, part) => sum + part.baseUnits, 0n)
@@ -34,7 +36,7 @@ export async function recordBurn(
   }
   const delegate = { allowanceBaseUnits: burnedBaseUnits, lamports: 50_000n }
   const bytes = { lastValidHeight: 900, delegate, transactionBase64: 'AA==' }
-  const round = { round: number, mint, throughPosition: 1, parts, ...bytes }
+  const round = { round: number, mint, throughPosition, parts, ...bytes }
   const submitted = await append(unknownBurn, decideBurnSubmit(unknownBurn, round))
   const confirmed = await append(submitted, decideBurnConfirm(submitted, { burnedBaseUnits, slot: 2_000 }))
   assert(confirmed.phase === 'confirmed', 'a confirmed burn is confirmed')

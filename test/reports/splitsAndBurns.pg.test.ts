@@ -3,6 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { assert } from '@tollbook/core/assert'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
+import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
 import { burnStats } from '../../src/reports/burnStats.ts'
 import { readReport, readQuestion, type ReportName } from '../../src/reports/readReport.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
@@ -266,4 +267,17 @@ test('a reversed burn leaves the hour and the day in which it was burned', async
   const daysAfter = async (days: number) =>
     (await stats(mint, Date.parse('2026-10-01') + days * 86_400_000)).byDay.map(({ day }) => day)
   expect([await daysAfter(90), await daysAfter(90.5)]).toEqual([['2026-10-01'], []])
+})
+
+test('a burn that was owed is of the first round that burned it, however many rounds follow', async () => {
+  const mint = sampleAddress()
+  const price = priceOf(mint, 1_000_000n)
+  const sale = { wallet: sampleAddress(), endpoint, requiredBaseUnits: 1n, overpaidBaseUnits: 0n, isPaidWhole: true }
+  const reference = await seedPayment(ledger, { ...sale, price, end: 'finalized', blockTimeMs: firstDayMs })
+  expect(await findBurnOf(database, reference)).toMatchObject({ status: 'owed', burn: null })
+  for (const round of [1, 2]) {
+    const parts = [{ endpoint, baseUnits: 150_000n }]
+    await recordBurn(admin, { round, mint, parts, effectiveAtMs: firstDayMs, throughPosition: 1_000_000 })
+  }
+  expect(await findBurnOf(database, reference)).toMatchObject({ status: 'confirmed', burn: { round: 1 } })
 })

@@ -246,7 +246,9 @@ test('an export of payments has each sale on a tab once, at the amount that was 
     received_base_units: '0',
     paid_by_tab_base_units: String(metered),
     slot: '',
+    attempts: '1',
   })
+  expect(cells.find(({ payment }) => payment === `tab:${busy}:5`)).toMatchObject({ attempts: '2' })
   expect(part('burn_owed') + part('provider') + part('holders') + part('treasury')).toBe(metered)
   expect(cells.filter(({ payment }) => payment?.startsWith(`tab:${busy}:`))).toHaveLength(9)
 })

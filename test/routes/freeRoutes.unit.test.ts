@@ -10,6 +10,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import { artifactRoute } from '../../src/routes/artifactRoute.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { createLedgerRoutes } from '../../src/routes/ledgerRoutes.ts'
+import { createFreeRoutes } from '../../src/routes/freeRoutes.ts'
 import { createModelRoutes } from '../../src/routes/modelRoutes.ts'
 import { receiptRoute } from '../../src/routes/receiptRoute.ts'
 import { statementRoute } from '../../src/routes/statementRoute.ts'
@@ -17,6 +18,7 @@ import { tabRoutes } from '../../src/routes/tabRoutes.ts'
 import { askForSignature, readWallet } from '../../src/routes/walletChallenge.ts'
 import type { InclusionQuestion } from '../../src/reports/sealedTree.ts'
 import type { FreeAnswer, FreeRequest } from '../../src/transport/freeRoute.ts'
+import { createMetrics } from '../../src/transport/metrics.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 /* Free routes whose facts are of the test: what a caller reads in status, headers and challenge. */
@@ -183,4 +185,29 @@ test('a signature for the statement of one month opens no other month', async ()
   expect((await ask('2026-07', signed)).status).toBe(401)
   expect((await ask('2026-08', signed)).status).toBe(200)
   expect((await ask('2026-08', signed)).status, 'a signature is for one download').toBe(401)
+})
+
+test('the keys of receipts are one document, and the identity of the service is another', async () => {
+  const routes = createFreeRoutes({
+    clock,
+    log: silentLog,
+    version: '1',
+    metrics: createMetrics(),
+    checks: [],
+    isDraining: () => false,
+    tokenPrice: () => undefined,
+    burnStats: () => Promise.reject(new Error('no test asks for it')),
+    receiptKeys: () => ({ keys: ['a key'] }),
+    didDocument: () => ({ id: 'did:web:api.example' }),
+    mayReadMetrics: () => false,
+  })
+  const read = async (path: string) => {
+    const route = assertPresent(
+      routes.find((each) => each.path === path),
+      'it is a route',
+    )
+    return JSON.parse(await textOf(await route.serve(requestOf(''))))
+  }
+  expect(await read('/.well-known/jwks.json')).toEqual({ keys: ['a key'] })
+  expect(await read('/.well-known/did.json')).toEqual({ id: 'did:web:api.example' })
 })

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import { assertPresent } from '@tollbook/core/assert'
+import { createDocumentRoutes } from '../../src/routes/documentRoutes.ts'
 import { createPayRoutes, type WalletPort } from '../../src/routes/payRoutes.ts'
 import type { FreeAction } from '../../src/transport/freeRoute.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { defaultSeller } from '../../src/product/seller.ts'
 import { mint, wallet } from '../payment/paymentStory.ts'
 import { products } from '../support/builtinProducts.ts'
+import { steppedClock } from '../support/steppedClock.ts'
 
 /* Answers to a wallet of Solana Pay while the service cannot sell, and while the ledger or the chain is away. */
 
@@ -61,3 +65,42 @@ test.each(['prepare', 'find'] as const)(
     await expect(failing(false)).rejects.toThrow('the ledger is away')
   },
 )
+
+test('the catalog says that nothing is for sale from the moment at which the sale closes', async () => {
+  const sale: { closed?: string } = {}
+  const address = { url: () => 'https://api.example', linkBase: () => '', urlFor: () => 'https://api.example' }
+  const routes = createDocumentRoutes({
+    clock: steppedClock(),
+    version: '1',
+    address,
+    endpoints: [product],
+    searches: [],
+    sales: { currentPrice: () => undefined, whyClosed: () => sale.closed, rails: [] },
+    terms: {
+      mint,
+      decimals: 6,
+      tokenProgram: mint,
+      paymentWallet: wallet,
+      paymentTokenAccount: wallet,
+      network: 'solana:local',
+    },
+    split: defaultSplit,
+    token: { symbol: 'TOLL' },
+    seller: defaultSeller,
+    dollars: [],
+    otherRoutes: [],
+  })
+  const catalog = assertPresent(
+    routes.find(({ path }) => path === '/api/catalog'),
+    'it is a route',
+  )
+  const limits = { limitQuotes: () => undefined, limitLookups: () => undefined }
+  const facts = { address: '', segment: '', query: '', host: '', requestId: '', limits, header: () => undefined }
+  const read = async () => {
+    const { body } = await catalog.serve(facts)
+    return typeof body !== 'string' && 'bytes' in body ? body.bytes.toString('utf8') : ''
+  }
+  expect(await read()).not.toContain('the ledger is away')
+  sale.closed = 'the ledger is away'
+  expect(await read()).toContain('the ledger is away')
+})

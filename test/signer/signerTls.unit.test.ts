@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
@@ -52,6 +53,29 @@ async function openTlsSigner(port = 0) {
 
 const clientAt = (port: number, tls: Awaited<ReturnType<typeof writeTlsFiles>>, host = '127.0.0.1') =>
   createSignerClient({ address: { host, port, tls }, clock: systemClock })
+
+test('a body that is longer than any transaction is refused, and nothing of it is signed', async () => {
+  const socketPath = `${folder}/signer.sock`
+  const signer = await openSigner({
+    clock: systemClock,
+    log: silentLog,
+    address: { socketPath },
+    journal: openMemoryJournal().journal,
+    key: signerKey(wallets.feePayer),
+    terms: wallets.terms,
+    limits: { perDayLamports: 1n, perWalletAndDayLamports: 1n, perPaymentLamports: 1n },
+  })
+  afterFile(() => signer.close())
+  const statusOf = async (bytes: number) => {
+    const path = '/signatures?held=1&asOf=2026-11-26T00:00:00.000000Z'
+    const sending = request({ socketPath, path, method: 'POST', agent: false })
+    sending.end(Buffer.alloc(bytes))
+    const [response] = await once(sending, 'response')
+    response.resume()
+    return Number(response.statusCode)
+  }
+  expect([await statusOf(2_048), await statusOf(2_049)]).toEqual([200, 413])
+})
 
 describe('a signer on a port', () => {
   test('answers a service with a certificate of the authority, also after a restart', async () => {

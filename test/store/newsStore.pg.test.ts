@@ -221,6 +221,10 @@ describe('polling', () => {
     expect(taken.flatMap((poll) => poll?.name ?? []).sort()).toEqual(['a', 'b', 'c'])
   })
 
+  test('a poll of sample data has the name that its provider has', async () => {
+    expect(await samples.takePoll([plan('a')])).toMatchObject({ name: 'a' })
+  })
+
   test('a lane keeps its pace over all instances', async () => {
     const plans = ['x/1', 'x/2', 'y/1'].map((name) => plan(name, { lane: name.slice(0, 1), spacingMs: 60_000 }))
     const taken = await Promise.all(Array.from({ length: 6 }, (_, n) => (n % 2 ? store : otherStore).takePoll(plans)))
