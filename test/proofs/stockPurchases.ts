@@ -206,7 +206,8 @@ async function auditPurchases({ local, adminUrl, wrong }: Opened): Promise<strin
     verifierKeys: [],
     ownCheckpoints: [],
     transactions: true,
-    chain: { rpcUrl: local.rpcUrl ?? '', paymentWallet: local.paymentWallet, fetch, recordedWithinMs: 0 },
+    // The burn job goes on meanwhile, and confirms a burn only once it is final.
+    chain: { rpcUrl: local.rpcUrl ?? '', paymentWallet: local.paymentWallet, fetch, recordedWithinMs: finalMs },
     resumeFile: undefined,
     clock: systemClock,
   })
