@@ -118,7 +118,6 @@ function openChainAudit(
   return chain
 }
 
-/** Returns the stated roots in the head of an export: the root of the events, and the signed checkpoint, if any. */
 function rootsOfExport({ head }: ExportSource): readonly StatedRoot[] {
   const root = Buffer.from(head.root, 'base64')
   const stated: StatedRoot = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }

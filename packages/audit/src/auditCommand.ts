@@ -40,7 +40,7 @@ export interface KnownLedger {
   readonly checkpointFile?: string | undefined
 }
 
-/** Runs the command. Returns the exit code without setting it. */
+/** Returns the exit code (`auditExitCodes`), which the caller sets. Throws only for a defect. */
 export async function runAuditCommand(argv: readonly string[], deps: AuditCommandDeps): Promise<number> {
   const progress = openProgressLine(deps.stderr)
   try {
@@ -82,7 +82,7 @@ interface ProgressLine {
   end(): void
 }
 
-/** Opens a progress line on a terminal. Each update overwrites it. Writes nothing if stderr is not a terminal. */
+/** Each update overwrites the line, which only a terminal can show. Writes nothing if stderr is not a terminal. */
 function openProgressLine(stream: CommandStream): ProgressLine {
   if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
   let shown = ''

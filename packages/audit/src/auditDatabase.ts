@@ -32,7 +32,6 @@ export interface TablesRead {
   readonly reportsUpto: number | undefined
 }
 
-/** Replays the events with their postings, then compares every table that can be derived from them. */
 export async function auditDatabase(
   source: DatabaseSource,
   { replay, run, checkpoints, chain }: AuditParts,
@@ -69,7 +68,6 @@ export async function auditDatabase(
   return { areKeysRead, functions, reportsUpto }
 }
 
-/** Compares the SQL functions. Returns undefined if another release migrated the database. */
 async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<FunctionsCompared | undefined> {
   const comparison = await compareFunctions((query) => source.rows(query))
   if (!comparison.isOfRelease) return undefined

@@ -10,7 +10,6 @@ export class AuditFault extends Error {
   }
 }
 
-/** Returns the message of an error and of its causes in one line. */
 export function reasonsOf(error: Error): string {
   const { cause } = error
   if (!(cause instanceof Error) || error.message.includes(cause.message)) return error.message

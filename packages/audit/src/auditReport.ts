@@ -108,7 +108,6 @@ export function reportOf(audited: Audited): AuditReport {
 interface Basis {
   readonly checked: readonly string[]
   readonly notChecked: readonly string[]
-  /** Number of items that can no longer be checked. */
   readonly notReCheckable?: number
   /** True if too little was checked for a verdict. The status is then `not_checked`, unless there is a finding. */
   readonly insufficient?: boolean
@@ -128,7 +127,6 @@ function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   }
 }
 
-/** Returns the text in a list if `isSaid` is true, otherwise an empty list. */
 function only(isSaid: boolean, text: string): readonly string[] {
   return isSaid ? [text] : []
 }

@@ -59,7 +59,7 @@ export function newStream(stream: string, kind: string, firstPosition: number): 
 export function addPosition(row: AuditedStream, position: number): void {
   const range = `[${position},${position + 1})`
   const isNext = position === row.lastPosition + 1 && row.positions !== '{}'
-  // Extend the last range by replacing its upper bound.
+  // Extend the last range, because Postgres writes adjacent ranges of a multirange as one.
   row.positions = isNext
     ? `${row.positions.slice(0, row.positions.lastIndexOf(',') + 1)}${position + 1})}`
     : `${row.positions.slice(0, -1)}${row.positions === '{}' ? '' : ','}${range}}`

@@ -57,7 +57,7 @@ function canonicalText(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member)}`).join(',')}}`
 }
 
-/** Parses a value with a schema. Throws an `UnreadableBody` that names the first wrong member. */
+/** Throws an `UnreadableBody` that names the first wrong member. */
 export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -65,7 +65,7 @@ export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new UnreadableBody(`${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
 }
 
-/** Creates a schema for strings that `read` converts. `read` returns undefined if a string has the wrong form. */
+/** `read` returns undefined if a string does not have the form. */
 function formOf<T>(form: string, read: (text: string) => T | undefined) {
   return z.string().transform((text, context) => {
     const value = read(text)
@@ -84,7 +84,7 @@ const twentyDigits = decimal(20)
 // Largest amount of an SPL token. Amounts are unsigned integers of 64 bits.
 const baseUnitsMax = 2n ** 64n - 1n
 
-/** Schema of an amount in base units, written as a string of decimal digits. */
+/** Amount as a string of decimal digits, because a JSON number loses digits above 2^53. */
 export const baseUnits = formOf('an amount of 64 bits', (text) => {
   const value = twentyDigits(text)
   return value === undefined || value > baseUnitsMax ? undefined : value

@@ -13,7 +13,6 @@ import { sumOf } from './tokenMoves.ts'
 import { findUnrecordedTransfers, type UnrecordedDeps } from './unrecordedTransfers.ts'
 import { WalletAccounts } from './walletAccounts.ts'
 
-/** Numbers of transactions that were compared with the chain, by outcome. */
 export interface ChainFigures {
   confirmed: number
   /** Payments and burns that the ledger records as dropped or failed, and that had no effect on chain. */
@@ -35,7 +34,7 @@ interface OpenQuestion {
   readonly signature: string
   readonly position: number
   readonly said: 'absent' | 'failed' | 'landed' | 'unpaid'
-  /** Difference between the landed transaction and the record. */
+  /** Only for `unpaid`: the difference between the landed transaction and the record. */
   readonly message?: string
   readonly slot: number
 }
@@ -100,7 +99,6 @@ export class ChainAudit {
     if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })
   }
 
-  /** Checks all queued events with requests to the node. */
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
@@ -166,7 +164,6 @@ export class ChainAudit {
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** True if the transaction increased the balance of one of the payment token accounts in this mint. */
   async #hasArrived(landed: ChainTransaction, mint: string): Promise<boolean> {
     const { accounts: moved } = movesOf(landed, mint)
     const accounts = await this.#accounts.of(mint, this.#wallets.all())
@@ -183,7 +180,6 @@ export class ChainAudit {
     return messages.includes(undefined) ? undefined : messages[0]
   }
 
-  /** Checks an unmatched transfer, a payout or a burn: the balance change of one account, and the moves behind it. */
   async #verifyChange(recorded: NotedChange): Promise<void> {
     const { signature, mint, slot, changeBaseUnits, leftAtMs, position } = recorded
     const landed = await this.#findLanded(recorded)

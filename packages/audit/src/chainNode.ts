@@ -10,7 +10,6 @@ export interface ChainNodeDeps {
   readonly onTrouble?: ((method: string) => void) | undefined
 }
 
-/** The requests that an audit sends to a Solana node. */
 export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
   /** Returns a page of signatures of the account's transactions, newest first, that are older than `before`. */
@@ -84,7 +83,7 @@ const tokenAccount = z.object({
 export type AccountSignature = z.infer<typeof accountSignature>
 
 const finalized = { commitment: 'finalized' }
-/** Maximum number of signatures in one answer of a node. */
+/** Maximum `limit` that `getSignaturesForAddress` accepts. */
 export const signaturesPerPage = 1_000
 
 /**

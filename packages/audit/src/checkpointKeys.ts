@@ -27,7 +27,6 @@ export interface CheckpointKeysDeps {
 // are judged at once.
 const deferredMax = 100_000
 
-/** Number of the checkpoints that one recorded key has signed, and the largest of them. */
 interface SignedByKey {
   count: number
   largest: SignedCheckpoint

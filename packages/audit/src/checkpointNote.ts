@@ -34,7 +34,7 @@ const ed25519 = 1
 const keyIdBytes = 4
 const rootBytes = 32
 
-/** Parses a checkpoint. Undefined if the text is not a checkpoint. */
+/** Undefined if the text is not a checkpoint in both formats. */
 export function readCheckpoint(note: string): CheckpointNote | undefined {
   const split = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || split === -1) return undefined
@@ -82,7 +82,6 @@ export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey 
   return { name, keyId, key }
 }
 
-/** True if at least one of these keys signed the checkpoint. */
 export function isSignedBy({ signedText, signatures }: CheckpointNote, keys: readonly VerifierKey[]): boolean {
   return signatures.some(({ name, keyId, signature }) =>
     keys.some(

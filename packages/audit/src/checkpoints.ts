@@ -114,7 +114,6 @@ export class Checkpoints {
 
 const pageRows = 1_000
 
-/** Returns a function that reads the checkpoints of a live ledger, one page at a time. */
 export function storedCheckpoints(source: DatabaseSource): NonNullable<CheckpointDeps['stored']> {
   return async (afterSize) => {
     // Stop at a size that JavaScript cannot represent exactly. Only a forged checkpoint is this large, and no valid one

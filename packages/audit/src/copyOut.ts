@@ -91,7 +91,6 @@ export class CopyOut implements pg.Submittable {
   }
 }
 
-/** Creates the fault for a ledger that cannot be read, such as a missing table, privilege or connection. */
 export function unreadable(cause: unknown): AuditFault {
   const why = cause instanceof Error ? `: ${cause.message}` : ''
   return new AuditFault(`the ledger cannot be read${why}`, { cause, retryable: true })

@@ -23,7 +23,6 @@ export async function readRows(blocks: AsyncIterable<CopyBlock>, onRow: (row: Co
   for await (const block of blocks) readBlock(block, onRow)
 }
 
-/** Like `readRows`, for one block. */
 export function readBlock(block: CopyBlock, onRow: (row: CopyRow) => void): void {
   const row = new CopyRow()
   for (const bytes of block) {
@@ -43,7 +42,6 @@ export class CopyRow {
   start = 0
   end = 0
 
-  /** Starts a new row, before its first field. */
   open(bytes: Buffer): void {
     this.bytes = bytes
     this.#at = columnCountBytes
@@ -58,7 +56,6 @@ export class CopyRow {
     return length >= 0
   }
 
-  /** Reads a boolean. Undefined for null. */
   boolean(): boolean | undefined {
     return this.#has(1) ? this.bytes[this.start] === 1 : undefined
   }
@@ -146,7 +143,6 @@ export class CopyRow {
     return isNegative ? -value : value
   }
 
-  /** Moves to the next field. False for null, and for a value of another length. */
   #has(length: number): boolean {
     return this.next() && this.end - this.start === length
   }

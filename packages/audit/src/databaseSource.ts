@@ -9,7 +9,6 @@ export interface DatabaseSource extends AsyncDisposable {
   /** Starts a COPY of one long query in the third session, during the replay. The caller reads it later. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
-  /** True if the connected role may read this table. */
   mayRead(table: string): Promise<boolean>
 }
 

@@ -32,7 +32,6 @@ const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) 
 
 export interface ExportSource extends AsyncDisposable {
   readonly head: ExportHead
-  /** Reads all lines after the head. */
   events(): AsyncGenerator<ExportLine>
 }
 

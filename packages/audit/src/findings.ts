@@ -3,18 +3,15 @@ import { type AuditState, StateDocument } from './auditState.ts'
 export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
 export type Aspect = (typeof aspects)[number]
 
-/** An error that the audit found in the ledger. */
 export interface Finding {
   readonly aspect: Aspect
   readonly code: FindingCode
   /** Position of the event with the error. Undefined for a row that belongs to no event. */
   readonly position: number | undefined
-  /** Name of the stream, account or row with the error. */
   readonly subject: string
   readonly message: string
 }
 
-/** Maps every code of a finding to the aspect that it breaks. */
 export const findingAspects = {
   leaf_mismatch: 'integrity',
   body_unreadable: 'integrity',
@@ -114,12 +111,10 @@ export class Findings {
     return storedFindings.of(this.#state).stored.filter((finding) => finding.aspect === aspect)
   }
 
-  /** Returns the stored findings in the order in which they were found. */
   all(): readonly Finding[] {
     return storedFindings.of(this.#state).stored
   }
 
-  /** Returns the finding at the lowest position. */
   first(aspect: Aspect): Finding | undefined {
     return storedFindings.of(this.#state).firsts.get(aspect)
   }
@@ -128,7 +123,6 @@ export class Findings {
     return this.#count((code) => findingAspects[code] === aspect && !unjudged.has(code))
   }
 
-  /** Returns the number of findings that report a limit of this auditor. */
   unjudgedCount(): number {
     return this.#count((code) => unjudged.has(code))
   }
@@ -141,7 +135,6 @@ export class Findings {
   }
 }
 
-/** Location and text of a finding. The position is undefined for a row that belongs to no event. */
 export interface FindingPlace {
   readonly position: number | undefined
   readonly subject: string

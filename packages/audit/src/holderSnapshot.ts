@@ -49,7 +49,6 @@ export interface DerivedLine {
   readonly baseUnits: bigint
 }
 
-/** Terms of a plan that determine its lines. */
 export interface HolderTerms {
   readonly amountBaseUnits: bigint
   readonly excluded: readonly string[]

@@ -46,7 +46,6 @@ export interface FunctionDifference {
   readonly problem: 'is not the one of this release' | 'is missing' | 'is not of this release'
 }
 
-/** Compares the functions of the ledger's schemas with this release. Reports missing, added and changed functions. */
 export async function compareFunctions(run: RunQuery): Promise<FunctionComparison> {
   const released = new Map(releasedFunctions.map(({ name, digest }) => [name, digest]))
   const files = (await run(codeQuery)).map(({ name, text }) => [fileMark + name, text] as const)

@@ -12,7 +12,6 @@ import { setting } from './kinds/setting.ts'
 import { tabLifecycle } from './kinds/tabLifecycle.ts'
 import { tabRequest } from './kinds/tabRequest.ts'
 
-/** All kinds of streams that this auditor can check. */
 export const kinds: readonly AuditedKind[] = [
   tabLifecycle,
   tabRequest,

@@ -4,10 +4,8 @@ import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
 import { memosOf, movesIn, openingsIn, type ProgramCall, sumOf, type TokenMove } from './tokenMoves.ts'
 
-/** Token movements of one mint in one landed transaction. */
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
-  /** Token accounts of the mint in this transaction, by address. */
   readonly accounts: ReadonlyMap<string, LandedAccount>
   readonly signers: readonly string[]
   /** Memos that bind a payment to a quote. */
@@ -18,7 +16,6 @@ export interface LandedAccount {
   readonly mint: string
   /** Owners before and after the transaction, and at each opening in between: an account may be temporary. */
   readonly owners: ReadonlySet<string>
-  /** Net change of the account's balance. */
   readonly changeBaseUnits: bigint
 }
 
@@ -78,7 +75,6 @@ function mintOfMove({ mint, source, destination }: TokenMove, accounts: Readonly
   return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
 }
 
-/** Wallet that receives a payment, and the token account that counts. */
 export interface PaidAccount {
   readonly wallet: string
   /** Associated token account of the wallet. */
@@ -130,7 +126,7 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
   })
 }
 
-/** Returns an error if tokens were minted, or if the balances fell by less than the burned amount. */
+/** Tokens that are minted in the same transaction, or balances that fall by less than the burn, would undo the burn. */
 function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
   const fallBaseUnits = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
@@ -138,7 +134,6 @@ function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: big
   return `it burned ${burnedBaseUnits}, and the balances fell by ${fallBaseUnits}`
 }
 
-/** Returns the amounts that transfers took out of a token account, by the owner of the receiving account. */
 export function sentTo({ moves, accounts }: LandedMoves, account: string): ReadonlyMap<string, bigint> {
   const sent = new Map<string, bigint>()
   for (const { kind, source, destination, amountBaseUnits } of moves) {

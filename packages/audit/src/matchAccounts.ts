@@ -50,7 +50,6 @@ export async function readAccounts(state: AuditState, source: DatabaseSource): P
   }
 }
 
-/** Compares the stored balances and limits with the replay. Reports accounts that differ, are missing, or have no event. */
 export function matchAccounts({ state, findings }: Replay): void {
   state.execute('create index temp.accountsById on foundAccounts (id)')
   const pairs = state.select(`

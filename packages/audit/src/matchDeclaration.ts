@@ -50,7 +50,6 @@ export async function matchDeclaration(
   return new Map(unknown.map((kind) => [kind, firstEvents(kind)]))
 }
 
-/** Key of a row, and its content as text. */
 type Row = readonly [subject: string, text: string]
 
 function kindRow({ kind, space, idBytes, idPrefix, isSetting }: KindRow): Row {

@@ -12,7 +12,6 @@ interface PostingPlace {
   readonly findings: Findings
 }
 
-/** Compares the stored postings of one event with the derived ones, line by line. Adds a finding for each difference. */
 export function matchPostings(stored: StoredPostings, derived: readonly EnteredPosting[], place: PostingPlace): void {
   const { debits, credits, amounts } = stored
   const count = Math.max(debits.length, credits.length, amounts.length)

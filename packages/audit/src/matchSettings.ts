@@ -81,7 +81,6 @@ interface HeadRow {
   readonly leaf_hash: string | null
 }
 
-/** Checks that the head names the last replayed event. */
 export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
   const {
     position,

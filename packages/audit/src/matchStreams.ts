@@ -18,7 +18,6 @@ const columns = ['firstPosition', 'kind', 'state', 'version', 'leaseUntilMs', 'p
 // Maximum of id bytes that a finding shows. The table permits ids of up to 256 bytes.
 const idBytesShown = 256
 
-/** Compares the rows of streams with the replay. Reports rows that differ, are missing, or have no event. */
 export async function matchStreams({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   await readStreams(state, source)
   for (const row of state.select(differences)) judge(findings, row)

@@ -48,7 +48,6 @@ interface TableRow {
   readonly is_computed: boolean
 }
 
-/** Reports tables of the ledger and of the reports that are not plain tables. */
 export async function matchTables(findings: Findings, source: DatabaseSource): Promise<void> {
   for (const row of await source.rows<TableRow>(tablesQuery, [tables])) {
     const differing = [

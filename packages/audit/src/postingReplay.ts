@@ -19,7 +19,6 @@ const accountTotals = z.object({
   uptoRecordedAtMs: z.number(),
 })
 
-/** Totals of one account's postings in one hour. */
 const hourTotals = z.object({
   id: z.string(),
   mint: z.string(),
@@ -32,10 +31,8 @@ const hourTotals = z.object({
 
 type HourTotals = z.infer<typeof hourTotals>
 
-/** Debited account, credited account and amount of a posting that follows from a body. */
 export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
-/** A posting that the ledger must contain, with the totals of both accounts. */
 export interface EnteredPosting {
   readonly debit: AccountTotals
   readonly credit: AccountTotals
@@ -44,7 +41,6 @@ export interface EnteredPosting {
 
 const hourMs = 60 * 60 * 1000
 
-/** Computes the balance of every account, and the hourly totals of the accounts that have such totals. */
 export class PostingReplay {
   readonly #accounts: StoredRows<AccountTotals>
   readonly #hours: StoredRows<HourTotals>
@@ -120,12 +116,11 @@ export class PostingReplay {
   }
 }
 
-/** Returns the key of an account. Mints do not contain spaces. */
+/** The key is unambiguous, because mints do not contain spaces. */
 export function idOf(mint: string, account: string): string {
   return `${mint} ${account}`
 }
 
-/** Position and times of the event that a posting belongs to. */
 export interface PostingPlace {
   readonly position: number
   readonly recordedAtMs: number

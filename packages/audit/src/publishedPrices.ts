@@ -8,7 +8,6 @@ import { type AuditedSplit, type DividedPrice, dollarSplit, findShareProblem, sp
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
-  /** Returns the split for prices in this mint. */
   readonly splitOf: (mint: string) => AuditedSplit
   readonly prices: readonly AuditedPrice[]
   readonly metered: readonly MeteredEntry[]
@@ -44,7 +43,6 @@ const meteredTerms = z.object({
   split,
 })
 
-/** Parses the JSON text that `meteredOf` returns. */
 export function readMetered(text: string): MeteredTerms {
   return meteredTerms.parse(JSON.parse(text))
 }
@@ -129,12 +127,11 @@ export class PublishedPrices {
     return this.#known(number) !== undefined
   }
 
-  /** True if the list with this number has the price with this digest. */
+  /** `price` is the digest of the price. */
   has(number: number, price: string): boolean {
     return this.#has(number, price) !== undefined
   }
 
-  /** True if a payment that landed at this time may have this price. */
   offers({ digest }: AuditedPrice, landedAtMs: number): boolean {
     return Number(this.#lastOffer(digest)?.['untilMs'] ?? -Infinity) >= landedAtMs - offeredForMs
   }

@@ -31,7 +31,6 @@ export interface StoredPostings {
   readonly amounts: readonly bigint[]
 }
 
-/** Account that a posting refers to by number. */
 export interface AccountRow {
   readonly mint: string
   readonly name: string

@@ -55,12 +55,10 @@ export class Replay implements ReplayedLedger {
     return this.records.tree
   }
 
-  /** Position of the last event that was read. */
   get position(): number {
     return this.records.position
   }
 
-  /** Time at which the event at `position` was recorded. */
   get recordedAtMs(): number {
     return this.records.recordedAtMs
   }
@@ -98,7 +96,6 @@ export class Replay implements ReplayedLedger {
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
   }
 
-  /** Checks the event by the rules of its kind of stream, and returns the stream. */
   #advance(
     { event, kind, judge }: ReadEvent,
     known: AuditedStream | string,

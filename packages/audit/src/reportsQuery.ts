@@ -107,7 +107,6 @@ const amounts = `
     coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed,
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Prepaid'), 0) as prepaid`
 
-/** Derives the expected rows of each table. */
 const expected = `
 right_days as materialized (
   select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,

@@ -53,7 +53,6 @@ const recorded = new StateDocument('settingPeriods', (): { values: RecordedValue
 /** Largest accepted difference between the clocks of instances, of the database and of blocks. */
 export const clocksDifferMaxMs = 300_000
 
-/** Stores the values of the ledger's settings by period: keys, wallets and splits. */
 export class SettingPeriods {
   readonly #findings: Findings
   readonly #values: RecordedValue[]
@@ -82,7 +81,6 @@ export class SettingPeriods {
     }))
   }
 
-  /** Returns every period of all settings whose names begin with this text. */
   ofAll(prefix: string): readonly SettingPeriod[] {
     const names = this.#values.map(({ name }) => name).filter((name) => name.startsWith(prefix))
     return [...new Set(names)].flatMap((name) => this.of(name))
@@ -125,7 +123,6 @@ export class SettingPeriods {
     }
   }
 
-  /** Compares the noted splits with the recorded settings. Called after the last event. */
   judgeSplits(): void {
     const periods = this.of('split')
     if (periods.length === 0) return
@@ -143,7 +140,6 @@ export class SettingPeriods {
   }
 }
 
-/** True if the period contains the time, within the permitted difference between clocks. */
 function isAccepted({ fromMs, untilMs }: SettingPeriod, atMs: number): boolean {
   return fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs + clocksDifferMaxMs
 }

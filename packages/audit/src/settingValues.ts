@@ -67,7 +67,6 @@ function formOf(name: string): z.ZodType<SettingValue> | undefined {
   return forms.find(([known]) => (known.endsWith('/') ? name.startsWith(known) : name === known))?.[1]
 }
 
-/** False for a setting that must keep its first value. */
 export function mayChange(name: string): boolean {
   const form = formOf(name)
   return form === undefined || !fixed.has(form)

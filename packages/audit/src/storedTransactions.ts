@@ -10,7 +10,6 @@ import { addressOf, memosOf, movesIn, type ProgramCall, showsItsMoves, sumOf, ty
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
-  /** Number of stored transactions with valid signatures. */
   signed: number
   /** Number of payments whose stored instructions show the recorded amounts. */
   amountsShown: number

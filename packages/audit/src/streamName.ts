@@ -17,7 +17,6 @@ export const solanaId = {
   nameOf: (key: Buffer): string => solanaStream(base58.encode(key)),
 }
 
-/** True if the name has the form of a payment, payout or burn. */
 export function isSolanaStream(stream: string): boolean {
   return solanaForm.test(stream)
 }

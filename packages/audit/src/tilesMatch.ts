@@ -9,7 +9,7 @@ import type { Findings } from './findings.ts'
 
 const tileHashes = 256
 const hashBytes = 32
-// A level of tiles covers eight levels of the tree.
+// A tile has 256 = 2^8 hashes, so it covers eight levels of the tree.
 const levelsPerTile = 8
 // Number of full tiles in one query, which reads about 0.5 MB.
 const waitingMax = 64
@@ -29,7 +29,6 @@ const tilesState = new StateDocument('tiles', (): { growing: string[][]; counts:
   return { growing: [], counts: [], waiting: [] }
 })
 
-/** Compares the stored tiles with the leaves of the replay. Tiles after the newest checkpoint may be missing. */
 export class TilesMatch {
   readonly #findings: Findings
   readonly #state: ReturnType<(typeof tilesState)['of']>
@@ -61,7 +60,6 @@ export class TilesMatch {
     this.#state.growing[tileLevel] = []
   }
 
-  /** Compares the full tiles when `waitingMax` of them are waiting, or always if `isEnd`. */
   async compare(source: DatabaseSource, isEnd: boolean): Promise<void> {
     if (isEnd) await this.#findSuperfluous(source)
     if (this.#state.waiting.length === 0 || (this.#state.waiting.length < waitingMax && !isEnd)) return
@@ -101,7 +99,6 @@ export class TilesMatch {
     }
   }
 
-  /** Reports stored tiles that cover events which the ledger does not have. */
   async #findSuperfluous(source: DatabaseSource): Promise<void> {
     const counts = Array.from({ length: tileLevels }, (_, level) => this.#state.counts[level] ?? 0)
     const rows = await source.rows<{ level: number; index: string }>(

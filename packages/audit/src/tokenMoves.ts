@@ -99,7 +99,6 @@ export function movesIn(calls: readonly ProgramCall[]): readonly TokenMove[] {
   return tokenCallsIn(calls).flatMap((call) => moveOf(call) ?? [])
 }
 
-/** Returns the token accounts that these instructions open. */
 export function openingsIn(calls: readonly ProgramCall[]): readonly TokenOpening[] {
   return tokenCallsIn(calls).flatMap((call) => openingOf(call) ?? [])
 }

@@ -1,7 +1,6 @@
 import type { Replay } from './replay.ts'
 import { unknownMark } from './streams.ts'
 
-/** Totals of the streams that begin with the same unknown event. */
 interface UnknownBeginning {
   readonly firstEvent: string
   readonly position: number

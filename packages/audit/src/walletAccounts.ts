@@ -13,7 +13,6 @@ export class WalletAccounts {
     this.#node = node
   }
 
-  /** Returns the accounts in the order of the wallets. */
   async of(mint: string, wallets: readonly string[]): Promise<readonly PaidAccount[]> {
     const tokenProgram = await this.#tokenProgramOf(mint)
     return wallets.map((wallet) => {

@@ -27,7 +27,6 @@ export interface EventHead {
   readonly effectiveAt: number
 }
 
-/** Position of an event, and the time at which the ledger recorded it. */
 export interface Recorded {
   readonly position: number
   readonly recordedAtMs: number
@@ -82,7 +81,6 @@ interface EventRules<E> {
   readonly onChain?: (event: E) => OnChain
 }
 
-/** A parsed event with the rules of its kind. */
 export interface ReadEvent {
   readonly event: EventHead
   readonly kind: AuditedKind

@@ -29,7 +29,6 @@ const submitted = bodyOf('BurnSubmitted', {
 const confirmed = bodyOf('BurnConfirmed', { ...round, parts, burnedBaseUnits: baseUnits, slot: z.int() })
 const failed = bodyOf('BurnFailed', { ...round, reason: z.enum(['absent', 'failed']), finalizedSlot: z.int() })
 
-/** A burn round, from its `BurnSubmitted` event on. */
 interface BurnRound {
   readonly stream: string
   readonly mint: string

@@ -101,7 +101,6 @@ export function owesToken({ tokenBurnMint }: AuditedStream): boolean {
   return tokenBurnMint !== ''
 }
 
-/** Compares a burn in the service token with the burn that the price of the payment states. */
 function expectTokenBurn(
   { mint, endpoint, owedBaseUnits }: Of<'burnOwed'> | Of<'burnOwedReversed'>,
   { row, blame }: Judged,
@@ -140,7 +139,6 @@ export function judgeClaimed(event: Of<'claimed'>, at: Judged): void {
   row.leaseUntilMs = recordedAtMs + event.leaseMs
 }
 
-/** Checks the start of a streamed answer, and renews the lease of the attempt. */
 export function judgeStarted(event: Of<'started'>, at: Judged): void {
   expectAttempt(event, at)
   at.row.leaseUntilMs = at.recordedAtMs + at.row.leaseMs
@@ -188,7 +186,6 @@ export function judgeReleased(event: Of<'failed'> | Of<'broken'>, at: Judged): v
   at.row.leaseUntilMs = null
 }
 
-/** Checks that the stated number of attempts is the number of the last attempt. */
 export function judgeExhausted({ attempts }: Of<'exhausted'>, { row, blame }: Judged): void {
   if (attempts !== row.attempt) blame('attempt_wrong', `${attempts} attempts are counted, and ${row.attempt} were made`)
 }

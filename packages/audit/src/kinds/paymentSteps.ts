@@ -70,7 +70,6 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   ]
 }
 
-/** Declares the step in which a new attempt replaces an attempt whose lease has expired. */
 function takeOver(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   const events = ['RequestFailed', 'ProofClaimed']
   const lease = { takesLease: true, isAfterLease: true }
@@ -91,7 +90,7 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   ]
 }
 
-/** Steps that deliver a deposit: it opens a tab or tops it up. A deposit has no streamed answer. */
+/** A deposit has no streamed answer, so it is delivered only from `claimed`. */
 const deposit = ['TabOpened', 'TabToppedUp'].flatMap((event) =>
   beforeAndAfterFinality('fulfil', {
     states: ['claimed', 'fulfilled'],
@@ -105,7 +104,7 @@ function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
 }
 
-/** Declares the end of the last permitted attempt. The payment becomes a refund when it is final. */
+/** A refund is due only when the payment is final, because the chain may drop the payment before. */
 function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
   const events = [event, 'AttemptsExhausted']
   return [
@@ -118,14 +117,13 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
-/** Declares the step that ends an attempt after its lease has expired. The database clock decides. */
+/** The database clock decides whether the lease has expired. */
 function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
     return { ...ending, step: 'payment.expire', isAfterLease: true }
   })
 }
 
-/** Declares the steps that reverse a payment and its burn, which the payer made or the delivery owed. */
 function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']

@@ -17,7 +17,7 @@ const paid = bodyOf('DistributionPaid', {
   payments: z.array(z.strictObject({ account: z.string(), wallet: z.string(), paidBaseUnits: baseUnits })),
 })
 
-/** Stream kind for payouts. Each transaction is recorded once, and must not pay more than is owed. */
+/** Each payout transaction is recorded once, and must not pay more than is owed. */
 export const payout: AuditedKind = {
   kind: 'payout',
   ...solanaId,

@@ -85,7 +85,7 @@ interface OfTab {
   readonly tab: string
 }
 
-/** Counts an event in the lifecycle of a tab and returns the tab. Undefined if no deposit opened the tab. */
+/** A debit states the number of lifecycle events of its tab, so count them. Undefined if no deposit opened the tab. */
 function enter({ stream, tab: id }: OfTab, { blame, ledger }: Judged): AuditedTab | undefined {
   if (stream !== `tab:${id}`) blame('owner_differs', 'the event is in the stream of another tab')
   const tab = tabsOf(ledger.state).get(id)

@@ -243,7 +243,7 @@ function judgeCaptured(event: Captured, at: Judged): void {
   row.leaseUntilMs = null
 }
 
-/** Returns the charge for the usage, at most the hold. Reduces the burn in the service token in proportion. */
+/** Charges at most the hold. Reduces the burn in the service token in proportion. */
 function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judged): bigint {
   const { metered, requiredBaseUnits: heldBaseUnits } = row
   if (metered === null) {

@@ -17,7 +17,7 @@ export interface AuditedTab {
   readonly blockTimeMs: number
   sessionKey: string | null
   bearerHash: string | null
-  /** Number of events in the lifecycle stream of this tab. */
+  /** Number of lifecycle events so far. A debit must state the same number. */
   lifecycle: number
   isClosed: boolean
   /** Spent amount of deposits that the chain dropped, in base units, less the losses that the tab has covered. */
@@ -48,7 +48,7 @@ export function depositKeysOf(state: AuditState): readonly DepositKey[] {
   return deposits.of(state).keys
 }
 
-/** Notes that `ledger.keys` must have a row that links this deposit to its tab. */
+/** Stores the row that `ledger.keys` must have for this deposit, for `matchKeys`. */
 export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositKey, 'key'>): void {
   const bytes = Buffer.concat([base58.decode(tab), idBytesOf(place.stream)])
   deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
@@ -58,7 +58,10 @@ export function tabIdOfDeposit(stream: string): string {
   return base58.encode(idBytesOf(stream))
 }
 
-/** Returns the first bytes of a deposit's signature. Returns no bytes if the stream does not have the name of a payment. */
+/**
+ * The first 16 bytes of a deposit's signature are the id of its tab. Returns no bytes for a stream that is not a
+ * payment.
+ */
 function idBytesOf(stream: string): Uint8Array {
   return isSolanaStream(stream) ? base58.decode(signatureOf(stream)).subarray(0, idBytes) : new Uint8Array(0)
 }

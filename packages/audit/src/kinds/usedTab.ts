@@ -6,7 +6,6 @@ import { type DividedPrice, findShareProblem, smallestShared } from '../split.ts
 
 const million = 1_000_000n
 
-/** Returns how the division of a metered charge differs from the split of its price list. Undefined if it agrees. */
 export function findChargeProblem(metered: string, charge: DividedPrice): string | undefined {
   return findShareProblem(charge, readMetered(metered).split)
 }
