@@ -23,18 +23,16 @@ import {
 
 export interface MppChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  /** Cache of prepared texts for the offers of this rail. */
   readonly offerTexts: OfferTexts
   /** Returns the public origin of the service. The host of the origin is the realm of the challenges. */
   readonly serviceUrl: () => string
   readonly describe: (path: string) => { readonly summary: string } | undefined
-  /** Returns the authentication code of a text. All instances of the service return the same code. */
+  /** Authentication code of a text. All instances return the same code, because any instance may get the payment. */
   readonly authenticate: (text: string) => string
-  /** True if `code` is the authentication code of the text. The comparison takes the same time for every wrong code. */
+  /** Compares in constant time, so that a caller cannot guess the code byte by byte. */
   readonly isAuthentic: (text: string, code: string) => boolean
 }
 
-/** Creates this rail's challenge. Undefined while the fee payer does not sign. */
 export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   if (isForOtherRail(deps, offer, 'mpp')) return undefined
   const fresh = await challengeOf(deps, offer, offer.markedBy?.includes('mpp') === true)
@@ -46,9 +44,8 @@ export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<C
 }
 
 /**
- * Returns a fresh challenge for each currency, as a header and as MCP metadata (`toolWords`). The standard client
- * answers the first challenge, so dollars come before the token. Challenges are not stored, because the id of each
- * challenge authenticates its other parameters.
+ * The standard client answers the first challenge, so dollars come before the token. Challenges are not stored, because
+ * the id of each challenge authenticates its other parameters.
  */
 export async function challengeOf(deps: MppChallengeDeps, offer: Offer, withDollars: boolean) {
   const feePayer = await openFeePayer(deps.feePayer)
@@ -85,7 +82,7 @@ function challengeIn(
   return { id: deps.authenticate(boundText(parameters)), ...parameters }
 }
 
-/** Returns the host without its port. The operator configures the URL, and it was checked at startup. */
+/** Host without its port. The URL needs no check here, because it was checked at startup. */
 function realmOf(serviceUrl: string): string {
   return /^https?:\/\/(\[[^\]]*\]|[^:/]*)/.exec(serviceUrl)?.[1] ?? ''
 }
@@ -97,8 +94,8 @@ interface Sponsorship {
 }
 
 /**
- * Returns the request of method `solana`, intent `charge`. It declares a fee payer, so the client must not send the
- * transaction itself. The standard client writes `externalId` on chain as the memo.
+ * The request declares a fee payer, so the client must not send the transaction itself. The standard client writes
+ * `externalId` on chain as the memo.
  */
 function chargeOf(terms: DollarOffer['terms'], { amount, feePayer, memo }: Sponsorship) {
   return {
@@ -116,7 +113,7 @@ function chargeOf(terms: DollarOffer['terms'], { amount, feePayer, memo }: Spons
   }
 }
 
-/** Returns the `digest` parameter, which binds the challenge to the body. Undefined without a body. */
+/** Binds the challenge to the body. Undefined without a body. */
 export function digestOf(request: OrderRequest): string | undefined {
   const digest = request.bodyDigest()
   return digest === undefined ? undefined : `sha-256=${encodeBase64(digest)}`

@@ -24,9 +24,8 @@ import {
 export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 
 /**
- * Creates the MPP rail: method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication. The client
- * signs a transfer of the whole price and does not send it (pull mode). The fee payer also signs, and the service sends
- * the transaction. The service owes the burn.
+ * Method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication, in pull mode: the client signs a
+ * transfer of the whole price, and the service sends it. The service pays the network fee and owes the burn.
  */
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {

@@ -2,13 +2,10 @@ import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import { refusalStatuses } from '../../paywall/answer.ts'
 import type { RailRequest, RefusalExplanation } from '../../paywall/rail.ts'
 
-/*
- * Problem details (RFC 9457) for callers who request them. The members are added to the usual response body.
- */
+/* Problem details (RFC 9457) for callers who request them. The members are added to the usual response body. */
 
 const mediaType = 'application/problem+json'
 
-/** True if the caller's `Accept` header requests problem details (RFC 9457). Other callers get the usual body. */
 export function wantsProblem(request: RailRequest): boolean {
   return request.header('accept')?.toLowerCase().includes(mediaType) === true
 }
@@ -22,16 +19,12 @@ interface Problem {
 
 type Described = Required<Pick<RefusalExplanation, 'headers' | 'members'>>
 
-/** Returns the problem details and headers of a 402 that makes a first offer. */
 export function describeOffer(): Described {
   const detail = 'Payment is required; the WWW-Authenticate header says how to pay.'
   return describe({ name: 'payment-required', title: 'Payment Required', status: 402, detail })
 }
 
-/**
- * Returns the problem details of a refusal. For a 402, the type is one that MPP defines. For other statuses, it is
- * `about:blank`.
- */
+/** MPP defines types only for a 402. For other statuses, the type is `about:blank`. */
 export function describeRefusal(refusal: Refusal): Described {
   const { code, message, reason } = refusal
   const status = refusalStatuses[code]

@@ -12,7 +12,6 @@ export interface MppReadDeps extends Pick<MppChallengeDeps, 'isAuthentic'> {
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
-/** Reads the credential, which consists of the repeated challenge and the transaction that the payer has signed. */
 export function readPayment(deps: MppReadDeps, request: OrderRequest): Presented<SponsoredProof> | Refusal {
   const credential = readCredential(request.header(credentialHeader) ?? '')
   if (credential === undefined) return refuseProof('malformed_credential')
@@ -32,7 +31,6 @@ function refuseSponsor(problem: SponsorProblem): Refusal {
   return refuseProof('not_sponsored', sponsorProblems[problem])
 }
 
-/** Refuses a challenge that was changed, has expired, or was created for another body. */
 function refuseChallenge(
   { isAuthentic, clock }: MppReadDeps,
   request: OrderRequest,

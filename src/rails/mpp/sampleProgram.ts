@@ -1,4 +1,3 @@
-/** Returns a sample program that buys with the MPP packages. It reads the payer's key from `payer.json`. */
 export function sampleProgram(fetchArguments: string): string {
   return `import { readFile } from 'node:fs/promises'
 import { createKeyPairSignerFromBytes } from '@solana/kit'

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import type { RailMeta, ToolMeta } from '../../paywall/rail.ts'
 import { credentialHeader, decodeJson, encodeJson, type MppChallenge, receiptHeader } from './wire.ts'
 
-/*
- * Encoding of MPP in the `_meta` member of MCP. There `request` is an object, and not base64url.
- */
+/* Encoding of MPP in the `_meta` member of MCP. There `request` is an object, and not base64url. */
 
 const challenge = z.object({ id: z.json(), request: z.json().transform(encodeJson) }).catchall(z.json())
 const credential = z.object({ challenge }).catchall(z.json())
@@ -21,7 +19,6 @@ export const mppMeta: RailMeta = {
   },
 }
 
-/** Returns the challenges of an unpaid call as MCP metadata. */
 export function toolChallenges(challenges: readonly MppChallenge[], description: string | undefined): ToolMeta {
   const shown = challenges.map((each) => ({ ...each, description, request: decodeJson(each.request) }))
   // Remove undefined members, which JSON does not have.

@@ -30,15 +30,11 @@ const challengeJson = z.object({
 export type MppChallenge = Readonly<z.infer<typeof challengeJson>>
 export type ChallengeParameters = Omit<MppChallenge, 'id'>
 
-/**
- * Returns the text whose authentication code is the id of a challenge. An absent parameter is an empty part between two
- * bars.
- */
+/** The id of a challenge authenticates this text. An absent parameter is an empty part between two bars. */
 export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
   return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
 }
 
-/** Returns the value of the `WWW-Authenticate` header. Absent parameters are omitted. */
 export function writeChallenge(challenge: MppChallenge, description: string | undefined): string {
   const { id, realm, request, expires, digest, opaque } = challenge
   const parameters = Object.entries({ id, realm, method, intent, request, expires, digest, opaque, description })
@@ -46,14 +42,10 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
   return `Payment ${written.join(', ')}`
 }
 
-// Matches printable ASCII without backslash and quotation mark. Such values need no escapes, and nearly every value
-// matches.
+// Nearly every value is printable ASCII without backslash and quotation mark, and needs no escapes.
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-/**
- * Writes a quoted-string. Header values are Latin-1, so other characters are written as JSON escapes such as `\u00e9`,
- * which mppx decodes.
- */
+/** Header values are Latin-1, so other characters become JSON escapes such as `\u00e9`, which mppx decodes. */
 function quoted(value: string): string {
   if (plain.test(value)) return `"${value}"`
   const escaped = value
@@ -62,12 +54,11 @@ function quoted(value: string): string {
   return `"${escaped}"`
 }
 
-/** Encodes canonical JSON in base64url, for the `request` parameter and for credentials. */
 export function encodeJson(content: Json): string {
   return encodeText(canonicalJson(content))
 }
 
-/** Encodes text in base64url. The text must already be canonical JSON. */
+/** `json` must already be canonical. */
 export function encodeText(json: string): string {
   return toBase64Url(utf8Bytes(json))
 }
@@ -93,7 +84,6 @@ export interface Credential {
 // about 4 kB. Node accepts 16 kB of headers in total.
 const charactersMax = 12_288
 
-/** Reads a credential. Undefined if the value is not a credential for a challenge of this form. */
 export function readCredential(header: string): Credential | undefined {
   if (header.length > charactersMax) return undefined
   const [, token] = /(?:^|,)[ \t]*payment[ \t]+([A-Za-z0-9_-]+)={0,2}[ \t]*(?:,|$)/i.exec(header) ?? []
@@ -105,15 +95,12 @@ export function readCredential(header: string): Credential | undefined {
   return { ...credential.data, secret, priceList: Number(priceList) }
 }
 
-/** True if the header contains the scheme, even with an unreadable credential. The header can contain several schemes. */
+/** Also true for an unreadable credential. The header can contain several schemes. */
 export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }
 
-/**
- * True if a JSON object follows the scheme. Any other value is not a credential, and counts as a request for a
- * challenge.
- */
+/** Only a JSON object after the scheme is a credential. Any other value counts as a request for a challenge. */
 export function bringsCredential(header: string): boolean {
   // In base64url, text that starts with `{` (0x7b) starts with `e`, then with one of the 16 characters whose first two
   // bits are 11.
@@ -128,7 +115,6 @@ export function acceptsCharge(preferences: string): boolean {
   return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))
 }
 
-/** Decodes base64url text that contains JSON. Undefined for any other text. */
 export function decodeJson(text: string): unknown {
   const bytes = fromBase64Url(text)
   return bytes === undefined ? undefined : parseJsonBytes(bytes)

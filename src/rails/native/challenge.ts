@@ -16,7 +16,6 @@ import { burnPercentage, distributionOf, type SplitShare } from '../../pricing/s
 export interface QuoteDeps {
   readonly ledger: Pick<PaymentLedger, 'recordQuote'>
   readonly terms: PaymentTerms
-  /** Split of each payment, as the operator configures it. */
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
   /** Returns a slot that the chain has certainly reached. A payment for the quote cannot land before this slot. */
@@ -24,8 +23,8 @@ export interface QuoteDeps {
 }
 
 /**
- * Creates a quote with a fresh secret for each 402. The ledger stores the memo, and only this response contains the
- * secret. A quote belongs to a wallet, so a caller without a wallet gets no quote.
+ * The ledger stores only the memo, and only this response contains the secret. A quote belongs to a wallet, so a caller
+ * without a wallet gets no quote.
  */
 export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challenge | undefined> {
   const { payer } = offer
@@ -39,12 +38,10 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
-/** An offer to a known payer. Its quote is stored under the payer's wallet. */
 export interface PayerOffer extends Omit<Offer, 'request'> {
   readonly payer: Address
 }
 
-/** Records the offer as a quote for payments with this memo. */
 export async function recordQuote(
   { ledger, slot }: QuoteDeps,
   { memo, ...offer }: PayerOffer & { readonly memo: string },
@@ -63,10 +60,7 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
   return transferFee === undefined || baseUnits === 0n ? baseUnits : sentForArrival(baseUnits, transferFee)
 }
 
-/**
- * Returns the members of the 402 body: the members of the specification, section 2.8, and further members that a
- * program needs to pay.
- */
+/** The members of the specification, section 2.8, and further members that a program needs to pay. */
 function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const { terms, token } = deps
   const split = isDepositPrice(quote) ? depositSplit : deps.split

@@ -16,7 +16,6 @@ const feeLamports = 5_000n
 // zero.
 const rentLamports = 890_880n
 
-/** Returns which tokens or SOL a wallet lacks for a payment. Undefined if the wallet can pay. */
 export function describeShortage(needed: FundsNeeded, funds: PayerFunds): string | undefined {
   const tokens = funds.baseUnits >= needed.baseUnits ? [] : [tokensText(needed, funds)]
   const leftLamports = funds.lamports - feeLamports

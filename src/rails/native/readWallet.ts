@@ -8,10 +8,7 @@ export const walletHeader = 'x-wallet-address'
 
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
-/**
- * Reads the wallet of the request. The address is unverified and gives no access by itself. It may be off the curve,
- * because smart wallets have such addresses.
- */
+/** The address is unverified and gives no access by itself. It may be off the curve, as for smart wallets. */
 export function readWallet(request: RailRequest, terms: WalletTerms): Address | Refusal {
   const text = request.header(walletHeader)
   if (text === undefined) {
@@ -25,7 +22,6 @@ interface WalletField {
   readonly terms: WalletTerms
 }
 
-/** Reads an address, and refuses one that cannot pay. The refusal states the field of the address. */
 export function checkWallet(text: string, { field, terms }: WalletField): Address | Refusal {
   const wallet = readAddress(text)
   if (wallet === undefined)
@@ -36,7 +32,7 @@ export function checkWallet(text: string, { field, terms }: WalletField): Addres
   return wallet
 }
 
-/** True for a known program. A program owns no tokens, so a payment by it could never be proven. */
+/** A program owns no tokens, so a payment by it could never be proven. */
 function isProgram(address: Address): boolean {
   return (
     tokenPrograms.has(address) ||

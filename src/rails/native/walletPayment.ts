@@ -55,7 +55,7 @@ export interface WalletPayments {
 
 const digestBytes = 32
 
-/** Returns the account that identifies a payment: the digest of its secret. Undefined if the text is not a digest. */
+/** The account that finds a payment on chain is the digest of its secret. Undefined if the text is not a digest. */
 function referenceOf(digest: string): Address | undefined {
   const bytes = /^[A-Za-z0-9_-]{43}$/.test(digest) ? fromBase64Url(digest) : undefined
   return bytes?.length === digestBytes ? readAddress(encodeBase58(bytes)) : undefined

@@ -2,17 +2,11 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 
 export interface WalletDeps {
   readonly terms: PaymentTerms
-  /**
-   * Returns the terms of all wallets that accept a payment with this landing time. Absent if the payment wallet never
-   * changes.
-   */
+  /** Terms of every wallet that accepts a payment with this landing time. Absent: the payment wallet never changes. */
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 
-/**
- * Returns the terms that a payment with this landing time may satisfy. While the payment wallet changes, the result
- * includes the former terms.
- */
+/** While the payment wallet changes, the result includes the former terms. */
 export function acceptedAt({ terms, acceptedTerms }: WalletDeps, landedAtMs: number): readonly PaymentTerms[] {
   const accepted = acceptedTerms?.(landedAtMs) ?? []
   return accepted.length === 0 ? [terms] : accepted

@@ -11,15 +11,14 @@ export interface BalanceDeps extends PriceRule {
   readonly chain: ChainReader
 }
 
-/** Balance of a wallet that cannot pay the required amount, at a slot. */
 export interface Shortage extends Balance {
   readonly requiredBaseUnits: bigint
   readonly decimals: number
 }
 
 /**
- * True if the balance was also too small in the finalized state. The newest state is not enough, because a recent
- * payment may itself have emptied the wallet. A node may show the empty balance before it shows that payment.
+ * The newest state is not enough: a recent payment may itself have emptied the wallet, and a node may show the empty
+ * balance before it shows that payment.
  */
 export async function wasShortBefore(
   { chain }: BalanceDeps,
@@ -30,11 +29,7 @@ export async function wasShortBefore(
   return final.isAgreed && final.baseUnits < requiredBaseUnits
 }
 
-/**
- * Checks whether the wallet lacks the tokens for a payment that is missing or would fail. Returns the shortage, which
- * explains the refusal best. Undefined if the wallet can pay. The required amount is that of the cheapest quote that
- * the wallet can still pay, not of a new quote.
- */
+/** Compares with the cheapest quote that the wallet can still pay, not with a new one. Undefined if it can pay. */
 export async function findShortage(
   deps: BalanceDeps,
   order: Order,
@@ -50,10 +45,7 @@ export async function findShortage(
   return isShort ? { ...balance, requiredBaseUnits, decimals } : undefined
 }
 
-/**
- * Refuses a payment for the shortage of its wallet. Call it only if the payment was searched in the state of that
- * balance, or in a later one, and was not found.
- */
+/** Call it only if the payment was searched in the state of that balance, or in a later one, and was not found. */
 export function refuseShortage({ baseUnits, requiredBaseUnits, decimals, slot }: Shortage): Refusal {
   const [has, needs] = [baseUnits, requiredBaseUnits].map((amount) => formatDecimal(amount, decimals))
   return refuse(

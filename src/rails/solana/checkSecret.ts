@@ -6,16 +6,13 @@ import type { SolanaProof } from './solanaProof.ts'
 
 type Holder = Pick<SolanaProof, 'secret' | 'isPayer'>
 
-/** Refuses a caller without the secret of a bound payment. The memo on chain is public, but its secret is not. */
+/** The memo on chain is public, but its secret is not, so a stranger cannot use a bound payment. */
 export function checkSecret(holder: Holder, { memo }: Pick<Settlement, 'memo'>): Refusal | undefined {
   const binding = bindHolder(memo === undefined ? [] : [memo], holder)
   return isRefusal(binding) ? binding : undefined
 }
 
-/**
- * Returns the memo that binds the payment. Refuses a caller without the secret, unless a signature has proven that the
- * caller is the payer.
- */
+/** Needs no secret if a signature has proven that the caller is the payer. */
 export function bindHolder(memos: readonly string[], { secret, isPayer }: Holder): ReturnType<typeof bindSecret> {
   return isPayer === true ? { memo: memos.find((memo) => memo.startsWith(memoPrefix)) } : bindSecret(memos, secret)
 }

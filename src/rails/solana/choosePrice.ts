@@ -12,10 +12,7 @@ export interface PriceDeps {
   readonly quoteGraceMs: number
 }
 
-/**
- * Facts about a payment that determine its price. A memo identifies one quote. Without a memo, the cheapest open quote
- * applies.
- */
+/** A memo identifies one quote. Without a memo, the cheapest open quote applies. */
 export interface PriceQuestion {
   readonly order: Order
   readonly memo: string | undefined
@@ -23,10 +20,7 @@ export interface PriceQuestion {
   readonly landedSlot: number
 }
 
-/**
- * Returns the landing time for a transaction that is not on chain yet. It can only land later, so every quote that is
- * open now applies.
- */
+/** A transaction that is not on chain yet can only land later, so every quote that is open now applies. */
 export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
@@ -38,17 +32,13 @@ export interface ChosenPrice {
   readonly quoteId: string | undefined
 }
 
-/** Rule by which a rail chooses the price that a payment must meet. */
 export interface PriceRule {
   readonly choosePrice: (question: PriceQuestion) => Promise<ChosenPrice | Refusal>
   /** Returns a price from memory that a payment without a memo may meet. `choosePrice` may find a lower price. */
   readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
-/**
- * Returns the price of a quote in the memory of this process. A caller who pays this price pays enough, even if a
- * cheaper quote is open.
- */
+/** A caller who pays this price pays enough, even if a cheaper quote is open. */
 export function recallPrice(
   { ledger, quoteGraceMs: graceMs }: PriceDeps,
   { order, memo, landedAtMs, landedSlot }: PriceQuestion,
@@ -60,9 +50,8 @@ export function recallPrice(
 }
 
 /**
- * Chooses the price of a payment. A bound payment has the price of its quote. A payment without a memo has the price of
- * the cheapest quote that was open when the payment landed. Without an open quote, the price list in force at that
- * moment decides, so late payers pay the current price.
+ * A payment without a memo has the price of the cheapest quote that was open when the payment landed. Without an open
+ * quote, the price list in force at that moment decides, so late payers pay the current price.
  */
 export async function choosePrice(
   deps: PriceDeps,

@@ -5,30 +5,22 @@ import type { Presentation, Presentations } from '../../payment/presentations.ts
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  /**
-   * Called if a presentation could not be recorded, for the operator's log. A repeated proof may then count as
-   * presented later.
-   */
+  /** For the operator's log, because a repeated proof may then count as presented later. */
   readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 
 type Presented = Pick<Presentation, 'reference' | 'wallet'>
 
-/**
- * First presentations of proofs. Each presentation is stored in memory at once, and is recorded in the database if its
- * proof could not be decided.
- */
+/** The database gets only presentations whose proof could not be decided. The others stay in memory. */
 export interface FirstPresentations {
-  /** Stores the presentation in memory only. Called before any other check of a proof. */
+  /** Called before any other check of a proof. Stores the presentation in memory only. */
   note(presented: Presented): void
-  /** Records the first presentation in the database, and returns it. */
   record(presented: Presented): Promise<Presentation>
   /**
    * Like `record`, but logs a failure instead of throwing. Used while another fault is handled, so that a failed write
    * does not replace that fault.
    */
   recordIfPossible(presented: Presented): Promise<void>
-  /** Returns the earliest known presentation. Undefined if none is known. */
   find(presented: Presented): Promise<Presentation | undefined>
 }
 

@@ -10,9 +10,8 @@ import type { TransactionRecord } from '../../payment/transactionRecord.ts'
  * recorded transactions that never land than it has made payments.
  */
 export interface KnownPayers {
-  /** Records that a payment of the wallet is on chain and meets its price. The wallet earns one sending. */
+  /** The payment must be on chain and meet its price. The wallet earns one sending. */
   paid(wallet: Address, record: Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>): void
-  /** True if the wallet has earned a sending. */
   has(wallet: Address): boolean
   /**
    * True if the wallet holds enough for all transactions that it may send. In that case, the call uses up one earned
@@ -28,7 +27,6 @@ interface KnownPayer {
    * verified each time, but earns only one sending.
    */
   counted: readonly Signature[]
-  /** Slot of the newest known payment. */
   slot: number
   /** Balances of the token accounts that only this wallet owns, after the newest known payment. */
   heldBaseUnits: ReadonlyMap<Address, bigint>

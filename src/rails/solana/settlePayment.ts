@@ -17,7 +17,6 @@ export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
 }
 
-/** The operator's limits on the settlement of payments. */
 export interface SettleLimits {
   /** Time to wait for a signature that is not on chain yet, in milliseconds. */
   readonly proofLookupWaitMs: number
@@ -34,15 +33,12 @@ export interface SettleLimits {
 
 type Question = SettleQuestion<SolanaProof>
 type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
-/** A settlement question with the transaction as found on the chain. */
 type FoundQuestion = Question & { readonly found: Found }
 /** A settlement question with one record of the transaction, which may come from a single node. */
 type LandedQuestion = Question & { readonly record: TransactionRecord }
-/** A settlement question whose transaction no node has found. */
 type UnseenQuestion = Question & { readonly unseen: Unknown }
 type Verdict = Settlement | Refusal
 
-/** Settles a payment by its proof. The transaction is on chain already, was sent by the service, or must be sent now. */
 export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Settled> {
   const { proof, order, payment } = question
   const { transaction } = proof
@@ -58,7 +54,7 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
   }
 }
 
-/** Settles a proof that is only a signature. Such a caller states that the transaction is already sent. */
+/** A caller who sends only a signature states that the transaction is already sent. */
 async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })
@@ -87,10 +83,6 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
   return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
-/**
- * Settles a proof that contains the transaction: it is on chain already, was sent by the service before, or must be
- * sent now.
- */
 async function settleTransaction(
   deps: SettleDeps,
   limits: SettleLimits,
@@ -103,7 +95,7 @@ async function settleTransaction(
   return { verdict, payment: submitted.payment }
 }
 
-/** Settles a transaction whose submission has ended, with the state of the payment from before the submission. */
+/** `question.payment` is the state from before the submission. */
 async function settleSubmitted(
   deps: SettleDeps,
   limits: SettleLimits,
@@ -114,7 +106,7 @@ async function settleSubmitted(
   const finding = await find(deps, question, { waitMs: isSent ? limits.broadcastWaitMs : 0, isSent })
   if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
-  // Record the presentation and its landing bound only after a search without a result.
+  // Record the presentation only after a search without a result. A decided proof needs no record.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
   // A transaction with a durable nonce never expires, so no block height can prove its absence.
   const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submitted.bound) }
@@ -180,10 +172,6 @@ function refuseUnconfirmed(): Refusal {
   return refuse('PAYMENT_PENDING', 'a second node has to confirm this payment; repeat with the same proof', 2)
 }
 
-/**
- * Judges the transaction as one node returns it: the memo, the age, the price, and whether the transaction pays that
- * price.
- */
 async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
   const { proof, order, record } = question
   const { blockTimeMs } = record
@@ -237,10 +225,7 @@ async function judgeAge(
   return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s before its first presentation`)
 }
 
-/**
- * Confirms a failure on the finalized chain. A failure tells the payer to make a new payment, so it must be final
- * first.
- */
+/** A failure tells the payer to make a new payment, so it must be final first. */
 async function judgeFinal(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const final = await find(deps, question, { commitment: 'finalized', isAgreed: true })
   if (final.kind === 'found') return judgeShown(deps, limits, { ...question, record: final.record })

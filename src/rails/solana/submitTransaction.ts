@@ -25,7 +25,6 @@ export interface SubmitDeps extends BalanceDeps, WalletDeps {
   readonly knownPayers?: KnownPayers
 }
 
-/** A signed transaction that the service must send for the caller. */
 export interface Submission {
   readonly proof: SolanaProof
   readonly order: Order
@@ -33,10 +32,7 @@ export interface Submission {
   readonly transaction: SignedTransaction
 }
 
-/**
- * Refuses a transaction that cannot be a payment: the wallet did not sign, or it does not contain the mint. It does not
- * use the network.
- */
+/** Needs no node: the wallet must have signed, and the transaction must contain the mint. */
 export function checkAccounts(
   { mint }: PaymentTerms,
   transaction: SignedTransaction,
@@ -53,12 +49,8 @@ export function checkAccounts(
   return undefined
 }
 
-/** Result of a submission. The chain decides whether the transaction landed. */
 export interface Submitted {
-  /**
-   * True if this call or an earlier one has sent the transaction. False if the nodes returned no certain result, which
-   * is not a verdict.
-   */
+  /** False if the nodes returned no certain result, which is not a verdict. */
   readonly isSent: boolean
   /** State of the payment, which is recorded before it is sent. */
   readonly payment: PaymentState
@@ -66,10 +58,7 @@ export interface Submitted {
   readonly bound: LandingBound | undefined
 }
 
-/**
- * Rehearses a transaction, records the intent, and sends exactly the caller's bytes. A refusal states that the
- * transaction is not sent, and why.
- */
+/** Records the intent, then sends exactly the caller's bytes. A refusal means that nothing was sent. */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction, payment } = submission
   // Do not send a transaction with a durable nonce. It could be withheld and sent a year later, so it is accepted only
@@ -157,7 +146,7 @@ export function isUnseen(finding: Finding): finding is Unknown {
 // quote must be open until then. Otherwise the service would send a payment that does not buy the order.
 const landingMaxMs = 60_000
 
-/** Checks whether the payment would buy the order. The service never sends a payment that would not. */
+/** The service never sends a payment that would not buy the order. */
 async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
   const { effects } = shown
@@ -176,10 +165,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
-/**
- * The effects of a simulated payment, with its order and price. The rules for landed payments apply to these effects
- * before the transaction is sent.
- */
+/** The rules for landed payments apply to these effects before the transaction is sent. */
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Pick<Order, 'wallet'>
@@ -187,10 +173,7 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/**
- * Refuses a simulated payment that does not meet its price. It applies the full rules if the node reports balances.
- * Otherwise it compares the amounts of the wallet's own instructions.
- */
+/** Applies the full rules if the node reports balances, otherwise the amounts of the wallet's own instructions. */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,

@@ -35,13 +35,11 @@ export interface CoSignDeps extends WalletDeps {
   readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
-/** A payment that is not in the ledger, with its order. */
 export type CoSignQuestion = PresentedPayment<SponsoredProof>
 
 /** Result of `coSign`. `signature` is the signature of the fee payer, which is the id of the transaction. */
 export interface CoSigned {
   readonly signature: Signature
-  /** The price that the payment must meet. */
   readonly chosen: ChosenPrice
   /** Present if the transaction was rehearsed just before the fee payer signed. */
   readonly rehearsed: Simulation | undefined
@@ -75,13 +73,11 @@ const closedRetrySeconds = 60
 
 type UnsignedDeps = Omit<CoSignDeps, 'ledger' | 'chain' | 'first'>
 
-/** A transaction that the fee payer may sign, if its rehearsal succeeds. */
 export interface UnsignedPayment {
   readonly sponsored: SponsoredTransaction
   readonly chosen: ChosenPrice
 }
 
-/** Checks a payment without a node: it must meet an offer of this service, and transfer the whole price. */
 export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<UnsignedPayment | Refusal> {
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
@@ -94,10 +90,7 @@ export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion
   )
 }
 
-/**
- * Returns the payer's tokens before the transaction, in base units. The source is the rehearsal, or a node if the
- * rehearsal shows no balances.
- */
+/** In base units, from the rehearsal, or from a node if the rehearsal shows no balances. */
 async function findHeld(
   { chain, terms }: CoSignDeps,
   { payer }: SponsoredTransaction,
@@ -122,7 +115,7 @@ function choose(
   return priceOfList(proof.priceList, { order, memo: proof.signed.memo, ...landingNow(clock) })
 }
 
-/** Judges the offer and the transaction by the current fee payer and the current wallets. */
+/** Uses the current fee payer and the current wallets, because the payment is not signed yet. */
 async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promise<SponsoredTransaction | Refusal> {
   const { address: feePayer } = await deps.feePayer.standing()
   const stale = proof.rules.refuseOffer(feePayer)
@@ -155,10 +148,7 @@ async function refuseUnrehearsed(
 
 type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
-/**
- * Judges a rehearsal that did not succeed. The fee payer has not signed, so no tokens can have moved, and the client
- * may pay again. Undefined if the transaction has already landed.
- */
+/** Undefined: it has already landed. Otherwise the fee payer has not signed, and the client may pay again. */
 function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'already_landed':

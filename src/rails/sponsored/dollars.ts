@@ -9,16 +9,12 @@ export interface Dollars {
   termsOf(mint: Address): PaymentTerms | undefined
   /** Returns the prices of an endpoint in the dollar tokens that a rail offers now. */
   offers(endpoint: string, rail: string): Promise<readonly DollarOffer[]>
-  /**
-   * Returns why the service does not sell in the mint of this price now. Undefined if it sells, and for a price in the
-   * service token.
-   */
+  /** Undefined if the service sells in the mint of this price now, and for a price in the service token. */
   whyOff(price: Price): Promise<string | undefined>
   /** Returns why the service accepts no new payment of this price. Undefined if it accepts the payment. */
   whyClosed(price: Price): Promise<string | undefined>
 }
 
-/** Price of an endpoint in one dollar token, with the terms of that token. */
 export interface DollarOffer {
   readonly terms: PaymentTerms
   readonly price: ListedPrice
@@ -42,7 +38,6 @@ export function isForOtherRail(
   return dollars !== undefined && markedBy.length > 0 && !markedBy.includes(rail)
 }
 
-/** Returns the offers of the rail in dollar tokens for the endpoint of a price. */
 export async function dollarOffers(
   { dollars }: WithDollars,
   { endpoint }: ListedPrice,

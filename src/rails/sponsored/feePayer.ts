@@ -4,16 +4,10 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 
-/**
- * The signer of network fees, which is a separate process. Its signature is the id of a payment. Every method throws a
- * retryable fault if the signer does not answer.
- */
+/** A separate process, whose signature is the id of a payment. Throws a retryable fault if it does not answer. */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
-  /**
-   * Returns the signature that the signer has already created for this message. The call uses no budget and precedes a
-   * rehearsal.
-   */
+  /** The signature that the signer has already created for this message. Uses no budget, and precedes a rehearsal. */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
    * Signs within the budgets, if the rehearsed balance covers this payment and all unsettled payments of the wallet. A
@@ -27,17 +21,13 @@ export interface FeePayer {
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
 }
 
-/** The address of the signer, and whether it signs now. */
 export interface FeePayerStanding {
   readonly address: Address
   /** Reason why it does not sign, such as a used-up budget. Undefined if it signs. */
   readonly whyClosed: string | undefined
 }
 
-/**
- * Returns the address of the fee payer. Undefined while the fee payer does not sign, because the service could not
- * settle a client's payment then.
- */
+/** Undefined while the fee payer does not sign, because the service could not settle a client's payment then. */
 export async function openFeePayer(feePayer: FeePayer): Promise<Address | undefined> {
   try {
     const { address, whyClosed } = await feePayer.standing()

@@ -8,7 +8,6 @@ export interface Binding {
   readonly secret: string
 }
 
-/** Creates a fresh secret and its memo. */
 export function newBinding(): Binding {
   const secret = randomToken()
   return { secret, memo: memoOfSecret(secret) }
@@ -17,10 +16,7 @@ export function newBinding(): Binding {
 export type OfferText = (binding: Binding) => string
 
 export interface OfferTexts {
-  /**
-   * Returns a function that writes the text of an offer. In addition to the price list, `key` must contain every value
-   * on which the text depends.
-   */
+  /** In addition to the price list, `key` must contain every value on which the text depends. */
   of(price: Pick<ListedPrice, 'priceList'>, key: string, write: OfferText): OfferText
 }
 

@@ -9,7 +9,6 @@ import type { ChosenPrice, PriceQuestion } from '../solana/choosePrice.ts'
 export interface ListPriceDeps {
   readonly ledger: Pick<PaymentLedger, 'findPrice'>
   readonly currentPrice: (endpoint: string, dollar?: Address) => ListedPrice | undefined
-  /** Returns the price of an endpoint in the list with that number. */
   readonly findListed: (endpoint: string, priceList: number, dollar?: Address) => Promise<ListedPrice | undefined>
   /** Mint of a payment in dollars. Absent: the service token. */
   readonly dollar?: Address | undefined
@@ -21,7 +20,6 @@ export interface ListPriceDeps {
   readonly nowMs: () => number
 }
 
-/** Type of `priceOfList` with its dependencies bound. */
 export type PriceOfList = (priceList: number, question: PriceQuestion) => Promise<ChosenPrice>
 
 /**
@@ -50,10 +48,7 @@ export async function priceOfList(
   return chosen(inForce)
 }
 
-/**
- * Returns the price of a recorded offer. The offer was judged before the fee payer signed, and later events do not
- * change it.
- */
+/** The offer was judged before the fee payer signed, so later events do not change its price. */
 export async function priceOnRecord(
   { findListed, dollar }: Pick<ListPriceDeps, 'findListed' | 'dollar'>,
   priceList: number,

@@ -24,10 +24,7 @@ export interface SponsoredSettleDeps
 
 type Question = SettleQuestion<SponsoredProof>
 
-/**
- * Settles a sponsored payment by the steps of the native rail, with an owed burn. A recorded payment is settled by its
- * recorded transaction and offer, whatever the fee payer and the current offers are.
- */
+/** A recorded payment is settled by its recorded transaction and offer, whatever the current offers are. */
 export async function settleSponsored(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
@@ -55,7 +52,6 @@ export async function settleSponsored(
   )
 }
 
-/** Settles a recorded payment at the price of its recorded offer. */
 function settleRecorded(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
@@ -118,10 +114,7 @@ function proofOf({ proof: { secret, isPayer } }: Question, transaction: SignedTr
   return isPayer === undefined ? proof : { ...proof, isPayer }
 }
 
-/**
- * Returns a chain reader that reuses the rehearsal from before the fee payer signed, because a signature does not
- * change the effects.
- */
+/** Reuses the rehearsal from before the fee payer signed, because a signature does not change the effects. */
 function rehearsedChain(chain: ChainReader, rehearsed: Simulation): ChainReader {
   return { ...chain, simulate: () => Promise.resolve(rehearsed) }
 }

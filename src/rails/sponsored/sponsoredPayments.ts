@@ -16,7 +16,6 @@ import type { SponsoredProof } from './sponsoredProof.ts'
 /** The common part of all rails whose network fee this service pays. These rails differ only in their headers. */
 export type SponsoredPayments = Required<Pick<PaymentRail<SponsoredProof>, 'resume' | 'checkHolder' | 'settle'>>
 
-/** The operator's limits on sponsored payments. */
 export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'priceHoldMs'> {}
 
 export interface SponsoredDeps
@@ -55,7 +54,6 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
   }
 }
 
-/** Returns the dependencies for a payment in this dollar token: its terms, prices and balances. */
 function inDollars(given: SponsoredDeps, terms: PaymentTerms) {
   const { chain, acceptedTerms, dollars } = given
   const { mint } = terms

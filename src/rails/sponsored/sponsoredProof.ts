@@ -5,10 +5,7 @@ import { type MessageReference, messageReference } from '../../payment/paymentRe
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, Proof } from '../../paywall/rail.ts'
 
-/**
- * A transaction that its payer has signed, and the offer that it pays. The proof stays the same if current offers
- * change.
- */
+/** The proof contains its offer, so it stays the same if current offers change. */
 export interface SponsoredProof extends Proof {
   readonly reference: MessageReference
   readonly signed: PayerSigned
@@ -21,20 +18,13 @@ export interface SponsoredProof extends Proof {
   readonly rules: OfferRules
 }
 
-/**
- * A rail's rules for payments that the fee payer has not signed yet. They do not apply after the fee payer has signed,
- * because the payment may already be sent then.
- */
+/** These rules do not apply after the fee payer has signed, because the payment may already be sent then. */
 export interface OfferRules {
-  /** Refuses an offer of another service, or an offer that is no longer valid. */
   readonly refuseOffer: (feePayer: Address) => Refusal | undefined
   readonly refuseSponsor: (problem: SponsorProblem) => Refusal
 }
 
-/**
- * Creates the proof if the secret matches the memo. Without the secret, a stranger cannot use a payment that is visible
- * on chain.
- */
+/** Without the secret, a stranger cannot use a payment that is visible on chain. */
 export function presentSponsored(proof: Omit<SponsoredProof, 'reference'>): Presented<SponsoredProof> | Refusal {
   const { signed, secret } = proof
   const binding = bindSecret(signed.memo === undefined ? [] : [signed.memo], secret)

@@ -50,7 +50,6 @@ export function carriesDebit(request: RailRequest): boolean {
   return request.header(bearerHeader)?.startsWith('Bearer tbt_') === true
 }
 
-/** Reads a debit and its payer from the headers, without the ledger. */
 export function readTabProof(request: OrderRequest): Presented<TabProof> | Refusal {
   const text = request.header(proofHeader)
   const maxMicroUsd = readMaxUsd(request.header(maxUsdHeader))

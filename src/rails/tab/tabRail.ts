@@ -11,16 +11,12 @@ import { usdDecimals } from '../../pricing/priceList.ts'
 import { isSameSecret, settleDebit, type SettleDebitDeps } from './settleDebit.ts'
 import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, walletHeader } from './tabProof.ts'
 
-/**
- * Header with the balance of the tab in base units: after the charge, or while the price is held if the answer is
- * streamed.
- */
+/** Balance of the tab in base units: after the charge, or while the price is held if the answer is streamed. */
 const balanceHeader = 'tab-balance'
 
 /**
- * Creates the rail of tabs. One debit pays for a request from an earlier deposit, without a transaction and without a
- * call to a node. The debit is in the headers of the specification, or is the bearer key of the tab in `Authorization`.
- * This rail makes no offers: a payment on any other rail opens a tab.
+ * A debit pays from an earlier deposit, without a transaction and without a call to a node. This rail makes no offers:
+ * a payment on any other rail opens a tab.
  */
 export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
   return {

@@ -5,16 +5,12 @@ import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { toBase64Url } from '@tollbook/core/bytes'
 
-/** Verifies the Ed25519 signature of a session key. */
 export type VerifySignature = (sessionKey: Address, message: Uint8Array, signature: Uint8Array) => Promise<boolean>
 
 const keysMax = 10_000
 const keyBytes = 32
 
-/**
- * Creates a verifier that uses the thread pool, where one signature takes 74 µs. Creating the key object takes another
- * 31 µs, so key objects are cached.
- */
+/** The thread pool verifies a signature in 74 µs. A key object takes another 31 µs, so key objects are cached. */
 export function createSignatureVerifier(): VerifySignature {
   const keys = new LRUCache<Address, KeyObject>({ max: keysMax })
   return (sessionKey, message, signature) => {

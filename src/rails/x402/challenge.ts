@@ -15,26 +15,18 @@ export const mount = '/x402'
 
 export interface X402ChallengeDeps extends WithDollars {
   readonly feePayer: FeePayer
-  /** Cache of prepared texts for the offers of this rail. */
   readonly offerTexts: OfferTexts
   /** CAIP-2 id of the chain for clients. */
   readonly network: string
-  /** Returns the public origin of the service. */
   readonly serviceUrl: () => string
-  /** Name of the operator, for clients and indexers. */
   readonly sellerName: string
-  /** Returns the product at a path, for clients and indexers. */
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
-/** Facts about a product that an x402 client or indexer shows. */
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /**
-   * Path of the JSON Schema of the parameters. The offer only links the schema, because the schema of a PDF order alone
-   * is larger than the buffers of a proxy.
-   */
+  /** Path of the JSON Schema of the parameters. Only linked, because that of a PDF exceeds the buffers of a proxy. */
   readonly inputSchemaPath: string
 }
 
@@ -44,10 +36,6 @@ export interface ProductDescription {
  */
 const maxTimeoutSeconds = 60
 
-/**
- * Creates this rail's challenge. Undefined while the fee payer does not sign, because a client's payment could not be
- * settled.
- */
 export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   if (isForOtherRail(deps, offer, 'x402')) return undefined
   const withDollars = offer.markedBy?.includes('x402') === true
@@ -57,13 +45,11 @@ export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<
   return { instruction, members: {}, ...required }
 }
 
-/** Variable parts of an offer: the reason for the refusal of an earlier payment, and whether the offer includes dollars. */
 interface OfferStyle {
   readonly error: string
   readonly withDollars: boolean
 }
 
-/** Returns the offer as a header and as MCP content (`toolWords`). Undefined while the fee payer does not sign. */
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, { error, withDollars }: OfferStyle) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
@@ -121,9 +107,8 @@ interface Requirements {
 }
 
 /**
- * Returns one accepted payment: `exact` on Solana. The client repeats these requirements unchanged with its payment.
- * The memo goes on chain. The client sends the secret only to the service, so no other caller can use the payment. The
- * offer is not stored: the price list determines the valid price and its duration.
+ * The client repeats these requirements with its payment, so the offer is not stored. It sends the secret only to the
+ * service, so no other caller can use the payment.
  */
 function requirementsOf(
   { network }: X402ChallengeDeps,
@@ -148,10 +133,7 @@ function requirementsOf(
   }
 }
 
-/**
- * Returns facts by which an indexer lists the product. The indexer reads them from the 402 to a request without
- * parameters.
- */
+/** An indexer reads these facts from the 402 to a request without parameters. */
 function bazaarOf(
   { serviceUrl }: X402ChallengeDeps,
   { product, request }: Offer,
@@ -177,7 +159,7 @@ function bazaarOf(
   }
 }
 
-/** Returns facts by which an indexer lists an MCP tool. The indexer identifies a tool by its server and its name. */
+/** The indexer identifies a tool by its server and its name. */
 function bazaarTool(toolName: string, inputSchema: Json): Json {
   return {
     info: { input: { type: 'mcp', toolName, transport: 'streamable-http', inputSchema }, output: { type: 'json' } },

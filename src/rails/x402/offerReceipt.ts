@@ -4,9 +4,7 @@ import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaidOrder } from '../../paywall/rail.ts'
 import { mount } from './challenge.ts'
 
-/*
- * The x402 extension `offer-receipt`: a second receipt in a form that x402 clients can verify.
- */
+/* The x402 extension `offer-receipt`: a second receipt in a form that x402 clients can verify. */
 
 export interface OfferReceiptDeps {
   readonly network: string
@@ -17,10 +15,6 @@ export interface OfferReceiptDeps {
 
 const version = 1
 
-/**
- * Creates the x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key and issued at the
- * time of the block.
- */
 export function receiptExtension(
   deps: OfferReceiptDeps,
   { endpoint, settlement: { reference, wallet, evidence } }: PaidOrder,

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Refusal, refuseField } from '@tollbook/core/refusal'
 
-/*
- * The x402 extension `payment-identifier`. The client identifies its payment by a key. A repeated request with the same
- * key gets the stored answer.
- */
+/* The x402 extension `payment-identifier`: a repeated request with the same key gets the stored answer. */
 
 export const paymentIdentifier = 'payment-identifier'
 
@@ -28,7 +25,7 @@ export const declaration: Json = {
 const shape = z.object({ [paymentIdentifier]: z.object({ info: z.object({ id: z.unknown() }) }) })
 const identifier = z.string().min(charactersMin).max(charactersMax).regex(new RegExp(characters))
 
-/** Returns the client's identifier of the payment. Undefined if the client only repeats the declaration. */
+/** Undefined if the client only repeats the declaration. */
 export function readIdentifier(extensions: unknown): string | Refusal | undefined {
   const id = shape.safeParse(extensions).data?.[paymentIdentifier]?.info.id
   if (id === undefined) return undefined

@@ -16,7 +16,6 @@ export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network' | 'dolla
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
-/** Reads PAYMENT-SIGNATURE, which consists of the repeated offer and the transaction that the payer has signed. */
 export function readPayment(deps: X402ReadDeps, header: string): Presented<SponsoredProof> | Refusal {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -30,10 +29,7 @@ export function readPayment(deps: X402ReadDeps, header: string): Presented<Spons
   return presentSponsored({ rail: 'x402', signed, secret, priceList, rules })
 }
 
-/**
- * Refuses a repeated offer that differs from the current offer of the service. Called only for payments that the fee
- * payer has not signed.
- */
+/** Called only for payments that the fee payer has not signed, because others may already be sent. */
 function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], feePayer: string): Refusal | undefined {
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
   if (accepted.network !== deps.network)

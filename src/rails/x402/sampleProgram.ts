@@ -3,7 +3,6 @@ export interface SampleFacts {
   readonly mint: string
 }
 
-/** Returns a sample program that buys with the x402 packages. It reads the payer's key from `payer.json`. */
 export function sampleProgram({ network, mint }: SampleFacts, fetchArguments: string): string {
   return `import { readFile } from 'node:fs/promises'
 import { createKeyPairSignerFromBytes } from '@solana/kit'

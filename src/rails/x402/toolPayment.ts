@@ -2,9 +2,7 @@ import { z } from 'zod'
 import type { RailMeta } from '../../paywall/rail.ts'
 import { decodeHeader, encodeHeader, paymentHeader, responseHeader } from './wire.ts'
 
-/*
- * Encoding of x402 version 2 in the `_meta` member of MCP (page "MCP transport" of its specification).
- */
+/* Encoding of x402 version 2 in the `_meta` member of MCP (page "MCP transport" of its specification). */
 
 export const toolResponse = 'x402/payment-response'
 

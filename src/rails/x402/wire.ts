@@ -4,9 +4,7 @@ import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
 import { parseJsonBytes } from '@tollbook/core/json'
 
-/*
- * The headers of x402 version 2 (page "HTTP transport" of its specification). Each header is standard base64 of JSON.
- */
+/* Headers of x402 version 2 (page "HTTP transport" of its specification), each in standard base64 of JSON. */
 
 export const requiredHeader = 'payment-required'
 export const paymentHeader = 'payment-signature'
@@ -44,22 +42,18 @@ const paymentPayload = z.object({
 
 export type PaymentPayload = z.infer<typeof paymentPayload>
 
-/** Reads a payment. Undefined if the value is not a payment of this version. */
 export function readPayload(value: string): PaymentPayload | undefined {
   return value.length <= charactersMax ? paymentPayload.safeParse(decodeHeader(value)).data : undefined
 }
 
-/** Encodes JSON in base64 with padding, for x402 headers. */
 export function encodeHeader(content: Json): string {
   return encodeText(JSON.stringify(content))
 }
 
-/** Encodes text in base64 with padding. The text must already be JSON. */
 export function encodeText(json: string): string {
   return encodeBase64(utf8Bytes(json))
 }
 
-/** Decodes a header. Undefined if it is not base64 of JSON. */
 export function decodeHeader(value: string): unknown {
   // Add missing padding, which some clients omit. The transaction inside the JSON must still be in canonical base64.
   const bytes = readBase64(padded(value))

@@ -1,19 +1,16 @@
 import { type InvalidPaymentReason, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { type SponsorProblem, sponsorProblems } from '../../payment/sponsoredTransaction.ts'
 
-/** A refusal with an error code of x402. */
 export interface X402Refusal extends Refusal {
   readonly x402Error: string
 }
 
 type Reason = Exclude<InvalidPaymentReason, 'blockhash_expired'>
 
-/** Creates a refusal with an error code of the x402 specification. */
 export function refuseX402(x402Error: string, reason: Reason, more: string): X402Refusal {
   return { ...refuseProof(reason, more), x402Error }
 }
 
-/** Refuses an unreadable header or payload. */
 export function refusePayload(problem: string): X402Refusal {
   return refuseX402('invalid_payload', 'malformed_payload', problem)
 }
@@ -39,7 +36,6 @@ const errorOfProblem: Readonly<Record<SponsorProblem, string>> = {
   length: 'payload_transaction_instructions_length',
 }
 
-/** Refuses a transaction that the fee payer does not sign. */
 export function refuseSponsor(problem: SponsorProblem): X402Refusal {
   return refuseX402(`invalid_exact_svm_${errorOfProblem[problem]}`, 'not_sponsored', sponsorProblems[problem])
 }
@@ -55,7 +51,6 @@ const errorOfReason: Partial<Readonly<Record<InvalidPaymentReason, string>>> = {
   blockhash_expired: 'invalid_exact_svm_transaction_failed',
 }
 
-/** Returns the x402 error code of a refusal. */
 export function x402ErrorOf(refusal: Refusal): string {
   if (isX402Refusal(refusal)) return refusal.x402Error
   if (refusal.code === 'INSUFFICIENT_BALANCE') return 'insufficient_funds'
