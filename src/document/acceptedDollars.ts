@@ -4,7 +4,7 @@ import type { PaymentRail } from '../paywall/rail.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** A dollar token that is accepted in addition to the service token, as every document shows it. */
+/** Built once, so that all documents describe a dollar in the same words. */
 export interface AcceptedDollar {
   readonly symbol: string
   readonly mint: string
@@ -14,7 +14,6 @@ export interface AcceptedDollar {
   readonly rails: readonly string[]
   readonly minimumMicroUsd: bigint
   readonly burn: Dollar['burn']
-  /** Sentence that describes the dollar, and what is burned for a payment in it. */
   readonly description: string
 }
 
@@ -23,7 +22,7 @@ interface OpenOffers {
   readonly split: readonly SplitShare[]
 }
 
-/** Describes the accepted dollars once for all documents. A dollar that no open rail offers is omitted. */
+/** A dollar that no open rail offers is omitted, because no client could pay it. */
 export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: OpenOffers): readonly AcceptedDollar[] {
   return dollars.flatMap((dollar): AcceptedDollar[] => {
     const { symbol, minimumMicroUsd, burn, terms } = dollar
@@ -58,7 +57,6 @@ function sharedAs({ split }: Dollar): string {
  */
 export const dollarsIntro = 'Dollars are accepted in addition to the token, whenever the 402 offers them.'
 
-/** Converts a dollar to the JSON of documents. */
 export function shownDollar({ minimumMicroUsd, burn, description, ...dollar }: AcceptedDollar) {
   return { ...dollar, minimumUSD: displayNumber(minimumMicroUsd, usdDecimals), burn, description }
 }
@@ -71,7 +69,7 @@ export function dollarsMember(dollars: readonly AcceptedDollar[]) {
   return dollars.length === 0 ? {} : { dollars: dollars.map(shownDollar) }
 }
 
-/** True if a part of every payment is burned, whether it is paid in the token or in dollars. */
+/** If false, a page must limit its promise of a burn to payments in the token. */
 export function burnsAlways(dollars: readonly Pick<AcceptedDollar, 'burn'>[]): boolean {
   return dollars.every(({ burn }) => burn === 'token')
 }

@@ -35,7 +35,6 @@ export interface DiscoveryDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
-/** The current price in tokens, and the dollars that are also accepted. */
 export interface OfferedPrice {
   readonly mint: string
   readonly dollars?: readonly AcceptedDollar[]

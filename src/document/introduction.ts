@@ -11,7 +11,6 @@ interface IntroducedFacts {
   readonly endpoints: readonly Endpoint[]
 }
 
-/** Writes the Markdown text before the list of operations: how to pay, and the order of errors. */
 export function introductionOf(
   verdicts: readonly ErrorAdvice[],
   { split, dollars, endpoints }: IntroducedFacts,
@@ -28,7 +27,6 @@ function payingDollars(dollars: readonly AcceptedDollar[]): readonly string[] {
   return ['## Dollars', dollarsIntro, dollars.map(({ description }) => `- ${description}`).join('\n')]
 }
 
-/** Lists the steps of a paid request as Markdown. */
 export function payingSteps(split: readonly SplitShare[]): string {
   const { burn = '', ...shares } = distributionOf(split)
   const owed = Object.entries(shares).map(([account, percent]) => `${percent} ${account}`)

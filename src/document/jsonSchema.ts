@@ -10,10 +10,7 @@ const jsonObject = z.record(z.string(), z.json())
 
 const written = new WeakMap<z.ZodType, JsonObject>()
 
-/**
- * Converts a schema that validates requests to JSON Schema 2020-12. The result describes the input before defaults
- * apply.
- */
+/** Describes the input before defaults apply, as callers send it. */
 export function schemaOf(type: z.ZodType): JsonObject {
   // Cache the schemas. The document, the payment page and each service of a test run need all of them, and creating
   // them takes 0.1 s.

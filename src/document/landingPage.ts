@@ -23,7 +23,6 @@ export interface LandingFacts extends BaseUrls {
   readonly rails: readonly DescribedRail[]
 }
 
-/** Renders the page at `/`: the products, their prices and how to buy them. */
 export function landingPage(facts: LandingFacts): string {
   const { seller, split, catalog, token } = facts
   const { burn = '0%' } = distributionOf(split)

@@ -14,7 +14,6 @@ export interface ListedFacts {
   readonly example: ProductOrder
 }
 
-/** Lists the parameters of path and query in the form of OpenAPI. */
 export function listedParameters(
   parameters: z.ZodType,
   { inPath = [], example }: ListedFacts,

@@ -26,7 +26,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Escapes a text for content and for quoted attributes. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }

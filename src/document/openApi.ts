@@ -37,7 +37,7 @@ export interface BaseUrls {
   readonly linkBase: string
 }
 
-/** Creates the OpenAPI 3.1 document of this service from the schemas that validate requests. */
+/** The schemas are those that validate requests, so the document cannot differ from the service. */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const endpoints = withTabPrices(deps.endpoints)

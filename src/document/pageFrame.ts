@@ -12,7 +12,6 @@ export interface PageFrame {
   readonly body: Markup
 }
 
-/** Renders the parts that all public pages share: head, header and navigation. */
 export function pageFrame({ title, sellerName, tagline, root, script, head = html``, body }: PageFrame): string {
   return html`<!doctype html>
     <html lang="en">

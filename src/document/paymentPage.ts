@@ -39,7 +39,6 @@ export interface PaymentPageFacts {
   readonly tabPage?: string | undefined
 }
 
-/** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
   const { endpoint, at, network, token, mint, sellerName, dollars } = facts
   const { path, method, summary, rawBody, isDeposit } = endpoint
@@ -140,7 +139,7 @@ const answerSection = html`<section class="panel" id="answer" aria-labelledby="a
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
 
-/** Returns the name of the network in the Wallet Standard. */
+/** Wallets in a browser use the names of the Wallet Standard, not those of CAIP-2. */
 function walletChain(network: string): string {
   return network === mainnet ? 'solana:mainnet' : `solana:${clusterOf(network) ?? 'localnet'}`
 }

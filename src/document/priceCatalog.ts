@@ -29,7 +29,7 @@ export interface PriceCatalogDeps {
 export type PriceCatalog = ReturnType<ReturnType<typeof createPriceCatalog>>
 export type CatalogProduct = PriceCatalog['products'][number]
 
-/** Creates `data` of the price list. It contains the current prices, and creates no quotes. */
+/** Reading the list creates no quotes. */
 export function createPriceCatalog(deps: PriceCatalogDeps) {
   const { clock, searches, terms, currentPrice } = deps
   const endpoints = withTabPrices(deps.endpoints)

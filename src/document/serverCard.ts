@@ -16,7 +16,7 @@ function nameOf(baseUrl: string): string {
   return `${isDomain ? hostname.split('.').reverse().join('.') : 'localhost'}/tollbook`
 }
 
-/** Creates the server card, which contains identity and address. The server itself returns the list of tools and prices. */
+/** Contains only identity and address. The server itself returns the list of tools and prices. */
 export function serverCard(version: string, baseUrl: string, seller: Seller): Json {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
@@ -35,7 +35,6 @@ export function serverCard(version: string, baseUrl: string, seller: Seller): Js
   }
 }
 
-/** Creates the catalog of the host. Its only entry is the server card. */
 export function serverCatalog(baseUrl: string, seller: Seller): Json {
   const { hostname } = new URL(baseUrl)
   return {

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Field, fieldOf, formOf } from './parameterForm.ts'
 
-/** Returns a line with the names, types and defaults of the parameters. */
 export function shownParameters(schema: z.ZodType): string {
   const { properties, required, alternatives } = formOf(schema)
   const isOptional = (name: string, { default: standard }: Field) =>

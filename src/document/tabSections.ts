@@ -3,10 +3,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 import { html, type Markup } from './markup.ts'
 import { tabsIntro } from './tabsIntro.ts'
 
-/**
- * Renders the sections about tabs: how to open a tab, the state of a tab, and the wallet of all tabs. `root` is the
- * path from the page to `/`.
- */
+/** `root` is the path from the page to `/`. */
 export function tabSections(endpoint: Endpoint, root: string): Markup {
   const deposits = (endpoint.variants ?? [endpoint]).map((each) => `$${String(displayUsd(each))}`)
   return html`<section class="panel" aria-labelledby="open-title">

@@ -50,7 +50,7 @@ function ratesOf(
 
 const usd = (microUsd: bigint) => displayNumber(microUsd, usdDecimals)
 
-/** Returns the metered prices of a product and its variants for the OpenAPI document. Empty if all prices are fixed. */
+/** Empty if all prices are fixed. */
 export function useExtension({ usedUnit, variants = [], ...standard }: UsedEndpoint): Readonly<Record<string, Json>> {
   const own = useMember(standard, usedUnit).byUse
   const others = variants.flatMap((variant) => {

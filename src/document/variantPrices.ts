@@ -8,7 +8,6 @@ export function shownVariants({ variants = [], isDeposit }: Pick<Endpoint, 'vari
   return prices.length === 0 ? '' : `; ${prices.join(', ')}`
 }
 
-/** Returns the price range of a product in the form of discovery documents. */
 export function priceRange(endpoint: Endpoint) {
   const { variants = [] } = endpoint
   const prices = [endpoint, ...variants].toSorted((one, other) => (one.priceMicroUsd < other.priceMicroUsd ? -1 : 1))
