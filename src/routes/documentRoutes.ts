@@ -36,7 +36,6 @@ export interface DocumentRouteDeps {
   readonly otherRoutes: readonly FreeRoute[]
 }
 
-/** Creates the routes that describe the service: the price list, the OpenAPI document, and pages for people. */
 export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRoute[] {
   const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms, seller, dollars } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
@@ -82,16 +81,13 @@ export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRout
   ]
 }
 
-/**
- * Creates a function that returns a text that does not depend on the request. The text is rendered again when its
- * version changes.
- */
+/** The text does not depend on the request, so it is rendered only when its version changes. */
 function createText(version: () => string, render: () => string): () => Promise<PublicBody> {
   const prepare = createPublicText()
   return () => prepare(version(), render)
 }
 
-/** Creates the documents for agents and indexers. The price of the token does not affect them. */
+/** The price of the token does not affect these documents, so their address is their version. */
 function createDiscoveryRoutes(
   deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
 ): readonly FreeRoute[] {

@@ -21,12 +21,11 @@ export interface FreeRouteDeps {
   readonly burnStats: () => Promise<DatedFacts>
   /** Returns the public keys of receipts, as a JWK set. */
   readonly receiptKeys: () => Json
-  /** Returns the public keys of receipts, as a DID document. */
   readonly didDocument: () => Json
   readonly mayReadMetrics: (address: string) => boolean
 }
 
-/** Creates the routes that every instance serves. Requests within one second share one reading of the burn statistics. */
+/** Requests within one second share one reading of the burn statistics. */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()
@@ -93,7 +92,7 @@ function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
     : envelope(200, price)
 }
 
-/** Answers whether this instance serves callers who have paid. */
+/** Ignores checks that stop only quotes or some products, because callers who have paid are still served. */
 export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
   const failing = checks
     .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)

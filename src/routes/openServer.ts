@@ -29,7 +29,6 @@ export interface ServerDeps
   readonly callers: Callers
   readonly sales: Sales
   readonly wallets: PayRouteDeps['wallets']
-  /** Free routes in addition to the routes that every instance has. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined
 }
@@ -78,10 +77,7 @@ export interface OpenServer {
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
-/**
- * Opens the public listener, and the listeners for finance and health if they are configured. Rejects if a port is
- * taken.
- */
+/** Also opens the listeners for finance and health if they are configured. Rejects if a port is taken. */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
   const sellerMarkup = escapeText(deps.seller.name)
@@ -124,7 +120,6 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   }
 }
 
-/** Creates the routes of the public listener, including the documents that describe its products. */
 async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[]): Promise<ServedRoutes> {
   const { endpoints, callers } = deps
   const pay = createPayRoutes(deps)

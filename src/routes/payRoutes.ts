@@ -46,10 +46,7 @@ export interface PayRoutes {
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-/**
- * Creates the pages that sell the products to people, and the routes that their wallets use (Wallet Standard, Solana
- * Pay).
- */
+/** For people, and for the routes that their wallets use (Wallet Standard, Solana Pay). */
 export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
   const { wallets, token, seller, dollars } = deps
   // Give the product of deposits a page without a transaction: the transaction of a page pays the payment wallet, but a

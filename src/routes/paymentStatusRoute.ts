@@ -7,10 +7,7 @@ import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { privateData, unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/**
- * Returns the state of a payment for its payer. Undefined if the ledger has no payment of this wallet with the
- * signature.
- */
+/** Undefined if the ledger has no payment of this wallet with the signature. */
 export type FindPaymentStatus = (question: {
   readonly signature: string
   readonly wallet: string

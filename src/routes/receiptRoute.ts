@@ -10,10 +10,7 @@ export interface ReceiptRouteDeps {
   readonly log: Log
 }
 
-/**
- * Creates the route of the address in `receipt-location` of a streamed answer. It is free, because the answer has been
- * paid for.
- */
+/** The address in `receipt-location` of a streamed answer. It is free, because the answer has been paid for. */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
 }

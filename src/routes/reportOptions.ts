@@ -1,6 +1,6 @@
 import { describeReport, reportNames } from '../reports/readReport.ts'
 
-/** Returns the options of the finance page's list of reports. `data-accepts` has the parameters of the report. */
+/** `data-accepts` has the parameters of the report. */
 export function reportOptions(): string {
   return reportNames
     .map((name) => {

@@ -36,7 +36,7 @@ const memoryBytesMax = 16 * 1024 * 1024
 // Bytes of memory that each body takes in addition to its content.
 const overheadBytes = 1_024
 
-/** Creates the memory, which is bounded by bytes. Concurrent reads of one name share one query. */
+/** Bounded by bytes. Concurrent reads of one name share one query. */
 export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
   const bodies = new LRUCache<string, PublicBody, () => Promise<PublicBody | undefined>>({
     maxSize: memoryBytesMax,

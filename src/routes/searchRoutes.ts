@@ -5,7 +5,7 @@ import { parseQuery } from '../transport/parseQuery.ts'
 import { problemsOf } from '../transport/readParameters.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** Creates the free searches of symbols and places. The rate limit of all free routes applies to them. */
+/** The rate limit of all free routes applies to the searches. */
 export function createSearchRoutes(searches: readonly FreeSearch[]): readonly FreeRoute[] {
   return searches.map((search) => ({ path: search.path, serve: (request) => Promise.resolve(serve(search, request)) }))
 }

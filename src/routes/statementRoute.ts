@@ -9,10 +9,7 @@ import { unavailable, unlessSilent } from './unlessSilent.ts'
 import { createUsedProofs, type UsedProofs } from './usedProofs.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/**
- * Writes a CSV of a wallet's payments in a month, with their refunds. Undefined while the reports are behind the
- * ledger.
- */
+/** Undefined while the reports are behind the ledger. */
 export type WriteStatement = (question: {
   readonly wallet: string
   readonly month: string

@@ -9,7 +9,6 @@ import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** A tab, with the wallet and key that may close it. */
 export interface ShownTab {
   readonly wallet: string
   readonly sessionKey: string | undefined
@@ -49,10 +48,6 @@ export interface TabRouteDeps {
   readonly accounts: TabAccounts
 }
 
-/**
- * Creates the routes that show a tab, close it for its wallet or its session key, and replace its keys for its wallet.
- * A further route shows the balances of the wallet for tabs.
- */
 export function tabRoutes(deps: TabRouteDeps): readonly FreeRoute[] {
   const error = 'the ledger or the chain did not answer; try again in 2 s'
   const silence = { log: deps.log, event: 'tab_unreadable', error }

@@ -5,12 +5,11 @@ import type { FreeAnswer } from '../transport/freeRoute.ts'
 
 interface Silence {
   readonly log: Log
-  /** Event name of the log line. */
   readonly event: string
   readonly error?: string
 }
 
-/** Serves a request that reads the ledger or the chain. Answers 503 while the ledger or the chain does not answer. */
+/** Answers a retryable 503 while the ledger or the chain does not answer. */
 export async function unlessSilent(
   { log, event, error: message = 'the ledger did not answer; try again in 2 s' }: Silence,
   serve: () => Promise<FreeAnswer>,

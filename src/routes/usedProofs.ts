@@ -10,7 +10,7 @@ export interface UsedProofs {
 // Maximum number of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
-/** Creates the memory of used proofs. A proof is dropped only after it expires, so a full memory refuses new proofs. */
+/** A proof is dropped only after it expires, so a full memory refuses new proofs. */
 export function createUsedProofs(max = proofsMax): UsedProofs {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()

@@ -10,7 +10,6 @@ import { type Answer, jsonAnswer } from '../paywall/answer.ts'
  */
 
 export interface SignatureQuestion {
-  /** Name of the service in the signed text. */
   readonly origin: string
   /** Purpose of the request, for example `show the payment 5x…`. */
   readonly purpose: string
@@ -18,7 +17,6 @@ export interface SignatureQuestion {
   readonly nowMs: number
 }
 
-/** A wallet that has signed the text for this purpose. */
 export interface ProvenWallet {
   readonly wallet: string
   /** The text and its signature. Each proof has exactly one value, so that a used proof can be found again. */
