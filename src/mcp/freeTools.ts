@@ -6,7 +6,6 @@ import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { jsonResult, type ToolCall } from './tool.ts'
 
-/** A tool that returns the answer of a free route. */
 export interface FreeTool {
   readonly shown: Tool
   readonly serve: (call: ToolCall, carrier: MessageCarrier) => Promise<CallToolResult>
@@ -72,7 +71,7 @@ const freeTools: readonly FreeToolFacts[] = [
   },
 ]
 
-/** Returns the free tools whose routes this service serves. */
+/** A tool whose route this service does not serve is omitted. */
 export function createFreeTools(routes: readonly FreeRoute[]): readonly FreeTool[] {
   return freeTools.flatMap((facts) => {
     const route = routes.find(({ path }) => path === facts.path)

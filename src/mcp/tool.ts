@@ -3,7 +3,6 @@ import type { JsonObject } from '../document/jsonSchema.ts'
 
 export const mcpPath = '/mcp'
 
-/** One call of a tool. */
 export interface ToolCall {
   readonly name: string
   readonly arguments: JsonObject

@@ -9,7 +9,7 @@ const record = z.record(z.string(), z.json())
 
 export interface AnsweredCall {
   readonly rails: readonly Pick<PaymentRail, 'meta'>[]
-  /** Member `_meta` of the call. */
+  /** Member `_meta` of the call. The receipt of a rail may refer to the payment in it. */
   readonly meta: JsonObject
 }
 
