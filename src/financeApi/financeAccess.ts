@@ -32,7 +32,6 @@ export interface AccessRequest {
   readonly allowed: readonly FinanceRole[]
 }
 
-/** Holder of an accepted token. */
 export interface AccessHolder {
   readonly subject: string
   readonly roles: readonly FinanceRole[]
@@ -120,8 +119,8 @@ interface RefusalLine {
 }
 
 /**
- * Logs a limited number of refusals per minute. The first line of a later minute contains the number of omitted
- * refusals.
+ * Clients can cause any number of refusals, so only a limited number per minute is logged. The first line of a later
+ * minute contains the number of omitted refusals.
  */
 function boundRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   let startedAtMs = -Infinity

@@ -60,7 +60,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   ]
 }
 
-/** Creates the route that records decisions. It accepts only POST. */
+/** Accepts only POST, because a decision changes the ledger. */
 function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   const path = '/api/finance/decisions'
   return {

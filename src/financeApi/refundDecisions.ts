@@ -21,7 +21,7 @@ const order = z.strictObject({
     .optional(),
 })
 
-/** Serves `POST /api/finance/decisions`: approves, grants or records a refund under the name of the token's holder. */
+/** Serves `POST /api/finance/decisions`. The record contains the holder of the token as the person who decided. */
 export async function serveDecision(
   decide: DecideRefund,
   { body }: FreeAction,
