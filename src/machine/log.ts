@@ -15,7 +15,6 @@ export interface LogOptions {
   readonly destination?: DestinationStream
 }
 
-/** Creates a log that writes one JSON line per entry, to standard output unless a destination is given. */
 export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,
