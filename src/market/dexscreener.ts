@@ -33,7 +33,7 @@ export function createDexscreener(deps: UpstreamAccess): Market {
   })
 }
 
-/** Returns the deepest pool that has a price and recent trades. Throws if there is no such pool. */
+/** Throws if no pool has a price and recent trades. */
 function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
   // Compare addresses case-sensitively. Skip pairs in which the token is the quote token, because they state the price
   // of the other token.

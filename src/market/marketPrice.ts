@@ -8,7 +8,6 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { openUpstreamOf, type UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { refuseStatus } from '../outbound/upstreamReply.ts'
 
-/** The token whose price is requested: mint address and decimals. */
 export interface PricedToken {
   readonly address: string
   readonly decimals: number
@@ -16,7 +15,6 @@ export interface PricedToken {
 
 /** A market that reports the price of the token. Only the price job queries markets, at intervals. Products never do. */
 export interface Market {
-  /** Name of the market, such as `jupiter`. */
   readonly name: string
   /** Requests the price, with the market's own time-out. Throws only `UpstreamFailure`. */
   ask(token: PricedToken): Promise<{ readonly data: Omit<MarketReading, 'source'>; readonly asOfMs: number }>
