@@ -171,8 +171,8 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
 type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
 
 /**
- * Checks the archive of the write-ahead log. Fails if the receiver is disconnected or archiving fails. Warns if only
- * base backups exist.
+ * Fails if the receiver is disconnected or archiving fails, because a restore then lacks the newest payments. Warns if
+ * only base backups exist.
  */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
 import { type Check, type Installation, passed, type Result, skipped } from './check.ts'
 
-/** Returns the checks that compare the configuration with the ledger's records. */
+/** Uses the checks of the service's start, but records nothing. */
 export function ledgerChecks(options: Installation): readonly Check[] {
   const { database, config } = options
   return [
