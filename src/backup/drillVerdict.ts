@@ -17,10 +17,7 @@ export interface DrillFindings {
 // use a Solana node.
 const passingAuditCodes: ReadonlySet<number> = new Set([0, 3])
 
-/**
- * Returns `broken` if a check failed, the audit found a difference, or a checkpoint belongs to another ledger. Returns
- * `older` if a checkpoint covers more events than the ledger has.
- */
+/** A failed check or audit outranks a missing end, because such a backup cannot be used. */
 export function judgeDrill({ failedChecks, auditExitCode, comparisons }: DrillFindings): DrillVerdict {
   if (failedChecks.length > 0 || !passingAuditCodes.has(auditExitCode)) return 'broken'
   if (comparisons.some(({ relation }) => relation === 'other')) return 'broken'
