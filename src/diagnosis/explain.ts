@@ -35,7 +35,6 @@ export interface ExplainDeps {
  */
 export type ExplainOutcome = Explanation | 'unreadable' | 'unknown'
 
-/** Explains one payment: its record on chain, its record in the ledger, each rule, each attempt, and the next step. */
 export async function explain(deps: ExplainDeps, text: string): Promise<ExplainOutcome> {
   const subject = readSubject(text)
   if (subject === undefined) return 'unreadable'
@@ -116,7 +115,6 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
   }
 }
 
-/** Returns the terms of the mint in which a payment was made. */
 function termsOf(all: readonly PaymentTerms[], answer: ChainAnswer, recorded: RecordedPayment | undefined) {
   const state = recorded?.state
   const mint = state !== undefined && 'settlement' in state ? state.settlement.price.mint : undefined
