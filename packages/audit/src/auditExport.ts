@@ -18,7 +18,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
       },
     )
   }
-  // An export has no tiles to compare.
+  // Do not collect tiles, because an export has none to compare.
   replay.tree.onSubtree = undefined
   const from = replay.position
   let count = 0

@@ -262,7 +262,7 @@ export class ChainAudit {
     else this.#judge(question, undefined)
   }
 
-  /** Reports an open question as a finding, unless the last state of the payment agrees with the chain. */
+  /** A later event of the payment, such as its reversal, may explain the difference. Otherwise it becomes a finding. */
   #judge(
     { signature, position, said, slot, message: instead }: OpenQuestion,
     payment: AuditedStream | undefined,

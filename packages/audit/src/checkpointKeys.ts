@@ -80,10 +80,6 @@ export class CheckpointKeys {
     return { verified: this.#verified, unverified }
   }
 
-  /**
-   * Returns the numbers of the trusted recorded keys. A key is trusted if the auditor supplied it, or if a trusted key
-   * signed a tree with the event that recorded it.
-   */
   #trusted(): ReadonlySet<number> {
     const trusted = new Set<number>()
     const recorded = this.#recorded()

@@ -41,7 +41,7 @@ export interface CheckpointDeps extends CheckpointKeysDeps {
   readonly stored: ((afterSize: number) => Promise<readonly StatedRoot[]>) | undefined
 }
 
-/** Compares every known checkpoint with the tree when the tree reaches the checkpoint's size. */
+/** Checkpoints wait in the order of their sizes, because the tree has the root of a size only while it has that size. */
 export class Checkpoints {
   readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
   readonly #deps: CheckpointDeps
@@ -129,7 +129,7 @@ export function storedCheckpoints(source: DatabaseSource): NonNullable<Checkpoin
   }
 }
 
-/** Returns the current root of the tree. For size 0, returns the root of an empty tree at any time. */
+/** A checkpoint of size 0 may be compared when the tree has grown, so return the root of an empty tree for it. */
 function rootAt(size: number, tree: GrowingTree): Buffer {
   return size === 0 ? new GrowingTree().root() : tree.root()
 }

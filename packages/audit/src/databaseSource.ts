@@ -6,7 +6,7 @@ import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
 export interface DatabaseSource extends AsyncDisposable {
   /** Runs a COPY of the query in the second session. Read one COPY to its end before the next one starts. */
   copy(query: string): AsyncGenerator<CopyBlock>
-  /** Starts a COPY of one long query in the third session, during the replay. The caller reads it later. */
+  /** Runs in the third session during the replay, because a long query takes about as long. The caller reads it later. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
   mayRead(table: string): Promise<boolean>

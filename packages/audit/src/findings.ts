@@ -88,7 +88,7 @@ const storedFindings = new StateDocument('findings', (): FoundSoFar => {
   return { stored: [], counts: new Map(), firsts: new Map() }
 })
 
-/** Stores a bounded number of findings for each aspect. Counts and the first finding of each aspect are exact. */
+/** Counts and the first finding of each aspect are exact, even if the finding itself is not stored. */
 export class Findings {
   readonly #state: AuditState
 

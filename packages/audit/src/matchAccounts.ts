@@ -138,7 +138,7 @@ export async function matchTallies(
 function subjectOf(key: string): { readonly position: undefined; readonly subject: string } {
   const [account, startsAtMs] = key.split(' ').slice(-2)
   const hour = new Date(Number(startsAtMs))
-  // Show the stored number if it is not a valid time.
+  // A stored time may be invalid, and `toISOString` would throw then.
   const hourText = Number.isNaN(hour.getTime()) ? startsAtMs : hour.toISOString()
   return { position: undefined, subject: `${account} in the hour ${hourText}` }
 }

@@ -10,7 +10,6 @@ import { type AuditedSplit, describeSplit } from './split.ts'
 export interface SettingPeriod {
   readonly number: number
   readonly text: string
-  /** Position of the event that records the value. */
   readonly position: number
   readonly fromMs: number
   readonly untilMs: number
@@ -29,7 +28,7 @@ interface RecordedValue {
   readonly previousUntilMs: number
 }
 
-/** Consecutive price lists with the same split. */
+/** Memory does not grow with the number of price lists, because only the ends of a run with equal splits are stored. */
 interface SplitRun {
   readonly text: string
   readonly firstPosition: number

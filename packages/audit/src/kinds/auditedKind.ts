@@ -99,11 +99,10 @@ export interface AuditedKind extends DeclaredKind {
   readonly namePrefix?: string
   /** Returns the name that bodies use for a stream. `key` is the stream id without its first byte, which is the space. */
   readonly nameOf: (key: Buffer) => string
-  /** Maps the name of each event to the reader of its body. */
   readonly events: ReadonlyMap<string, ReadBody>
 }
 
-/** Creates the schema of an event body: the given members, and the members that every body has. */
+/** The schema is strict, so that a body with an unknown member is unreadable. */
 export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) {
   const head = { stream: z.string(), version: z.int(), schemaVersion: z.literal(1), effectiveAt: utcTime }
   return z.strictObject({ kind: z.literal(kind), ...head, ...members })
@@ -111,10 +110,7 @@ export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: 
 
 export type EventEntry = readonly [name: string, read: ReadBody]
 
-/**
- * Creates an entry of the `events` map of a kind: the name of an event, and a reader that parses its body and applies
- * these rules.
- */
+/** The name of the entry is the `kind` in the body's schema, so that the two cannot differ. */
 export function eventOf<E extends EventHead>(
   body: z.ZodType<E> & { readonly shape: { readonly kind: { readonly value: string } } },
   rules: EventRules<E> = {},
