@@ -183,7 +183,7 @@ function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPay
   return refusals.includes(undefined) ? undefined : refusals[0]
 }
 
-/** Returns terms by which the payer sends the whole price and the service owes the burn. */
+/** A stock client sends the whole price and burns nothing, so the service owes the burn. */
 export function termsOwingBurn(terms: PaymentTerms): PaymentTerms {
   return { ...terms, burnMayBeOwed: true }
 }
