@@ -70,6 +70,7 @@ function dollarOffers(endpoint: Endpoint, rails: readonly DescribedRail[], dolla
   const { mint: currency, decimals, minimumMicroUsd, rails: offering } = dollar
   const { priceMicroUsd, summary: description, isDeposit } = endpoint
   if (isDeposit === true || priceMicroUsd < minimumMicroUsd) return []
+  // A dollar token counts as 1 USD, so its amount does not depend on a market.
   const amount = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd: pegAttoUsd, decimals }).toString()
   const open = descriptionsOf(rails.filter(({ name }) => offering.includes(name)))
   return open.flatMap(({ offer }) => (offer === undefined ? [] : [{ ...offer, amount, currency, description }]))

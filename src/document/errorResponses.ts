@@ -51,6 +51,7 @@ function responseOf(status: number, verdicts: readonly ErrorAdvice[]): JsonObjec
 
 function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
   const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
+  // A 402 is a quote or a refused proof, so both have an example.
   const used = { error: invalidPaymentReasons.already_used, code: 'INVALID_PAYMENT', reason: 'already_used' }
   const examples = { PAYMENT_REQUIRED: { value: quoteExample }, INVALID_PAYMENT: { value: used } }
   return {

@@ -122,8 +122,10 @@ function steps({ endpoints, rails, catalog, token }: LandingFacts, burn: string)
 function commands({ baseUrl, endpoints, seller }: LandingFacts): Markup {
   const [first, ...others] = endpoints
   if (first === undefined) return html``
+  // Show the cheapest product, because the second command pays.
   const cheapest = others.reduce((least, each) => (each.priceMicroUsd < least.priceMicroUsd ? each : least), first)
   const { curl, pay = curl } = samplesOf(cheapest, baseUrl)
+  // An operator sets SERVICE_NAME, so the default name stands for local mode.
   const isLocal = seller.name === defaultSeller.name
   const explained = isLocal
     ? 'Pay on your own machine: local mode runs the service, a Solana chain and a funded wallet. No real money is involved.'

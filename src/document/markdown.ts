@@ -12,6 +12,7 @@ export function anchorOf(heading: string): string {
 
 const renderer = new Marked({
   renderer: {
+    // Show HTML and pictures as text, so that a description cannot add a script or a request to another site.
     html: ({ text }) => html`${text}`.markup,
     image: ({ text }) => html`${text}`.markup,
     heading({ depth, text, tokens }) {
@@ -24,6 +25,7 @@ const renderer = new Marked({
     code: (block) => codeOf(block).markup,
   },
   hooks: {
+    // A wide table scrolls within its own region, which needs a tab stop to be scrolled with the keyboard.
     postprocess: (page) =>
       page
         .replaceAll('<table>', '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
@@ -43,6 +45,7 @@ function codeOf({ lang = '', text }: Tokens.Code): Markup {
       </details>`
 }
 
+/** Accepts http(s) and relative addresses only, because an address such as `javascript:` would run a script. */
 function isSafe(address: string): boolean {
   return /^(https?:\/\/|[#/.\w])/.test(address) && !/^\w+:(?!\/\/)/.test(address)
 }

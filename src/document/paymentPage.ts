@@ -50,6 +50,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
     sellerName,
     tagline: 'pay by the request',
     root,
+    // The form of a page cannot send a file, so the page of such a product only refers to the API.
     script: rawBody === undefined ? script : undefined,
     body: html`<main
       id="main"
@@ -211,6 +212,7 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
   const common = html` id="field-${name}" name="${name}"${required}${describedBy}`
   if (field.type === 'boolean') {
+    // The script omits a checkbox that has its default, as it omits an empty field.
     const standard = field.default === true ? html` data-standard="true"` : html``
     const checked = value === true ? html` checked` : html``
     return html`<input type="checkbox" ${common}${standard}${checked} />`
@@ -226,6 +228,7 @@ function inputOf({ name, field, isRequired, value = field.default }: FormField, 
     const range = html` min="${field.minimum ?? ''}" max="${field.maximum ?? ''}"`
     return html`<input type="number" step="${step}" ${range} value="${text}" ${common} />`
   }
+  // Objects, lists and values of several types are entered as JSON.
   if (field.type !== 'string') return html`<textarea rows="4" data-json${common}>${text}</textarea>`
   const length = field.maxLength === undefined ? html`` : html` maxlength="${field.maxLength}"`
   if (field.format === 'uri') return html`<input type="url" value="${text}" ${length}${common} />`

@@ -5,7 +5,6 @@ import type { RailDescription } from '../paywall/rail.ts'
 import { quotable } from './samples.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
-/** A sample program in the form of the OpenAPI extension `x-codeSamples`. */
 export interface CodeSample {
   readonly lang: string
   readonly label: string
@@ -76,6 +75,10 @@ const answer = await payingFetch(${fetchArguments(endpoint, baseUrl)})
 console.log(await answer.text())`
 }
 
+/**
+ * Builds the two instructions from bytes (15: BurnChecked, 12: TransferChecked), so that the program needs only
+ * `solders` and `requests`.
+ */
 function pythonSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts): string {
   const { method, example, priceMicroUsd, stream } = endpoint
   const { target, body } = requestOf(endpoint, example.order)

@@ -12,6 +12,7 @@ export const serverCardType = 'application/mcp-server-card+json'
  */
 function nameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
+  // An IP address is not a domain, so its parts cannot be reversed.
   const isDomain = /^[a-z0-9.-]*[a-z][a-z0-9.-]*$/.test(hostname)
   return `${isDomain ? hostname.split('.').reverse().join('.') : 'localhost'}/tollbook`
 }

@@ -37,6 +37,7 @@ function shownField(said: Field): string {
   ].join(', ')
 }
 
+// British English writes no comma before the last `or`, so a list of values reads as one phrase.
 const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' })
 
 function shownObject(properties: NonNullable<Field['properties']>): string {

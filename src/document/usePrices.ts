@@ -42,6 +42,7 @@ function ratesOf(
     case 'bytes':
       return { perMillionBytesUSD: usd(outputPerMillionMicroUsd) }
     case 'rows':
+      // Millionths of a dollar per million rows are dollars per row with 12 decimals.
       return { perRowUSD: displayNumber(outputPerMillionMicroUsd, 2 * usdDecimals) }
     default:
       return assertNever(unit)
