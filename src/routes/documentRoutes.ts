@@ -87,7 +87,7 @@ function createText(version: () => string, render: () => string): () => Promise<
   return () => prepare(version(), render)
 }
 
-/** The price of the token does not affect these documents, so their address is their version. */
+/** The price of the token does not affect these documents, so a text is valid until the address changes. */
 function createDiscoveryRoutes(
   deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
 ): readonly FreeRoute[] {

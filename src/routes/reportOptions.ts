@@ -1,6 +1,6 @@
 import { describeReport, reportNames } from '../reports/readReport.ts'
 
-/** `data-accepts` has the parameters of the report. */
+/** `data-accepts` has the parameters of the report, so that the page shows only these filters. */
 export function reportOptions(): string {
   return reportNames
     .map((name) => {
