@@ -43,6 +43,7 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
   const { requiresStandby, clock } = options
   const { database } = options.login
   let facts: Promise<DatabaseFacts> | undefined
+  // Read the facts once, because several checks need them.
   const read = () => (facts ??= readDatabaseFacts(database))
   const answers = () =>
     read().then(
@@ -138,6 +139,8 @@ async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: Dat
     return passed('enabled on every table of the ledger; set MIGRATION_DATABASE_URL to see whether they fire')
   const { database: owner } = openLogin({ databaseUrl: ownerUrl, connectionsMax: 1, log })
   try {
+    // Only a refusal by the trigger counts. Another refusal, such as a missing privilege, does not show that triggers
+    // fire.
     const refusal = await refusalOfOwner(owner)
     if (refusal?.includes('append-only') === true) return passed('enabled on every table, and they refuse a deletion')
     return failed(

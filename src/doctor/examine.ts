@@ -71,6 +71,7 @@ interface CheckDeps extends Pick<Examination, 'log' | 'findDifferingFunctions'> 
 const variablesCheck: Check = {
   name: 'configuration',
   run() {
+    // The service ignores a mistyped variable, so its default would apply unnoticed.
     const mistyped = mistypedVariables().map(({ name, meant }) => `${name} (did you mean ${meant}?)`)
     if (mistyped.length === 0) return passed('every variable is valid')
     return warning(`not read: ${mistyped.join(', ')}`, 'correct or remove them')

@@ -16,6 +16,7 @@ export function ledgerChecks(options: Installation): readonly Check[] {
 
 async function checkSettings({ config, database, chain, clock, log }: Installation): Promise<Result> {
   const { terms, dollars } = await chain()
+  // The command changes nothing. The first start of the service records the settings.
   const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
   const versions = (names: readonly string[]) => readVersions(database, names)
   const ledger = { settings: { versions, record } }
