@@ -112,6 +112,7 @@ function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Conclusion
     code: 'not_delivered',
     staff: `The payment is verified, and ${attempts.length} attempts delivered nothing${lastReason(question)}. Without a delivery it becomes a refund at ${refundAt}.`,
     caller: 'Repeat the same request with the same proof; it needs no second payment. Or wait for the refund.',
+    // Before finality the chain may still drop the payment, and a refund would pay back tokens that never arrived.
     booking: isFinal
       ? { kind: 'refund', words: 'End the payment now, and owe what was received for it back to its wallet.' }
       : null,
@@ -173,6 +174,7 @@ function ofRecord(question: DiagnosisQuestion, failure: string | undefined): Con
         'Compare the receiver with `paymentTokenAccount` of the quote. Tokens that went elsewhere are not with us.',
     }
   const tokens = `${formatDecimal(arrivedBaseUnits, decimals)} tokens`
+  // Check the age first, because a payment that is too late buys nothing, whatever its amount.
   const isTooLate = rules.some(({ rule, verdict }) => rule === '8' && verdict === 'failed')
   if (isTooLate) return tooLate(question, tokens)
   const failed = rules.filter(({ verdict }) => verdict === 'failed')

@@ -20,6 +20,7 @@ export function readSubject(pasted: string): Subject | undefined {
   const reference = signature === undefined ? readReference(text) : transactionReference(signature)
   if (reference !== undefined) return { kind: 'payment', reference }
   if (/^quote_[A-Za-z0-9_-]{22}$/.test(text)) return { kind: 'quote', id: text }
+  // A receipt id has the first 16 bytes of the leaf hash of its delivery.
   const [, leafHashStart] = /^receipt_([0-9a-f]{32})$/.exec(text) ?? []
   return leafHashStart === undefined ? undefined : { kind: 'receipt', leafHashStart }
 }
