@@ -18,7 +18,7 @@ export interface CommandStream {
 export interface AuditCommandDeps {
   readonly stdout: CommandStream
   readonly stderr: CommandStream
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C. The audit then saves its state in the resume file, if there is one. */
   readonly interrupted: AbortSignal
   readonly findLedger: (databaseUrl: string | undefined) => Promise<KnownLedger>
   readonly fetch?: typeof globalThis.fetch

@@ -4,10 +4,11 @@ import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
 import { reportUnknownKinds } from './unknownKinds.ts'
 
-// Number of events between two calls of `run.rest`, which waits for pending checks and saves the state.
+// After this number of events, the audit waits for pending checks, saves its state if this is due, and reports
+// progress.
 const blockEvents = 1_000
 
-/** Replays the events of an export. It has no postings, accounts or streams to compare with the derived ones. */
+/** An export has only events, so there are no stored postings, accounts or streams to compare with the derived ones. */
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {

@@ -24,7 +24,7 @@ export interface Verdict {
   readonly notChecked: readonly string[]
 }
 
-/** The result of an audit, as `--json` prints it. */
+/** The result of an audit, as `--json` prints it. Amounts are decimal texts of base units. */
 export interface AuditReport {
   readonly source: string
   readonly events: number

@@ -27,7 +27,7 @@ export interface AuditRunDeps {
 // Minimum interval between two saves. Writing the state of a million events takes 0.1 s.
 const saveEveryMs = 15_000
 
-/** Applies the events of any source. Meanwhile, other threads verify the signatures of earlier events. */
+/** Other threads verify the signatures of earlier events while the next events are applied. */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number
@@ -68,6 +68,7 @@ export class AuditRun {
 
   async #save(): Promise<void> {
     await this.#deps.stored?.drain()
+    // The pending checks have ended here, because the next audit does not repeat them.
     this.#deps.replay.state.save()
     this.#savedAtMs = this.#deps.clock.monotonicMs()
   }

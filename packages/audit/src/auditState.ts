@@ -41,6 +41,7 @@ export class AuditState implements Disposable {
   static temporary(): AuditState {
     const folder = mkdtempSync(join(tmpdir(), 'tollbook-audit-'))
     const database = new DatabaseSync(join(folder, 'state'))
+    // The file is removed at the end, so it needs no protection against a crash.
     database.exec('pragma journal_mode = off; pragma synchronous = off')
     return new AuditState(database, () => rmSync(folder, { recursive: true, force: true }))
   }
@@ -49,6 +50,7 @@ export class AuditState implements Disposable {
   static resume(path: string): AuditState {
     let database: DatabaseSync | undefined
     try {
+      // Create the file for its owner only, because anyone who can write it can falsify the audit.
       closeSync(openSync(path, 'a', privateFile))
       database = new DatabaseSync(path)
       const { application_id: id, user_version: version } = pragmasOf(database)
@@ -137,7 +139,7 @@ export class AuditState implements Disposable {
   }
 }
 
-/** Plain data of one part of the audit, which changes in place and is saved with the state. */
+/** Must be plain data, which `serialize` can write. It changes in place, and `save` writes it with the state. */
 export class StateDocument<T extends object> {
   readonly #name: string
   readonly #fresh: () => T

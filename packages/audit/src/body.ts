@@ -16,6 +16,7 @@ const depthMax = 16
 /** Parses a body. Throws `UnreadableBody` if the bytes are not the canonical JSON of their value. */
 export function parseCanonical(body: Buffer): unknown {
   const text = body.toString('utf8')
+  // Decoding replaces invalid bytes without an error.
   if (!isUtf8(body)) throw new UnreadableBody('it is not UTF-8')
   const value = parseJson(text)
   // Most bodies have sorted keys, and JSON.stringify is then canonical. This comparison is several times as fast.

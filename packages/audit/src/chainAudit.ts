@@ -75,7 +75,7 @@ export class ChainAudit {
   readonly #accounts: WalletAccounts
   readonly #unrecorded: UnrecordedDeps
   #waiting: NotedEvent[] = []
-  /** One message for each mint in which the wallet for tabs covers all tabs. */
+  /** For the report: one message for each mint in which the wallet for tabs covers all tabs. */
   custody: readonly string[] = []
 
   /** True if the audit in the resume file did not query a node, so the earlier events are unchecked. */
@@ -93,7 +93,7 @@ export class ChainAudit {
     this.#unrecorded = { node, replay, recordedWithinMs, figures }
   }
 
-  /** Queues the facts of an event that a node can confirm. The next `drain` checks them. */
+  /** Only queues the facts, so that the next `drain` can send many requests to the node at the same time. */
   note({ event, onChain }: ReadEvent, position: number): void {
     const said = onChain()
     if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })

@@ -4,7 +4,7 @@ import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { GrowingTree } from './growingTree.ts'
 
-/** Statement that the Merkle tree of the ledger had this root at this size. */
+/** A claim that the Merkle tree of the ledger had this root at this size. The audit compares it with its own tree. */
 export interface StatedRoot {
   readonly size: number
   readonly root: Uint8Array

@@ -33,6 +33,7 @@ export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
   for (const line of lines) {
     const [, address = '', owner = '', amount = '', state] = accountForm.exec(line) ?? []
     const before = accounts.at(-1)?.address ?? ''
+    // Addresses must ascend, so that no account counts twice.
     if (!isAddress(address) || !isAddress(owner) || address <= before) return undefined
     accounts.push({ address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' })
   }
@@ -59,7 +60,7 @@ export interface HolderTerms {
 // Lines in one part. A transaction of 1,232 bytes has space for eight transfers.
 const linesInPart = 8
 
-/** Returns the lines of the plan, grouped into parts in the order of payment. */
+/** A part is one transaction, so the lines are grouped in the order of payment. */
 export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
   const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
   const parts: DerivedLine[][] = []

@@ -23,7 +23,7 @@ export const codeQuery = `select name, encode(digest, 'hex') as text from ledger
 
 export type RunQuery = (query: string) => Promise<readonly InstalledText[]>
 
-/** Definition of an installed function, or the digest of an applied SQL file. */
+/** `text` is the definition of an installed function, or the digest of an applied SQL file. */
 export interface InstalledText {
   readonly name: string
   readonly text: string

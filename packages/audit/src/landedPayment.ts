@@ -8,7 +8,7 @@ export interface LandedMoves {
   readonly moves: readonly TokenMove[]
   readonly accounts: ReadonlyMap<string, LandedAccount>
   readonly signers: readonly string[]
-  /** Memos that bind a payment to a quote. */
+  /** Only the memos of Tollbook, which bind a payment to a quote. */
   readonly memos: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export interface LandedAccount {
   readonly changeBaseUnits: bigint
 }
 
-/** Returns the movements of one mint, from all instructions and from the balances, but not from the logs. */
+/** Uses all instructions and the balances, but not the logs, which end after 10,000 bytes. */
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
   const calls = callsOf(landed)
@@ -77,7 +77,7 @@ function mintOfMove({ mint, source, destination }: TokenMove, accounts: Readonly
 
 export interface PaidAccount {
   readonly wallet: string
-  /** Associated token account of the wallet. */
+  /** The associated token account of the wallet. Payments to other accounts of the wallet do not count. */
   readonly tokenAccount: string
 }
 
@@ -118,7 +118,7 @@ export function contradictionOf(
   return sentBaseUnits < dueBaseUnits ? `${wallet} sent ${sentBaseUnits}, and the price is ${dueBaseUnits}` : undefined
 }
 
-/** Returns the moves that the wallet authorized from accounts that it owned during the whole transaction. */
+/** Moves by a delegate, and moves of another wallet's tokens, do not count (rules 2b and 2c of docs/verification.md). */
 function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly TokenMove[] {
   return moves.filter(({ authority, source }) => {
     const owners = accounts.get(source ?? '')?.owners

@@ -27,7 +27,7 @@ export type AccountsByNumber = (number: number) => AccountRow | undefined
 // Maximum of cached accounts. Most postings use a few accounts, but a ledger may have as many accounts as wallets.
 const recentMax = 10_000
 
-/** Reads `ledger.accounts`. Returns a function that finds an account by its number, which postings contain. */
+/** Postings contain the numbers of accounts, so this returns a function that finds an account by its number. */
 export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
   const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
   await readRows(source.copy(accountsQuery), (row) => {

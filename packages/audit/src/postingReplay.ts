@@ -108,6 +108,7 @@ export class PostingReplay {
    * reduces the totals of the same hour.
    */
   #hourOf({ mint, account }: AccountTotals, atMs: number): HourTotals {
+    // A time before 1970 is negative, and so is its remainder.
     const startsAtMs = atMs - (((atMs % hourMs) + hourMs) % hourMs)
     const id = `${idOf(mint, account)} ${startsAtMs}`
     return (

@@ -16,7 +16,7 @@ const progress = new StateDocument('progress', () => ({
 /** Checks the events as records: order, hashes, Merkle tree, canonical bodies, and the columns that repeat the bodies. */
 export class Records {
   readonly tree: GrowingTree
-  /** Returns the kind of a stream that already has events. */
+  /** Finds the kind of a stream that already has events, because two kinds may share the name of an event. */
   kindOf: ((stream: string) => string | undefined) | undefined
   readonly #findings: Findings
   readonly #progress: ReturnType<(typeof progress)['of']>

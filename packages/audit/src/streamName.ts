@@ -8,7 +8,7 @@ import { base58 } from '@scure/base'
 const solanaPrefix = 'solana:'
 const solanaForm = /^solana:[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
-/** Form of the stream ids of payments, payouts and burns. */
+/** Payments, payouts and burns share one space, so that each transaction has only one stream. */
 export const solanaId = {
   space: 1,
   idBytes: 64,

@@ -128,6 +128,7 @@ export class Streams {
    */
   #stepsOf(kind: DeclaredKind, { from, events }: OpenAppend, row: AuditedStream): readonly DeclaredStep[] {
     const key = `${kind.kind} ${from} ${events.join()}`
+    // Cache the result, because a ledger has few steps and many events.
     const begun = this.#begun.get(key) ?? stepsFrom(kind, from, events)
     this.#begun.set(key, begun)
     return begun.filter(({ when }) => when?.(row) !== false)

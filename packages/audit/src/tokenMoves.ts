@@ -27,7 +27,7 @@ const quietPrograms = new Set([
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
 ])
 
-/** True if an instruction of this program shows all its token moves, without inner instructions. */
+/** An instruction of such a program shows all its token moves, so the stored bytes suffice to check the amounts. */
 export function showsItsMoves(program: string): boolean {
   return tokenPrograms.has(program) || memoPrograms.has(program) || quietPrograms.has(program)
 }
@@ -43,7 +43,9 @@ interface Layout {
 
 const transfer = 3
 const batch = 255
+// The transfer fee extension of Token-2022. Its instruction 1 is TransferCheckedWithFee.
 const feeExtension = 26
+// 3: Transfer, 7: MintTo, 8: Burn, 12: TransferChecked, 14: MintToChecked, 15: BurnChecked.
 const layouts = new Map<number, Layout>([
   [transfer, { kind: 'transfer', source: 0, destination: 1, authority: 2 }],
   [7, { kind: 'mint', mint: 0, destination: 1, authority: 2 }],
@@ -94,7 +96,7 @@ export function memosOf(calls: readonly ProgramCall[]): readonly string[] {
     .filter((text) => text.startsWith(memoPrefix))
 }
 
-/** Returns the token moves of all instructions. A Batch instruction can contain several moves. */
+/** A Batch instruction can contain several moves. */
 export function movesIn(calls: readonly ProgramCall[]): readonly TokenMove[] {
   return tokenCallsIn(calls).flatMap((call) => moveOf(call) ?? [])
 }

@@ -30,8 +30,11 @@ export function readTransactionBytes(bytes: Buffer): ReadTransaction | undefined
     const signatures = reader.list(() => reader.take(signatureBytes))
     const message = bytes.subarray(reader.at)
     const first = reader.byte()
+    // A first byte with the highest bit is a version, of which only version 0 is known. Otherwise it counts the
+    // signers.
     if (first > versionFlag) return undefined
     const signerCount = first === versionFlag ? reader.byte() : first
+    // Skip the numbers of read-only accounts.
     reader.take(2)
     const keys = reader.list(() => reader.take(keyBytes))
     reader.take(keyBytes)
