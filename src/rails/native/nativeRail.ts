@@ -22,8 +22,10 @@ export interface NativeRailDeps
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
- * The rail of the specification, section 5: the payer burns one share of the price and transfers the rest. It must be
- * last in the list, because it accepts every request that the other rails do not claim.
+ * Creates the rail of the specification, section 5. `x-wallet-address` is the payer. `x-payment-proof` contains a
+ * transaction of the payer that burns one share of the price and transfers the rest of the price. The rail refuses a
+ * request without a wallet. It must be last in the list, because it accepts every request that the other rails do not
+ * claim.
  */
 export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
   const first = createFirstPresentations(given)

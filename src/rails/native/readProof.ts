@@ -18,8 +18,10 @@ const signatureByteLength = 64
 type TransactionReader = Pick<ChainReader, 'readTransaction'>
 
 /**
- * Base64 of a signature (base58 text or 64 bytes), a signed transaction, or JSON {signature|transaction, secret}. A
- * second spelling of the same bytes is refused, so that one payment cannot have two references.
+ * Reads x-payment-proof, which is canonical padded base64. It encodes a signature (base58 text or 64 bytes), a signed
+ * transaction, or JSON {signature|transaction, secret}. Every form of one payment leads to the same reference. A second
+ * spelling of the same bytes is refused, so that one payment cannot have two references. The function does not use the
+ * network.
  */
 export function readProof(value: string, chain: TransactionReader): SolanaProof | Refusal {
   const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined

@@ -8,7 +8,10 @@ export const walletHeader = 'x-wallet-address'
 
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
-/** The address is unverified and gives no access by itself. It may be off the curve, as for smart wallets. */
+/**
+ * Reads the wallet of the request. The address is unverified and gives no access by itself. It may be off the curve,
+ * because smart wallets have such addresses.
+ */
 export function readWallet(request: RailRequest, terms: WalletTerms): Address | Refusal {
   const text = request.header(walletHeader)
   if (text === undefined) {

@@ -2,7 +2,10 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 
 export interface WalletDeps {
   readonly terms: PaymentTerms
-  /** Terms of every wallet that accepts a payment with this landing time. Absent: the payment wallet never changes. */
+  /**
+   * Returns the terms of all wallets that accept a payment with this landing time. Absent if the payment wallet never
+   * changes.
+   */
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 

@@ -29,7 +29,11 @@ export async function wasShortBefore(
   return final.isAgreed && final.baseUnits < requiredBaseUnits
 }
 
-/** Compares with the cheapest quote that the wallet can still pay, not with a new one. Undefined if it can pay. */
+/**
+ * Checks whether the wallet lacks the tokens for a payment that is missing or would fail. Returns the shortage, which
+ * explains the refusal best. Undefined if the wallet can pay. The required amount is that of the cheapest quote that
+ * the wallet can still pay, not of a new quote.
+ */
 export async function findShortage(
   deps: BalanceDeps,
   order: Order,

@@ -20,7 +20,10 @@ export interface PriceQuestion {
   readonly landedSlot: number
 }
 
-/** A transaction that is not on chain yet can only land later, so every quote that is open now applies. */
+/**
+ * Returns the landing time for a transaction that is not on chain yet. It can only land later, so every quote that is
+ * open now applies.
+ */
 export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
@@ -50,8 +53,9 @@ export function recallPrice(
 }
 
 /**
- * A payment without a memo has the price of the cheapest quote that was open when the payment landed. Without an open
- * quote, the price list in force at that moment decides, so late payers pay the current price.
+ * Chooses the price of a payment. A bound payment has the price of its quote. A payment without a memo has the price of
+ * the cheapest quote that was open when the payment landed. Without an open quote, the price list in force at that
+ * moment decides, so late payers pay the current price.
  */
 export async function choosePrice(
   deps: PriceDeps,

@@ -5,13 +5,19 @@ import type { Presentation, Presentations } from '../../payment/presentations.ts
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  /** For the operator's log, because a repeated proof may then count as presented later. */
+  /**
+   * Called if a presentation could not be recorded, for the operator's log. A repeated proof may then count as
+   * presented later.
+   */
   readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 
 type Presented = Pick<Presentation, 'reference' | 'wallet'>
 
-/** The database gets only presentations whose proof could not be decided. The others stay in memory. */
+/**
+ * First presentations of proofs. Each presentation is stored in memory at once, and is recorded in the database if its
+ * proof could not be decided.
+ */
 export interface FirstPresentations {
   /** Called before any other check of a proof. Stores the presentation in memory only. */
   note(presented: Presented): void

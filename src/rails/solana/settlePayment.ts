@@ -225,7 +225,10 @@ async function judgeAge(
   return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s before its first presentation`)
 }
 
-/** A failure tells the payer to make a new payment, so it must be final first. */
+/**
+ * Confirms a failure on the finalized chain. A failure tells the payer to make a new payment, so it must be final
+ * first.
+ */
 async function judgeFinal(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const final = await find(deps, question, { commitment: 'finalized', isAgreed: true })
   if (final.kind === 'found') return judgeShown(deps, limits, { ...question, record: final.record })

@@ -50,7 +50,10 @@ export function checkAccounts(
 }
 
 export interface Submitted {
-  /** False if the nodes returned no certain result, which is not a verdict. */
+  /**
+   * True if this call or an earlier one has sent the transaction. False if the nodes returned no certain result, which
+   * is not a verdict.
+   */
   readonly isSent: boolean
   /** State of the payment, which is recorded before it is sent. */
   readonly payment: PaymentState
@@ -58,7 +61,10 @@ export interface Submitted {
   readonly bound: LandingBound | undefined
 }
 
-/** Records the intent, then sends exactly the caller's bytes. A refusal means that nothing was sent. */
+/**
+ * Rehearses a transaction, records the intent, and sends exactly the caller's bytes. A refusal states that the
+ * transaction is not sent, and why.
+ */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction, payment } = submission
   // Do not send a transaction with a durable nonce. It could be withheld and sent a year later, so it is accepted only
@@ -173,7 +179,10 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/** Applies the full rules if the node reports balances, otherwise the amounts of the wallet's own instructions. */
+/**
+ * Refuses a simulated payment that does not meet its price. It applies the full rules if the node reports balances.
+ * Otherwise it compares the amounts of the wallet's own instructions.
+ */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,

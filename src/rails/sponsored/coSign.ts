@@ -148,7 +148,10 @@ async function refuseUnrehearsed(
 
 type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
-/** Undefined: it has already landed. Otherwise the fee payer has not signed, and the client may pay again. */
+/**
+ * Judges a rehearsal that did not succeed. The fee payer has not signed, so no tokens can have moved, and the client
+ * may pay again. Undefined if the transaction has already landed.
+ */
 function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'already_landed':

@@ -7,7 +7,10 @@ import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '..
 /** A separate process, whose signature is the id of a payment. Throws a retryable fault if it does not answer. */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
-  /** The signature that the signer has already created for this message. Uses no budget, and precedes a rehearsal. */
+  /**
+   * Returns the signature that the signer has already created for this message. The call uses no budget and precedes a
+   * rehearsal.
+   */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
    * Signs within the budgets, if the rehearsed balance covers this payment and all unsettled payments of the wallet. A

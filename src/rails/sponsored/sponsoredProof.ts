@@ -18,13 +18,19 @@ export interface SponsoredProof extends Proof {
   readonly rules: OfferRules
 }
 
-/** These rules do not apply after the fee payer has signed, because the payment may already be sent then. */
+/**
+ * A rail's rules for payments that the fee payer has not signed yet. They do not apply after the fee payer has signed,
+ * because the payment may already be sent then.
+ */
 export interface OfferRules {
   readonly refuseOffer: (feePayer: Address) => Refusal | undefined
   readonly refuseSponsor: (problem: SponsorProblem) => Refusal
 }
 
-/** Without the secret, a stranger cannot use a payment that is visible on chain. */
+/**
+ * Creates the proof if the secret matches the memo. Without the secret, a stranger cannot use a payment that is visible
+ * on chain.
+ */
 export function presentSponsored(proof: Omit<SponsoredProof, 'reference'>): Presented<SponsoredProof> | Refusal {
   const { signed, secret } = proof
   const binding = bindSecret(signed.memo === undefined ? [] : [signed.memo], secret)

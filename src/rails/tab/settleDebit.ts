@@ -29,7 +29,10 @@ export interface SettleDebitDeps extends MeteringDeps {
   readonly verify: VerifySignature
 }
 
-/** The append checks again that the tab is open, has the same keys and holds enough. */
+/**
+ * Checks that the tab may pay this order: its wallet, the signature or the key, its end, and its limits. The append
+ * checks again that the tab is open, has the same keys and holds enough.
+ */
 export async function settleDebit(
   deps: SettleDebitDeps,
   { proof, order }: SettleQuestion<TabProof>,
@@ -81,7 +84,10 @@ export async function settleDebit(
 
 const offRetrySeconds = 60
 
-/** Refuses the debit if the service does not sell in the mint of the tab now, so that nothing is held. */
+/**
+ * Returns the price in the mint of the tab. Refuses the debit if the service does not sell in that mint now, so that
+ * nothing is held.
+ */
 async function findPrice(
   { currentPrice, dollars }: SettleDebitDeps,
   { mint }: Tab,

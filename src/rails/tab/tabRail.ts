@@ -15,8 +15,9 @@ import { bearerHeader, carriesDebit, proofHeader, readTabProof, type TabProof, w
 const balanceHeader = 'tab-balance'
 
 /**
- * A debit pays from an earlier deposit, without a transaction and without a call to a node. This rail makes no offers:
- * a payment on any other rail opens a tab.
+ * Creates the rail of tabs. One debit pays for a request from an earlier deposit, without a transaction and without a
+ * call to a node. The debit is in the headers of the specification, or is the bearer key of the tab in `Authorization`.
+ * This rail makes no offers: a payment on any other rail opens a tab.
  */
 export function createTabRail(deps: SettleDebitDeps): PaymentRail<TabProof> {
   return {

@@ -26,7 +26,10 @@ export interface X402ChallengeDeps extends WithDollars {
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /** Path of the JSON Schema of the parameters. Only linked, because that of a PDF exceeds the buffers of a proxy. */
+  /**
+   * Path of the JSON Schema of the parameters. The offer only links the schema, because the schema of a PDF order alone
+   * is larger than the buffers of a proxy.
+   */
   readonly inputSchemaPath: string
 }
 
@@ -107,8 +110,9 @@ interface Requirements {
 }
 
 /**
- * The client repeats these requirements with its payment, so the offer is not stored. It sends the secret only to the
- * service, so no other caller can use the payment.
+ * Returns one accepted payment: `exact` on Solana. The client repeats these requirements unchanged with its payment.
+ * The memo goes on chain. The client sends the secret only to the service, so no other caller can use the payment. The
+ * offer is not stored: the price list determines the valid price and its duration.
  */
 function requirementsOf(
   { network }: X402ChallengeDeps,
