@@ -30,7 +30,7 @@ export const errorSchemas = (): JsonObject => ({
 const [firstReason, ...otherReasons] = Object.keys(invalidPaymentReasons)
 const reasons = [firstReason ?? '', ...otherReasons] as const
 
-/** Creates one response per status, named `Error<status>`, with all codes of that status. */
+/** A response has all codes of one status, because OpenAPI permits only one response for each status. */
 export function errorResponses(verdicts: readonly ErrorAdvice[]): JsonObject {
   const byStatus = Map.groupBy(verdicts, ({ status }) => status)
   return Object.fromEntries(
