@@ -3,7 +3,7 @@ import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { FileBody } from '../transport/sendConditionally.ts'
 import { errorAnswer } from '../transport/transportError.ts'
 
-/** Files that were made for callers, and that anyone with the address can download. */
+/** Files for which callers have paid. Anyone with the random name of a file can download it. */
 export interface Artifacts {
   find(name: string): Promise<ServedArtifact | undefined>
 }
