@@ -27,7 +27,7 @@ export interface PaidCallDeps {
 
 const idempotencyKey = 'tollbook/idempotency-key'
 
-/** Returns the request that the rails read. A payment in `_meta` has the form of their headers. */
+/** The rails convert a payment in `_meta` to their headers, so that they read it as in an HTTP request. */
 export function railRequestOf(rails: readonly PaymentRail[], { name, meta }: ToolCall): RailRequest {
   const key = meta[idempotencyKey]
   const headers: Readonly<Record<string, string>> = Object.assign(

@@ -38,7 +38,7 @@ function receiptsOf(headers: Answer['headers'], { rails, meta }: AnsweredCall): 
   )
 }
 
-/** Converts an answer without an envelope to a tool result. The content type determines the kind of result. */
+/** Hosts can show text, pictures and sound. Other bytes become a resource with their media type. */
 function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject): CallToolResult {
   const { 'content-type': mimeType = '', 'receipt-location': location = '' } = headers
   const done = { isError: false, _meta: { ...meta } }
