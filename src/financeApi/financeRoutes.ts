@@ -37,7 +37,7 @@ export interface FinanceRouteDeps {
   readonly walletBaseUnits: (mint: string) => Promise<bigint>
 }
 
-/** Creates the routes of the reports, for holders of a token of the operator's identity provider. */
+/** Only holders of a token of the operator's identity provider may read the reports. */
 export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
   const guarded = (
     path: string,
