@@ -19,7 +19,7 @@ async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {
   return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
 }
 
-/** Checks the wallet of each dollar, which needs a token account. The issuer may have frozen this account. */
+/** A dollar cannot be paid without a token account, and its issuer may have frozen the account. */
 async function judgeDollars({ dollars, readAccounts }: Chain): Promise<Result> {
   if (dollars.length === 0) return skipped('CURRENCIES is not set')
   const addresses = dollars.map(({ terms }) => terms.paymentTokenAccount)
