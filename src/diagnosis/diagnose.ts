@@ -25,7 +25,6 @@ type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)
-  // Use the chain if the ledger does not contain a final state of the payment.
   return { booking: null, ...(inLedger ?? ofChain(question)) }
 }
 

@@ -157,6 +157,7 @@ async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged
   const { record } = answer
   const wallet = settlement?.wallet ?? (asked === undefined ? payerOf(record, terms) : walletOfQuote(asked))
   if (wallet === undefined) return { quote: asked, rules: [], buys: [] }
+  // A node may not know the time of a new block yet.
   const landedAtMs = record.blockTimeMs ?? nowMs
   const prices = (await deps.facts.pricesAt(landedAtMs)).filter(({ mint }) => mint === first.mint)
   const quote = asked ?? (await findQuote(deps, { record, wallet, landedAtMs, paidQuoteId: settlement?.quoteId }))

@@ -110,7 +110,7 @@ async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<
   }
 }
 
-/** Returns the terms of all wallets on record, by mint. The configured wallet of each mint comes first. */
+/** The configured wallet of each mint comes first, because callers use the first terms by default. */
 async function allTerms(database: Database, { terms, dollars }: Chain): Promise<readonly PaymentTerms[]> {
   const wallets = (await readPeriods(database, everyWallet)).map(walletOf)
   return termsOfWallets([terms, ...dollars.map((dollar) => dollar.terms)], wallets)

@@ -57,6 +57,7 @@ function judgeBinding({ record, quote }: RulesQuestion): RuleVerdict {
   if (memos.length > 1) return verdict('failed', `it has ${memos.length} memos of ours`)
   if (quote === undefined || quote.memo !== memos[0])
     return verdict('failed', 'no quote on record has this memo; unpaid quotes are kept for days only')
+  // The ledger stores only the memo, so only the caller can show the secret.
   return verdict('not_checked', `the caller has to send the secret of ${quote.id} with the signature`)
 }
 

@@ -20,10 +20,7 @@ export function burnedBaseUnits({ movements }: Pick<TransactionRecord, 'movement
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/**
- * Returns the authority of the largest transfer to a payment wallet. If there is no such transfer, returns the first
- * signer.
- */
+/** The service owes unmatched tokens to this wallet: the authority of the largest transfer, or else the first signer. */
 export function payerOf({ movements, signers }: TransactionRecord, wallets: Wallets): Address | undefined {
   const sent = movements
     .filter((movement) => movement.kind === 'transfer')
