@@ -40,7 +40,7 @@ export interface AuditOptions {
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** Called before the retry when an answer of the node is unusable. The argument is the RPC method. */
+  /** Called with the RPC method when an answer of the node is slow, and before the retry of an unusable answer. */
   readonly onNodeTrouble?: (method: string) => void
 }
 
