@@ -8,23 +8,22 @@ import type { Commitment } from './commitment.ts'
 import { refusalIsFault } from './rpcClient.ts'
 import type { RpcClient } from './nodeClient.ts'
 
-/** State of an account of the chain. */
 export interface ChainAccount {
   readonly lamports: bigint
-  /** The token account. Undefined if the account is not an initialized token account. */
+  /** Undefined if the account is not an initialized token account. */
   readonly token: TokenAccount | undefined
 }
 
 export interface TokenAccount {
   readonly mint: Address
   /**
-   * The wallet that may spend from the account. The owner of an SPL Token account can transfer the account to another
+   * This wallet may spend from the account. The owner of an SPL Token account can transfer the account to another
    * wallet.
    */
   readonly owner: Address
   readonly baseUnits: bigint
   readonly isFrozen: boolean
-  /** True if the account requires a memo in front of each transfer to it (Token-2022). */
+  /** Token-2022 accounts can require a memo in front of each transfer to them. */
   readonly requiresMemo: boolean
   readonly delegate: Address | undefined
   readonly allowanceBaseUnits: bigint
@@ -43,12 +42,12 @@ const accountJson = z.object({
   data: z.tuple([z.base64(), z.literal('base64')]),
 })
 
-// Maximum of addresses in one call of `getMultipleAccounts`.
+// Limit of `getMultipleAccounts` per call.
 const accountsMax = 100
 
 /**
- * Reads the states of accounts, in the order of the addresses. Each group of 100 addresses is from one slot. Undefined
- * for an address without an account.
+ * In the order of the addresses. Each group of 100 addresses is from one slot. Undefined for an address without an
+ * account.
  */
 export async function readAccounts(
   rpc: RpcClient,

@@ -10,7 +10,7 @@ import type { SignedTransaction } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
-/** The content of a burn. The payment terms determine its program, mint and token account. */
+/** The payment terms determine program, mint and token account of the burn. */
 export interface BurnOrder {
   readonly round: number
   readonly baseUnits: bigint
@@ -18,15 +18,15 @@ export interface BurnOrder {
 }
 
 /**
- * Holds the key of the payment wallet's delegate. The token program lets a delegate transfer as well as burn. The key
- * therefore signs only burns that it builds itself, and never bytes from a caller.
+ * The token program lets a delegate transfer as well as burn. The key therefore signs only burns that it builds itself,
+ * and never bytes from a caller.
  */
 export interface BurnKey {
   readonly address: Address
   signBurn(order: BurnOrder): SignedTransaction
 }
 
-/** Creates a key that can only sign burns. Parses the finished bytes again before it signs them. */
+/** Parses the finished bytes again before it signs them, because the key could also sign a transfer. */
 export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {
@@ -42,10 +42,7 @@ export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey 
   }
 }
 
-/**
- * Builds the transaction of a burn. The delegate also pays the fee, so it is the only signer, and its signature is the
- * id of the transaction.
- */
+/** The delegate also pays the fee, so it is the only signer, and its signature is the id of the transaction. */
 function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address, terms: PaymentTerms) {
   assert(round >= 1 && baseUnits > 0n, 'a round burns something')
   const [delegate, account, mint, program] = [
@@ -62,13 +59,13 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
   return new VersionedTransaction(message.compileToV0Message())
 }
 
-/** Accounts of a recorded burn. An older burn may have used another key or payment wallet. */
+/** An older burn may have used another key or payment wallet. */
 export interface BurnAccounts {
   readonly delegate: Address
   readonly tokenAccount: Address
 }
 
-/** Reads the delegate and the token account from a transaction that `signBurn` created. */
+/** The bytes must come from `signBurn`. */
 export function readBurnAccounts(bytes: Uint8Array): BurnAccounts {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const at = (index: number | undefined) => readAddress(message.staticAccountKeys[index ?? -1]?.toBase58() ?? '')
@@ -91,7 +88,7 @@ interface Expected {
   readonly terms: PaymentTerms
 }
 
-/** Decodes the bytes again and asserts that they contain only the burn, so that the key does not rely on one library. */
+/** Decodes the bytes again, so that the key does not rely on one library. */
 function assertBurnsOnly(bytes: Uint8Array, { order, address, terms }: Expected): void {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const keys = message.staticAccountKeys.map((key) => key.toBase58())

@@ -4,8 +4,8 @@ import { createNodeClient, type NodeCall, type PostJson, type RpcClient } from '
 export interface ChainNodeDeps {
   readonly url: string
   /**
-   * Position in SOLANA_RPC_URLS, from 1. Logs and metrics use this number as the node's name, because URLs can contain
-   * keys.
+   * From 1, in the order of SOLANA_RPC_URLS. Logs and metrics use this number as the node's name, because URLs can
+   * contain keys.
    */
   readonly number: number
   readonly postJson: PostJson
@@ -14,31 +14,25 @@ export interface ChainNodeDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** One configured node, with the state that its answers have shown. */
+/** The state is what the answers of the node have shown. */
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
-  /** Returns the highest slot in any answer of the node. */
+  /** The highest slot in any answer of the node. */
   slot(): number
-  /**
-   * Returns the slot and height of the node's last status, at commitment `confirmed`. Undefined before the first
-   * status.
-   */
+  /** At commitment `confirmed`. Undefined before the first status. */
   status(): NodeHeight | undefined
-  /** Returns the time since which all calls to the node have failed. Undefined while the node answers. */
+  /** All calls to the node have failed since this time. Undefined while the node answers. */
   failingSinceMs(): number | undefined
   /**
-   * Returns the time at which a poll last found a higher confirmed slot. Before the first status, returns the time at
-   * which this object was created.
+   * A poll last found a higher confirmed slot at this time. Before the first status, the time at which this object was
+   * created.
    */
   advancedAtMs(): number
-  /** Returns the genesis hash of the node. Undefined until the node has stated it, and again after an outage. */
   genesisHash(): string | undefined
-  /** Forgets the genesis hash, so that the next call reads it again. */
   forgetGenesis(): void
-  /** Returns the genesis hash. Reads it from the node if it is unknown. */
+  /** Asks the node only if the hash is unknown. An outage makes it unknown. */
   identify(): Promise<string>
-  /** Reads the slot and height of the node, and updates its status. */
   poll(): Promise<NodeHeight>
 }
 
@@ -49,7 +43,7 @@ export interface NodeHeight {
 
 const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-/** Creates one RPC node. Every call updates the state of the node, so health checks need few requests. */
+/** Every call updates the state of the node, so health checks need few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0

@@ -1,30 +1,20 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Time according to the blocks of the chain, from which ages are computed. A wrong clock of this machine or an outage
- * of the nodes therefore never makes a payment too old.
+ * Ages are computed from the blocks' time. A wrong clock of this machine or an outage of the nodes therefore never
+ * makes a payment too old.
  */
 export interface ChainTime {
-  /** Stores the time of the newest block. */
   sawTip(blockTimeMs: number): void
-  /**
-   * Returns the time of the newest known block plus the time since it was seen. Returns this machine's time until a
-   * block is known.
-   */
+  /** The time of the newest known block plus the time since it was seen. This machine's time until a block is known. */
   timeMs(): number
-  /**
-   * Returns the difference between this machine's clock and the chain's time when the newest block was last seen. 0
-   * before the first block.
-   */
+  /** This machine's clock less the chain's time when the newest block was last seen. 0 before the first block. */
   skewMs(): number
-  /** Returns the time since the newest block was last seen. */
+  /** Since the newest block was last seen. */
   ageMs(): number
 }
 
-/**
- * Creates the time of the chain. The monotonic clock continues the block time, so a wrong system clock does not change
- * what has expired.
- */
+/** The monotonic clock continues the block time, so a wrong system clock does not change what has expired. */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

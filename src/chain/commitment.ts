@@ -1,2 +1,2 @@
-/** Commitment level at which payments are accepted. */
+/** A fork can still undo a `confirmed` block, but not a `finalized` one. */
 export type Commitment = 'confirmed' | 'finalized'

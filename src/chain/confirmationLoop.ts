@@ -7,12 +7,12 @@ import type { ChainNode } from './chainNode.ts'
 import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
-/** Follows all payments for which requests wait. One query per slot serves all these requests. */
+/** One query per slot serves all requests that wait for payments. */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
-/** A signature for which a request waits, with the limits of the wait. */
+/** A request waits for this signature, within these limits. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number
@@ -60,7 +60,7 @@ const allNodesEvery = 4
 // time, so an invented signature costs one query.
 const unseenWaitMs = 1_000
 
-/** Creates the loop, which runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
+/** The loop runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
   const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, queries: 0 })
   // Sent and presented payments have separate loops: anyone can present an invented proof, and its last query waits for
@@ -101,7 +101,7 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
-/** Returns the pause before the next query: at most one slot, because a request that joins may be due after one slot. */
+/** At most one slot, because a request that joins may be due after one slot. */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
   const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))
@@ -132,7 +132,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
 interface Asked {
   readonly batch: readonly Waiter[]
   readonly query: StatusQuery
-  /** Ends the waits that are overdue at this time, with the answers that are available. Absent: ends no wait. */
+  /** The waits that are overdue at this time end, with the answers that are available. Absent: no wait ends. */
   readonly endsAtMs?: number
 }
 
@@ -173,7 +173,7 @@ function isOverdue({ isExpected, deadlineMs, firstMs }: Waiter, nowMs: number): 
   return nowMs >= (isExpected ? deadlineMs : firstMs)
 }
 
-/** Derives the sighting of one signature from the answers of the nodes. Undefined if no node has answered. */
+/** Undefined if no node has answered. */
 function judge({ commitment }: Watched, answers: readonly NodeStatuses[], index: number): Sighting | undefined {
   if (answers.length === 0) return undefined
   for (const { node, statuses } of answers) {

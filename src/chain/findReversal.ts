@@ -8,10 +8,7 @@ import { readFrom } from './transactionLookup.ts'
 // Slots to wait before a missing transaction counts as dropped: twice the 150 blocks of a blockhash, because slots can
 // be skipped. If the blockhash is known, its validity is checked too.
 const landingSlotsMax = 300
-/**
- * Finds out whether the chain has dropped a payment. Undefined unless every node in rotation has the same finding. If
- * two nodes are configured, two must agree.
- */
+/** Undefined unless every node in rotation has the same finding. If two nodes are configured, two must agree. */
 export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
   const rotation = deps.nodes.inRotation()
   if (rotation.length < deps.nodes.agreeingMin) return undefined
@@ -26,8 +23,8 @@ export async function findReversal(deps: RotationDeps, question: ReversalQuestio
 }
 
 /**
- * Reads the finding of one node. Undefined if the node is uncertain: the payment may still land, the node has pruned
- * those blocks, or its finalized chain has the payment as recorded.
+ * Undefined if the node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
+ * chain has the payment as recorded.
  */
 async function readReversal(
   deps: RotationDeps,

@@ -11,7 +11,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 // Digits per step: the most base58 digits that a double holds exactly (58^9 < 2^53).
 const digitsAtOnce = 9
 
-/** Decodes the data of an instruction as nodes encode it. Throws for text that is too long or is not base58. */
+/** Throws for text that is too long or is not base58. */
 export function decodeInstructionData(text: string): Uint8Array {
   if (text.length > charactersMax) throw new Fault('the node gave instruction data of impossible length', healing)
   const value = valueOf(text)
@@ -20,10 +20,7 @@ export function decodeInstructionData(text: string): Uint8Array {
   return Buffer.concat([Buffer.alloc(leadingZeros(text)), rest])
 }
 
-/**
- * Converts base58 digits to a number. Joins neighbouring parts in pairs, then the pairs, so that only the last few
- * products have long factors.
- */
+/** Joins neighbouring parts in pairs, then the pairs, so that only the last few products have long factors. */
 function valueOf(text: string): bigint {
   let parts: bigint[] = []
   for (let end = text.length; end > 0; end -= digitsAtOnce)
@@ -60,7 +57,7 @@ function numberOf(text: string, from: number, to: number): number {
   return value
 }
 
-/** Counts the leading 1 characters, each of which encodes a zero byte. */
+/** Each leading 1 character encodes a zero byte. */
 function leadingZeros(text: string): number {
   return text.length - text.replace(/^1+/, '').length
 }

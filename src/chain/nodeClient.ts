@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Posts a JSON body and returns the parsed answer. Throws if there is no answer. */
+/** Throws if there is no answer. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
-/** JSON-RPC over HTTP, to one node or to the nodes in rotation. */
+/** To one node, or to the nodes in rotation. */
 export interface RpcClient {
-  /** Calls a method and parses the answer with `result`. If the parsing fails, the answer counts as missing. */
+  /** An answer that `result` cannot parse counts as missing. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
@@ -16,17 +16,17 @@ export interface NodeClientDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** Outcome of one call, for metrics and for the state of the node. */
+/** For metrics and for the state of the node. */
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean
-  /** Slot of the state in the answer. Undefined if the answer does not state a slot. */
+  /** Undefined if the answer does not state the slot of its state. */
   readonly contextSlot: number | undefined
   /** True if the node did not answer, or its answer was not valid JSON-RPC. */
   readonly isOutage: boolean
 }
 
-/** Thrown if the node understood the request and rejected it, so the connection works. The caller interprets the code. */
+/** The node understood the request and rejected it, so the connection works. The caller interprets the code. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -39,7 +39,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** Thrown if the node answers but cannot serve the request now. */
+/** The node answers but cannot serve the request now, so another node may. */
 class NodeTrouble extends Error {
   override readonly name = 'NodeTrouble'
 }
@@ -50,7 +50,6 @@ const answer = z.union([
 ])
 const context = z.object({ context: z.object({ slot: z.int().min(0) }) })
 
-/** Creates a JSON-RPC client of one node. */
 export function createNodeClient({ url, postJson, timeoutMs, onCall }: NodeClientDeps): RpcClient {
   return {
     async call(method, params, result) {
@@ -84,7 +83,7 @@ function readAnswer(posted: unknown): unknown {
   throw new RpcRefusal(message, { code, data })
 }
 
-/** Parses the result of a call. Throws for an answer that lacks a requested part, so that it is never read as empty. */
+/** Throws for an answer that lacks a requested part, so that it is never read as empty. */
 function parseResult<T>(method: string, value: unknown, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

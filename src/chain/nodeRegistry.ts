@@ -29,7 +29,6 @@ interface NodeMetrics {
  * far behind the best node. Only nodes in rotation count for the absence of a transaction.
  */
 export interface NodeRegistry {
-  /** Number of configured nodes. */
   readonly count: number
   /**
    * Number of nodes that must agree before a payment ends, because its payer then pays again. 2 if two or more nodes
@@ -38,28 +37,24 @@ export interface NodeRegistry {
   readonly agreeingMin: number
   readonly time: ChainTime
   inRotation(): readonly ChainNode[]
-  /** Returns every node on our network. Nodes in rotation come first. */
+  /** Only nodes on our network. Nodes in rotation come first. */
   candidates(): readonly ChainNode[]
-  /** Reads the genesis hash of the node if that is due. Throws if the node is on another network. */
+  /** Reads the genesis hash only if that is due. Throws if the node is on another network. */
   admit(node: ChainNode): Promise<void>
   /** If no node is in rotation, reads the genesis hash of each node for which that is due. */
   readmit(): Promise<void>
-  /** Makes this node the first to be queried from now on. */
   prefer(node: ChainNode): void
-  /** Reads the slot and height of every node. */
   poll(): Promise<void>
   standings(): readonly NodeStanding[]
-  /** Returns a confirmed slot that every node in rotation has reached. */
+  /** Every node in rotation has reached this slot at `confirmed`. */
   slot(): number
-  /** Returns the highest known block height. */
   height(): number
-  /** Returns the highest known confirmed slot. */
   newestSlot(): number
-  /** Returns the duration of a slot in milliseconds, measured over the last polls. */
+  /** In milliseconds, measured over the last polls. */
   slotMs(): number
-  /** Returns the last block height at which a transaction can land if its blockhash was valid at this slot. */
+  /** No transaction whose blockhash was valid at this slot can land after this height. */
   boundAt(slot: number): LandingBound
-  /** Returns the last block height at which a transaction that exists now can land. */
+  /** No transaction that exists now can land after this height. */
   landingBound(): LandingBound
 }
 
@@ -217,10 +212,7 @@ function judge(registry: Registry): void {
   if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
 }
 
-/**
- * Measures the duration of a slot since the last poll. The result is at most the standard duration, because a longer
- * one comes from an outage.
- */
+/** At most the standard duration, because a longer one comes from an outage. */
 function measurePace(registry: Registry): void {
   const { clock, polled } = registry
   const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }
@@ -254,8 +246,8 @@ function heightAt(registry: Registry, slot: number): number {
 }
 
 /**
- * Returns the bound for a transaction that exists now. The payer's node may be ahead of ours by the permitted lag, the
- * clock difference, and the time since the last block, so the bound includes all three.
+ * The payer's node may be ahead of ours by the permitted lag, the clock difference, and the time since the last block,
+ * so the bound includes all three.
  */
 function landingBound(registry: Registry): LandingBound {
   const { time, limits } = registry
@@ -268,10 +260,7 @@ function landingBound(registry: Registry): LandingBound {
   return { lastValidHeight, basis: 'first_presentation' }
 }
 
-/**
- * Reads the time of the node's newest block. Undefined if the slot has no block, or the node does not have the block's
- * time.
- */
+/** Undefined if the slot has no block, or the node does not have the block's time. */
 async function readTipTime(node: ChainNode): Promise<number | undefined> {
   const slot = node.status()?.slot
   if (slot === undefined) return undefined

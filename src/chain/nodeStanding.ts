@@ -1,22 +1,21 @@
 import type { ChainNode } from './chainNode.ts'
 
-/** Limits beyond which a node leaves the rotation or a clock difference is reported. */
+/** Beyond these limits, a node leaves the rotation or a clock difference is reported. */
 export interface NodeLimits {
-  /** Time in milliseconds without a new slot, after which a node counts as stalled. */
+  /** A node without a new slot for this many milliseconds counts as stalled. */
   readonly stillMs: number
-  /** Maximum of slots behind the best node. A node that is further behind leaves the rotation. */
+  /** A node that is further behind the best node leaves the rotation. */
   readonly lagSlotsMax: number
-  /** Largest accepted difference in milliseconds between this machine's clock and the time of the newest block. */
+  /** In milliseconds, between this machine's clock and the time of the newest block. */
   readonly clockSkewMaxMs: number
 }
 
 export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50, clockSkewMaxMs: 60_000 }
 
-/** State of a node for health, metrics and the log. `problem` is the reason if the node is out of rotation. */
+/** For health, metrics and the log. */
 export interface NodeStanding {
   readonly name: string
   readonly slot: number
-  /** Number of slots behind the best node. */
   readonly lagSlots: number
   /** True if the node does not answer at all. */
   readonly isSilent: boolean
@@ -30,7 +29,7 @@ interface Judging {
   readonly isForeign: (node: ChainNode) => boolean
 }
 
-/** Returns the state of each node, in the given order. The lag counts from the best node that answers on our network. */
+/** The lag counts from the best node that answers on our network. */
 export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeStanding[] {
   const { nowMs, isForeign } = judging
   const ours = nodes.filter((node) => !isForeign(node) && node.failingSinceMs() === undefined)

@@ -22,7 +22,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Dollar tokens that are accepted in addition to the service token. */
+  /** Accepted in addition to the service token. */
   readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log
@@ -30,18 +30,16 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly clock?: Clock
 }
 
-/** All access to Solana, over the nodes of `SOLANA_RPC_URLS`. */
 export interface Chain {
   readonly reader: ChainReader
   readonly finality: FinalityReader
   readonly nodes: NodeRegistry
-  /** Terms of the service token. */
   readonly terms: PaymentTerms
-  /** Dollar tokens that are accepted in addition to the service token, in the order of CURRENCIES. */
+  /** In the order of CURRENCIES. Accepted in addition to the service token. */
   readonly dollars: readonly Dollar[]
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** Reads accounts in the order of the addresses. Undefined for an address without an account. */
+  /** In the order of the addresses. Undefined for an address without an account. */
   readAccounts(question: AccountsQuestion): Promise<readonly (ChainAccount | undefined)[]>
   /** Reads the terms again, because a mint can change during sales. Afterwards `terms` has the new transfer fee. */
   readTerms(): Promise<PaymentTerms>
@@ -49,7 +47,7 @@ export interface Chain {
 
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
-// Time limit of a call. A node that takes longer counts as failed.
+// A node that takes longer counts as failed.
 const timeoutMs = 5_000
 
 /** Names SOLANA_RPC_URLS in the error, because a missing answer at the start usually means a wrong address. */
@@ -58,7 +56,7 @@ function nameSetting(error: unknown): never {
   throw new Fault('no node of SOLANA_RPC_URLS answers', { cause: error, retryable: true })
 }
 
-/** Reads the payment terms from the chain, and checks that all nodes are on one network. */
+/** Throws unless all nodes are on one network. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { rpcUrls: urls, log, commitment, clock = systemClock } = options
   const limits = { ...defaultNodeLimits, ...options.limits }
@@ -99,9 +97,8 @@ interface LiveTermsDeps {
 }
 
 /**
- * Reads the terms with the highest fee that is in effect or announced. A higher fee is announced at least one epoch
- * (days) ahead and counts at once, so that quotes with the lower fee expire before the change. A lower fee counts once
- * it is in effect.
+ * Uses the highest fee that is in effect or announced. A higher fee is announced at least one epoch (days) ahead and
+ * counts at once, so that quotes with the lower fee expire before the change. A lower fee counts once it is in effect.
  */
 async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pick<Chain, 'terms' | 'readTerms'>> {
   const first = await readPaymentTerms(rpc, question).catch(nameSetting)
@@ -119,7 +116,7 @@ async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pic
   }
 }
 
-/** Reads the terms of a dollar token. Refuses a token with a transfer fee, because payments would not arrive whole. */
+/** Refuses a token with a transfer fee, because payments would not arrive whole. */
 async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarSetting): Promise<Dollar> {
   const { network } = token
   const found = mintOn(network, currency)

@@ -5,7 +5,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentContent } from '../payment/paymentContent.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Builds the transaction that pays a quote: burn, memo, transfer. The payer signs it. */
+/** Burn, memo and transfer are one transaction, so they land together or not at all. The payer signs it. */
 export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = content
   const { decimals } = terms

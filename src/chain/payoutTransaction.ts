@@ -10,29 +10,28 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
-/** Content of one payout transaction, which lands or fails as a whole. */
+/** A payout transaction lands or fails as a whole. */
 export interface PayoutOrder {
   readonly terms: PaymentTerms
   readonly memo: string
   readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
   /**
-   * Wallets whose token account the transaction opens. A transfer to any other wallet fails if the wallet has no token
-   * account.
+   * The transaction opens token accounts for these wallets. A transfer to any other wallet fails if the wallet has no
+   * token account.
    */
   readonly opens: readonly Address[]
   readonly blockhash: string
-  /** Wallet that pays the network fee and the rent of new token accounts. */
+  /** Pays the network fee and the rent of new token accounts. */
   readonly feePayer: Address
 }
 
-/** Returns the token account of a wallet for this mint. */
 export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Address): Address {
   const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
   const account = getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program)
   return assertPresent(readAddress(account.toBase58()), 'a public key is an address')
 }
 
-/** Builds the unsigned transaction, for a multisig or for `signPayout`. */
+/** Unsigned, for a multisig or for `signPayout`. */
 export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer }: PayoutOrder): Uint8Array {
   const key = (address: string) => new PublicKey(address)
   const [mint, program] = [key(terms.mint), key(terms.tokenProgram)] as const
@@ -63,10 +62,7 @@ export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer 
   return new VersionedTransaction(message.compileToV0Message()).serialize()
 }
 
-/**
- * Signs with the given keys, which must include the fee payer's key. The fee payer's signature comes first and
- * identifies the transaction.
- */
+/** The keys must include the fee payer's key, whose signature comes first and identifies the transaction. */
 export function signPayout(
   unsigned: Uint8Array,
   signers: readonly { readonly secretKey: Uint8Array }[],

@@ -6,7 +6,7 @@ import { decodeTransaction } from './transactionBytes.ts'
 import type { InstructionJson } from './transactionJson.ts'
 import { type Call, callsOf, parseEffects } from './transferParser.ts'
 
-/** Returns the instructions in the shape of the RPC's `json` encoding, with account indexes and data in base58. */
+/** The shape of the RPC's `json` encoding, with account indexes and data in base58. */
 export function instructionsOf({ compiledInstructions }: VersionedMessage): readonly InstructionJson[] {
   return compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => {
     return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }
@@ -14,8 +14,8 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Reads the effects of a transaction from its bytes alone. Undefined if it has an instruction other than checked burns
- * and transfers at top level, memos and a compute budget. Such a transaction needs a rehearsal.
+ * Undefined if the transaction has an instruction other than checked burns and transfers at top level, memos and a
+ * compute budget. The bytes alone do not show its effects, so it needs a rehearsal.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
   const message = decodeTransaction(bytes)?.message

@@ -11,16 +11,13 @@ import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 
-/** A signature, and the last block height at which its transaction can land. */
+/** The transaction can land up to the block height of `bound`. */
 export interface AbsenceQuestion {
   readonly signature: Signature
   readonly bound: LandingBound
 }
 
-/**
- * Proves that a transaction did not land and cannot land. Undefined while the transaction may still land, may have
- * landed, or a node in rotation does not answer.
- */
+/** Undefined while the transaction may still land, may have landed, or a node in rotation does not answer. */
 export async function proveAbsence(
   deps: RotationDeps,
   { signature, bound }: AbsenceQuestion,
@@ -29,10 +26,7 @@ export async function proveAbsence(
   return readings === undefined ? undefined : ProvenAbsent.prove({ signature, bound, readings })
 }
 
-/**
- * Proves that no block can take the transaction any more. Undefined while a block may still take it, or a node in
- * rotation does not answer.
- */
+/** Undefined while a block may still take the transaction, or a node in rotation does not answer. */
 export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Promise<ProvenExpired | undefined> {
   const readings = await readEach(deps, bound, async (node): Promise<HeightReading> => {
     return { node: node.name, finalizedHeight: (await readFinalized(deps, node)).blockHeight }
@@ -40,10 +34,7 @@ export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Prom
   return readings === undefined ? undefined : ProvenExpired.prove({ bound, readings })
 }
 
-/**
- * Reads from every node in rotation. Undefined if too few nodes are in rotation, if it is too early, or if a node does
- * not answer.
- */
+/** Undefined if too few nodes are in rotation, if it is too early, or if a node does not answer. */
 async function readEach<R>(
   deps: RotationDeps,
   bound: LandingBound,

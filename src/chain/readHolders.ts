@@ -27,14 +27,14 @@ export interface HolderSource {
   readonly postJson: PostJson
 }
 
-/** All token accounts of the mint in one finalized slot, including empty and frozen accounts. */
+/** From one finalized slot, including empty and frozen accounts. */
 export interface HeldTokens {
   readonly network: string
   readonly mint: Address
   readonly tokenProgram: Address
   readonly decimals: number
   readonly slot: number
-  /** Accounts in ascending order of their addresses. */
+  /** In ascending order of the addresses. */
   readonly accounts: readonly HeldAccount[]
 }
 
@@ -49,9 +49,8 @@ interface HeldAccount {
 const timeoutMs = 120_000
 
 /**
- * Reads all token accounts of the mint in one finalized state. Balances and withheld fees must sum to the supply, so a
- * node that omits an account is detected. The supply is read before and after the accounts, because burns may lower it
- * meanwhile.
+ * Balances and withheld fees must sum to the supply, so that a node that omits an account is detected. The supply is
+ * read before and after the accounts, because burns may lower it meanwhile.
  */
 export async function readHolders({ url, postJson }: HolderSource, terms: PaymentTerms): Promise<HeldTokens> {
   const rpc = createNodeClient({ url, postJson, timeoutMs, onCall: () => undefined })
@@ -82,7 +81,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
 }
 
-/** Reads the supply in token accounts: the total supply less the fees that the mint itself holds. */
+/** The total supply includes fees that the mint itself holds, and no token account has them. */
 async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms): Promise<bigint> {
   const { value } = await rpc.call('getAccountInfo', [mint, { encoding: 'base64', commitment: 'finalized' }], mintJson)
   const owner = new PublicKey(value.owner)
@@ -101,7 +100,7 @@ const accountBytes = 165
 // Account type in byte 165 of an account with extensions. 2 is a token account.
 const tokenAccountType = 2
 
-/** Decodes an account of the token program. Undefined if it is not an initialized token account. */
+/** Undefined if the account is not an initialized token account. */
 function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
   const data = Buffer.from(base64, 'base64')
   const isTokenAccount = data.length === accountBytes || data[accountBytes] === tokenAccountType

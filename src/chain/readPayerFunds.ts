@@ -3,10 +3,7 @@ import type { PayerFunds } from '../payment/payerFunds.ts'
 import type { Chain } from './openChain.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/**
- * Reads the balances of a wallet before the service requests its signature. A frozen account counts as empty, because
- * it cannot pay.
- */
+/** A frozen account counts as empty, because it cannot pay. Read before the service requests the wallet's signature. */
 export async function readPayerFunds(
   { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,
   wallet: Address,

@@ -21,15 +21,14 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { RpcClient } from './nodeClient.ts'
 
-/** The mint and the wallet of the payment terms. */
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address
-  /** Name of the setting with the mint, for messages. Default: `TOKEN_MINT`. */
+  /** For messages. Default: `TOKEN_MINT`. */
   readonly setting?: string
 }
 
-/** Extensions that are refused, each with the reason: a landed payment would not prove what it shows. */
+/** With these extensions, a landed payment would not prove what it shows. */
 const refusedExtensions = new Map<ExtensionType, string>([
   [ExtensionType.TransferHook, 'a transfer hook can make any transfer fail or do more than it says'],
   [ExtensionType.ConfidentialTransferMint, 'confidential transfers hide the amounts that a payment has to show'],
@@ -71,14 +70,14 @@ const accountJson = z.object({
     .nullable(),
 })
 
-/** Payment terms of a mint. The fee is separate because it may change later; `PaymentTerms` reads it through a function. */
+/** The fee is separate because it may change later; `PaymentTerms` reads it through a function. */
 export interface TermsReading {
   readonly terms: Omit<PaymentTerms, 'transferFee'>
   /** The highest fee that is in effect or announced. */
   readonly transferFee: TransferFee | undefined
 }
 
-/** Reads the payment terms from the mint. Refuses a mint with which payments cannot be proven. */
+/** Refuses a mint with which payments cannot be proven. */
 export async function readPaymentTerms(
   rpc: RpcClient,
   { setting = 'TOKEN_MINT', ...question }: TermsQuestion,
@@ -109,23 +108,20 @@ export async function readPaymentTerms(
   return { terms, transferFee: await readTransferFee(rpc, mint) }
 }
 
-/**
- * Returns why an extension is refused. Unknown extensions are refused too, because they might change the effect of a
- * transfer or a burn.
- */
+/** Unknown extensions are refused too, because they might change the effect of a transfer or a burn. */
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** Refuses wrapped SOL, because each payment burns tokens and both token programs refuse to burn wrapped SOL. */
+/** Each payment burns tokens, and both token programs refuse to burn wrapped SOL. */
 function whyUnburnable({ address }: Mint): string | undefined {
   return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
     ? 'it is wrapped SOL, whose tokens cannot be burned'
     : undefined
 }
 
-/** Refuses a mint whose new accounts are frozen, because a holder cannot pay until an authority thaws the account. */
+/** A holder of a frozen account cannot pay until an authority thaws it. */
 function whyFrozen(mint: Mint): string | undefined {
   return getDefaultAccountState(mint)?.state === AccountState.Frozen
     ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'
@@ -148,7 +144,7 @@ function readMint(
   }
 }
 
-/** Returns the higher of the two scheduled fees, so that a quote stays sufficient when the epoch changes. */
+/** The higher of the two scheduled fees, so that a quote stays sufficient when the epoch changes. */
 async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee | undefined> {
   const config = getTransferFeeConfig(mint)
   if (config === null) return undefined
@@ -164,7 +160,7 @@ function asAddress(key: PublicKey): Address {
   return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }
 
-/** Creates a `Fault` that is not retryable, because only another configuration fixes this problem. */
+/** Not retryable, because only another configuration fixes this problem. */
 function misconfigured(message: string, cause?: unknown): Fault {
   return new Fault(message, { cause, retryable: false })
 }

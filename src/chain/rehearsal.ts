@@ -10,9 +10,8 @@ import { readSimulation, simulationJson, type RehearsalOutcome } from './simulat
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * Rehearses the transaction on one node after another, until a node reports acceptable effects or that the transaction
- * has landed. The other results need a second node that agrees: an unknown blockhash, a failure, or effects that are
- * too small.
+ * One node decides if it reports acceptable effects or that the transaction has landed. The other results need a second
+ * node that agrees: an unknown blockhash, a failure, or effects that are too small.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const rejected: Simulation[] = []

@@ -12,8 +12,8 @@ export interface RotationDeps {
 }
 
 /**
- * Creates a client that queries one node after another until a node answers usably. Nodes in rotation come first. The
- * node that answered is preferred from then on.
+ * Tries one node after another until a node answers usably. Nodes in rotation come first, and the node that answered is
+ * preferred from then on.
  */
 export function createRpcClient(deps: RotationDeps): RpcClient {
   return {
@@ -35,14 +35,14 @@ export function createRpcClient(deps: RotationDeps): RpcClient {
   }
 }
 
-/** One RPC call with the schema of its result. A result that does not parse counts as no answer. */
+/** A result that does not parse counts as no answer. */
 export interface Question<T> {
   readonly method: string
   readonly params: readonly unknown[]
   readonly result: z.ZodType<T>
 }
 
-/** Calls this node after a check that the node is on our network. */
+/** Checks first that the node is on our network. */
 export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode, question: Question<T>): Promise<T> {
   const { method, params, result } = question
   try {
@@ -54,10 +54,7 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/**
- * Converts a rejected or failed call to a retryable `Fault`, because such a call does not prove that the payment is
- * absent.
- */
+/** A rejected or failed call does not prove that the payment is absent, so it becomes a retryable `Fault`. */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

@@ -17,8 +17,8 @@ export const shownInstructionJson = z.union([bareInstruction, parsedInstruction]
 type ShownInstruction = z.infer<typeof shownInstructionJson>
 
 /**
- * Returns the effects of an instruction. The node has decoded instructions of programs that it supports (`jsonParsed`).
- * Instructions of other programs arrive as raw bytes.
+ * Nodes decode instructions of programs that they support (`jsonParsed`). Instructions of other programs arrive as raw
+ * bytes.
  */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)
@@ -33,7 +33,7 @@ const amountText = z.string().regex(/^\d{1,20}$/)
 const decodedInstruction = z.object({ type: z.string(), info: z.record(z.string(), z.unknown()) })
 type InstructionNames = z.infer<typeof decodedInstruction>
 
-/** Decoded members that the effects need. Each kind of instruction has only some of these members. */
+/** Each kind of instruction has only some of these members. */
 const parts = z.object({
   source: z.string().optional(),
   destination: z.string().optional(),

@@ -3,14 +3,14 @@ import type { Signature } from '@tollbook/core/signature'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-/** Statuses of several signatures on one node, at one slot. */
+/** All statuses are from one slot. */
 export interface NodeStatuses {
   readonly node: ChainNode
   readonly slot: number
   readonly statuses: readonly (NodeStatus | undefined)[]
 }
 
-/** Status of one signature on one node. A failed transaction also has a status. */
+/** A failed transaction also has a status. */
 export interface NodeStatus {
   readonly slot: number
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
@@ -24,17 +24,14 @@ const statusJson = z.object({
 })
 const statusesJson = z.object({ context: z.object({ slot: z.int() }), value: z.array(statusJson.nullable()) })
 
-/** Signatures to query. The RPC accepts at most 256 signatures per call (`statusesMax`). */
+/** The RPC accepts at most 256 signatures per call (`statusesMax`). */
 export interface StatusQuery {
   readonly signatures: readonly Signature[]
   /** True: the node also searches its disk. False: the node answers from memory, which covers two minutes. */
   readonly searchHistory: boolean
 }
 
-/**
- * Reads one status for each signature, in the order of the signatures. Undefined for a signature without a status.
- * Throws if the node does not answer.
- */
+/** In the order of the signatures. Undefined for a signature without a status. Throws if the node does not answer. */
 export async function readStatuses(
   deps: RotationDeps,
   node: ChainNode,

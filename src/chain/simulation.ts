@@ -8,7 +8,7 @@ import { failureOf } from './transactionFailure.ts'
 import { hasAllLoaded, type InstructionJson, loadedAddressesJson, tokenBalanceJson } from './transactionJson.ts'
 import { callsOf, parseEffects } from './transferParser.ts'
 
-/** Answer of `simulateTransaction`. Only newer nodes report balances and loaded addresses. */
+/** Only newer nodes report balances and loaded addresses. */
 export const simulationJson = z.object({
   context: z.object({ slot: z.int().min(0) }),
   value: z.object({
@@ -21,19 +21,15 @@ export const simulationJson = z.object({
 })
 type SimulationJson = z.infer<typeof simulationJson>['value']
 
-/** Outcome of a rehearsal in the state of one node. */
+/** Holds in the state of one node only. */
 export type RehearsalOutcome =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
   | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
   | { readonly outcome: 'blockhash_unknown' }
   | { readonly outcome: 'already_landed' }
 
-/**
- * Converts the result of `simulateTransaction` to an outcome: an expected failure, or the effects that the transaction
- * would have.
- */
+/** An expected failure, or the effects that the transaction would have. */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
-  // The blockhash is too old or too new for this node.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }
 

@@ -71,8 +71,8 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
 type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
 
 /**
- * Sends the transaction to one node, because a call to each node is expensive. If the node does not forward the
- * transaction, a later call sends it again.
+ * One node only, because a call to each node is expensive. If the node does not forward the transaction, a later call
+ * sends it again.
  */
 async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')

@@ -47,16 +47,12 @@ interface Calls {
   readonly payer: Address
 }
 
-/** Decodes a transaction that its payer has signed, and checks it. Uses no network and no clock. */
 export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const signed = readPayerSigned(bytes)
   return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
 }
 
-/**
- * Decodes a transaction and verifies the payer's signature. No setting influences the result, so a transaction that was
- * readable once stays readable.
- */
+/** No setting influences the result, so a transaction that was readable once stays readable. */
 export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'
@@ -74,7 +70,7 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   return { bytes, message: serialized, digest: sha256Hex(serialized), payer, mint: readMint(message), memo }
 }
 
-/** Checks a signed transaction against the current policy: fee payer, mint and wallets. */
+/** The current policy states fee payer, mint and wallets. */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)
   const instructions = readInstructions(message, policy)
@@ -86,7 +82,7 @@ export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): Spon
   return { ...signed, feeLamports: fee.feeLamports, amountBaseUnits, blockhash: message.recentBlockhash }
 }
 
-/** Inserts the fee payer's signature. An invalid signature is a bug of the signer and fails an assertion. */
+/** An invalid signature is a bug of the signer and fails an assertion. */
 export function completeTransaction({ bytes }: PayerSigned, signature: Signature): SignedTransaction {
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.signatures[0] = signatureBytes(signature)
@@ -124,10 +120,7 @@ function isAllowed(program: string): boolean {
 const setUnitLimit = 2
 const setUnitPrice = 3
 
-/**
- * Reads the fee from the compute limit and the compute price. Both instructions are required, because without a limit
- * each instruction may use 200,000 units.
- */
+/** Compute limit and compute price are both required, because without a limit each instruction may use 200,000 units. */
 function readFee(instructions: readonly Instruction[]): { readonly feeLamports: bigint } | SponsorProblem {
   const budget = instructions.filter(({ program }) => program === computeBudgetProgram)
   const limits = budget.filter(({ data }) => data[0] === setUnitLimit)
@@ -148,10 +141,6 @@ const transferChecked = 12
 const transferDataLength = 10
 const transferAccounts = 4
 
-/**
- * Reads the amount of the single transfer. Returns the problem if there is another number of transfers, or the transfer
- * does not fit the policy.
- */
 function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bigint | SponsorProblem {
   const calls = instructions.filter(({ program }) => tokenPrograms.has(program))
   const [transfer] = calls
@@ -173,10 +162,7 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
 
 const tokenAccounts = new Map<string, string>()
 
-/**
- * Returns the associated token account of the payment wallet. The result is cached, because deriving it takes 0.1 ms or
- * more.
- */
+/** The result is cached, because deriving the address takes 0.1 ms or more. */
 function tokenAccountOf(mint: Address, paymentWallet: Address, program: string): string {
   const key = `${mint} ${paymentWallet} ${program}`
   const known = tokenAccounts.get(key)
@@ -188,7 +174,7 @@ function tokenAccountOf(mint: Address, paymentWallet: Address, program: string):
   return derived
 }
 
-/** Returns the mint of the first transfer. The other conditions are checked later, with the terms of this mint. */
+/** Checks no other condition: they need the terms of this mint. */
 function readMint({ compiledInstructions, staticAccountKeys }: Message): Address | undefined {
   const transfer = compiledInstructions.find(
     ({ programIdIndex, data }) =>
@@ -200,7 +186,7 @@ function readMint({ compiledInstructions, staticAccountKeys }: Message): Address
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Returns the text of the memo. Undefined without a memo. False for more than one memo, or for a memo that is not text. */
+/** Undefined without a memo. False for more than one memo, or for a memo that is not text. */
 function readMemo({ compiledInstructions, staticAccountKeys }: Message): string | undefined | false {
   const memos = compiledInstructions.filter(({ programIdIndex }) =>
     memoPrograms.has(staticAccountKeys[programIdIndex]?.toBase58() ?? ''),

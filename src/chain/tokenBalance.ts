@@ -5,7 +5,7 @@ import type { Balance, BalanceQuestion } from '../payment/chainReader.ts'
 import type { Commitment } from './commitment.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-// Bytes of the amount in a token account, which follows the mint and the owner.
+// The amount follows the mint and the owner in a token account.
 const amountSlice = { offset: 64, length: 8 }
 // Base64 of exactly 8 bytes. The length detects a node that ignores the slice, whose first bytes would be the mint's
 // address.
@@ -26,8 +26,8 @@ interface Asked extends Omit<BalanceQuestion, 'commitment'> {
 }
 
 /**
- * Returns the first balance that is at least `enoughBaseUnits`. If there is none, returns the newest balance after
- * every node was queried.
+ * The first balance that is at least `enoughBaseUnits`. If there is none, the newest balance after every node was
+ * queried.
  */
 export async function readTokenBalance(
   deps: RotationDeps,

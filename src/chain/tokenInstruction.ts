@@ -1,10 +1,7 @@
 import { encodeBase58 } from '@tollbook/core/base58'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/**
- * Effect of an instruction of a token program. A plain Transfer does not name its mint, so the mint comes from the
- * balances.
- */
+/** A plain Transfer does not name its mint, so the mint comes from the balances. */
 export type TokenEffect =
   | {
       readonly kind: 'burn' | 'transfer' | 'mintTo'
@@ -16,7 +13,7 @@ export type TokenEffect =
     }
   | { readonly kind: 'open'; readonly tokenAccount: Address; readonly mint: Address; readonly owner: Address }
 
-/** Positions of an instruction's accounts in its account list, and of the amount in its data. */
+/** Positions in the instruction's account list. `amountAt` is a position in its data. */
 interface Layout {
   readonly kind: 'burn' | 'transfer' | 'mintTo'
   readonly source?: number
@@ -48,10 +45,7 @@ const initializeAccount = 1
 const initializeAccountsWithOwner = new Set([16, 18])
 const batch = 255
 
-/**
- * Reads one instruction of a token program. A Batch contains several instructions. Returns an empty list if no tokens
- * move.
- */
+/** A Batch contains several instructions. Empty if no tokens move. */
 export function readTokenInstruction(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   if (data[0] === batch) return readBatch(accounts, data)
   const effect = readOpening(accounts, data) ?? readMovement(accounts, data)
@@ -79,8 +73,8 @@ function accountAt(accounts: readonly Address[], at: number | undefined): Addres
 }
 
 /**
- * Reads the opening of an account, which states its owner. If the transaction also closes the account, no other record
- * shows the owner.
+ * The opening of an account states its owner. If the transaction also closes the account, no other record shows the
+ * owner.
  */
 function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffect | undefined {
   const [tokenAccount, mint, third] = accounts
@@ -92,8 +86,8 @@ function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffec
 }
 
 /**
- * Reads a Batch. Its data is 255, then for each instruction the number of accounts, the length of the data, and the
- * data. The accounts follow each other in the account list.
+ * The data is 255, then for each instruction the number of accounts, the length of the data, and the data. The accounts
+ * follow each other in the account list.
  */
 function readBatch(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   const effects: TokenEffect[] = []

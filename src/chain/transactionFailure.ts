@@ -8,7 +8,7 @@ const customError = z.object({ Custom: z.int() })
 
 // Code of the error TokenError::InsufficientFunds in both token programs.
 const insufficientFunds = 1
-/** Classifies a TransactionError by its JSON and never by log lines. Undefined if the transaction succeeded. */
+/** Reads the error's JSON and never log lines. Undefined if the transaction succeeded. */
 export function failureOf(
   error: unknown,
   { keys, instructions }: { readonly keys: readonly string[]; readonly instructions: readonly InstructionJson[] },

@@ -72,10 +72,7 @@ export type TransactionJson = z.infer<typeof transactionJson>
 export type InstructionJson = z.infer<typeof instruction>
 export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>
 
-/**
- * True if the node resolved every address that the lookups name. A legacy message has no lookups, so `loaded` may be
- * absent.
- */
+/** A legacy message has no lookups, so `loaded` may be absent. */
 export function hasAllLoaded(
   lookups: readonly Pick<z.infer<typeof lookupJson>, 'writableIndexes' | 'readonlyIndexes'>[],
   loaded: z.infer<typeof loadedAddressesJson> | undefined,

@@ -37,10 +37,7 @@ interface Search extends LookupDeps {
   readonly memory: Memory
 }
 
-/**
- * Creates the lookup of transactions. Concurrent lookups of one signature share their queries, and a found record is
- * cached for a short time.
- */
+/** Concurrent lookups of one signature share their queries, and a found record is cached for a short time. */
 export function createLookup(deps: LookupDeps): FindTransaction {
   const perf = { now: () => deps.clock.monotonicMs() }
   const search: Search = {
@@ -134,7 +131,7 @@ function question({ signature, commitment }: Pick<Query, 'signature' | 'commitme
   return { method: 'getTransaction', params: [signature, options], result }
 }
 
-/** Reads a transaction. Simultaneous requests with one proof share one call. */
+/** Simultaneous requests with one proof share one call. */
 function readShared(search: Search, query: Query): Promise<TransactionRecord | undefined> {
   const { running } = search.memory
   const key = `${query.signature} ${query.commitment}`
@@ -143,16 +140,13 @@ function readShared(search: Search, query: Query): Promise<TransactionRecord | u
   return shared
 }
 
-/**
- * Reads a transaction from any node. Undefined if the first node that answers does not have it. Throws a retryable
- * fault if no node answers.
- */
+/** Undefined if the first node that answers does not have the transaction. Throws a retryable fault if no node answers. */
 export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | 'commitment'>) {
   const { method, params, result } = question(query)
   return refusalIsFault(createRpcClient(search).call(method, params, result))
 }
 
-/** Reads a transaction from this node only, so that nodes can be compared. */
+/** One node only, so that nodes can be compared. */
 export async function readFrom(
   search: RotationDeps,
   node: ChainNode,
@@ -161,7 +155,7 @@ export async function readFrom(
   return refusalIsFault(callNode(search, node, question(query)))
 }
 
-/** Finds a record that enough nodes return identically: as many as must agree to end a payment. */
+/** As many nodes must return the same record as must agree to end a payment. */
 async function findAgreed(search: Search, query: Query): Promise<Finding> {
   const { nodes, log } = search
   const { agreeingMin } = nodes
@@ -181,7 +175,7 @@ async function findAgreed(search: Search, query: Query): Promise<Finding> {
   return { kind: 'unknown', why, slot: records[0]?.slot ?? 0, isSeen: true, isAgreed: false }
 }
 
-/** Returns a digest of every part of a record that a verdict depends on. */
+/** Covers every part of a record that a verdict depends on. */
 function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
   const text = (baseUnits: bigint) => baseUnits.toString()
   return sha256Hex(

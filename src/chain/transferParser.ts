@@ -6,34 +6,29 @@ import { decodeInstructionData } from './instructionData.ts'
 import { readTokenInstruction, type TokenEffect } from './tokenInstruction.ts'
 import type { InstructionJson, TokenBalanceJson } from './transactionJson.ts'
 
-/** One instruction with its effects on tokens and, for a memo, its text. */
 export interface Call {
   readonly program: Address
   readonly effects: readonly TokenEffect[]
   readonly memo: string | undefined
 }
 
-/** Effects of one real or simulated transaction, before they are interpreted. */
+/** Of a real or a simulated transaction, before the effects are interpreted. */
 export interface RawEffects {
-  /** Account keys in the order of the indexes: static keys, then loaded writable keys, then loaded read-only keys. */
+  /** In the order of the indexes: static keys, then loaded writable keys, then loaded read-only keys. */
   readonly accountKeys: readonly string[]
-  /** Instructions at top level, and instructions that programs called. */
+  /** At top level, and those that programs called. */
   readonly calls: readonly Call[]
   readonly preTokenBalances: readonly TokenBalanceJson[] | undefined
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined
 }
 
-/** Token movements, memos and balances of a transaction, including its inner instructions. */
 export interface ParsedEffects {
   readonly movements: readonly TokenMovement[]
   readonly balances: readonly TokenBalance[] | undefined
   readonly memos: readonly string[]
 }
 
-/**
- * Interprets the raw effects. Never reads the logs, because the newer token program does not even log "Instruction:
- * Transfer".
- */
+/** Never reads the logs, because the newer token program does not even log "Instruction: Transfer". */
 export function parseEffects(raw: RawEffects): ParsedEffects {
   const effects = raw.calls.flatMap((call) => call.effects.map((effect) => ({ program: call.program, effect })))
   const bare = effects.map(({ effect }) => effect)
@@ -47,7 +42,7 @@ export function parseEffects(raw: RawEffects): ParsedEffects {
   }
 }
 
-/** Reads the instructions of a message, which refer to their accounts by index. */
+/** Instructions of a message refer to their accounts by index. */
 export function callsOf(accountKeys: readonly string[], instructions: readonly InstructionJson[]): readonly Call[] {
   const keys = accountKeys.map(addressOf)
   return instructions.map(({ programIdIndex, accounts, data }) => {
@@ -60,7 +55,7 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
 // call another 63 times with 10 KiB of memo, and decoding all of these would block the event loop for 100 ms or more.
 const memoCharactersMax = 1_700
 
-/** Reads the effects of one instruction. Programs other than the token and memo programs have no effects that count. */
+/** Programs other than the token and memo programs have no effects that count. */
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
     const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')
@@ -70,7 +65,7 @@ export function readCall(program: Address, accounts: readonly Address[], data: s
   return { program, effects, memo: undefined }
 }
 
-/** Parses an address in a node's answer. Throws a retryable fault, because another node may answer correctly. */
+/** Throws a retryable fault, because another node may answer correctly. */
 export function addressOf(text: string): Address {
   const address = readAddress(text)
   if (address === undefined) throw new Fault('the node named an account that is not an address', { retryable: true })
@@ -130,8 +125,8 @@ function mintsOf(balances: readonly TokenBalance[], effects: readonly TokenEffec
 }
 
 /**
- * Converts an effect to a movement. Empty if the mint is unknown: the transaction then also closed both accounts, so
- * neither account belongs to this service.
+ * Empty if the mint is unknown: the transaction then also closed both accounts, so neither account belongs to this
+ * service.
  */
 function movementOf(
   tokenProgram: Address,

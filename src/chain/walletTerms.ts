@@ -2,15 +2,11 @@ import type { Address } from '@tollbook/core/address'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Returns the terms of a mint for payments to another wallet. */
 export function termsOfWallet(terms: PaymentTerms, paymentWallet: Address): PaymentTerms {
   return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
 }
 
-/**
- * Returns the terms of each mint for each of its wallets. The configured wallet comes first, then the other wallets
- * that hold tokens.
- */
+/** The configured wallet of each mint comes first, then the other wallets that hold tokens. */
 export function termsOfWallets(every: readonly PaymentTerms[], wallets: readonly Address[]): readonly PaymentTerms[] {
   return every.flatMap((terms) => {
     const others = new Set(wallets)

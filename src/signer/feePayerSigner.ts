@@ -14,7 +14,7 @@ import type {
 import type { SigningJournal, SigningQuestion } from './signingJournal.ts'
 import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
-/** Signs payments of other wallets as their fee payer, within its rules and budget. */
+/** Signs payments of other wallets as their fee payer, only within its rules and budget. */
 export interface FeePayerSigner {
   readonly address: Address
   /** Returns the budget of the current day, and the unused part of it. */
@@ -24,7 +24,7 @@ export interface FeePayerSigner {
   recordOutcome: SigningJournal['recordOutcome']
 }
 
-/** Budget of one UTC day, in lamports. */
+/** In lamports, of one UTC day. */
 export interface DayBudget {
   readonly lamports: bigint
   readonly leftLamports: bigint
@@ -42,23 +42,22 @@ export interface FeePayerSignerDeps {
   readonly terms: SigningTerms
 }
 
-/** Mint of the service token, and the wallets that may receive each mint. */
+/** `receivers` has the wallets that may receive each mint. */
 export interface SigningTerms extends Pick<SponsorPolicy, 'receivers'> {
   readonly mint: Address
 }
 
-/** Wallets and dollars in the configuration of a signer. */
 export interface SigningWallets {
   readonly mint: Address
   readonly paymentWallet: Address
   readonly currencies?: readonly Pick<DollarSetting, 'symbol' | 'mint' | 'wallet'>[]
-  /** Wallets that may receive every mint: the wallet for tabs, and a payment wallet that is being replaced. */
+  /** May receive every mint: the wallet for tabs, and a payment wallet that is being replaced. */
   readonly others?: readonly Address[]
 }
 
 /**
- * Returns the terms of a signer. Its configuration does not contain the network, so the terms include the mints of a
- * dollar on all networks.
+ * The configuration of a signer does not contain the network, so the terms include the mints of a dollar on all
+ * networks.
  */
 export function signingTerms({ mint, paymentWallet, currencies = [], others = [] }: SigningWallets): SigningTerms {
   const ofDollars = currencies.flatMap((dollar) =>
@@ -70,16 +69,15 @@ export function signingTerms({ mint, paymentWallet, currencies = [], others = []
 // Usual lamports of a payment: two signatures of 5,000 lamports, and a priority fee of one lamport.
 const usualLamports = 10_001n
 
-/** Returns why a signer with this budget signs no new payment. Undefined while the budget is enough. */
+/** Undefined while the budget is enough for one usual payment. */
 export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): string | undefined {
   const neededLamports = limits.perPaymentLamports < usualLamports ? limits.perPaymentLamports : usualLamports
   return leftLamports < neededLamports ? "the signer's budget of this day is used up" : undefined
 }
 
 /**
- * Signs transactions that satisfy `readSponsored` and the rules of the journal. It does not trust statements of the
- * service about a transaction. The only exception is the balance in a rehearsal, which can cost the signer only
- * lamports of its budget.
+ * Does not trust statements of the service about a transaction. The only exception is the balance in a rehearsal, which
+ * can cost the signer only lamports of its budget.
  */
 export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')

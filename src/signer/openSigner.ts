@@ -6,12 +6,12 @@ export interface SignerOptions extends FeePayerSignerDeps, Omit<SignerServerOpti
 
 export interface OpenSigner {
   readonly address: Address
-  /** TCP port of the signer. Undefined if the signer listens on a socket. */
+  /** Undefined if the signer listens on a socket. */
   readonly port: number | undefined
   close(): Promise<void>
 }
 
-/** Starts the signer. Rejects if another signer already listens on the socket. */
+/** Rejects if another signer already listens on the socket. */
 export async function openSigner(options: SignerOptions): Promise<OpenSigner> {
   const signer = createFeePayerSigner(options)
   const { port, close } = await openSignerServer({ ...options, signer })

@@ -1,6 +1,6 @@
 import type { TlsFiles } from './tlsIdentity.ts'
 
-/** Address of the signer: a Unix socket on the same machine, or a TCP port with mutual TLS. */
+/** A Unix socket on the same machine, or a TCP port with mutual TLS. */
 export type SignerAddress = SignerSocket | SignerPort
 
 export interface SignerSocket {

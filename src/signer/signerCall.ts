@@ -8,7 +8,7 @@ import { readTlsIdentity, type TlsFiles } from './tlsIdentity.ts'
 
 export interface SignerCall {
   readonly path: string
-  /** HTTP method. Absent: GET. */
+  /** Absent: GET. */
   readonly method?: 'GET' | 'POST'
   readonly body?: Uint8Array
 }
@@ -18,7 +18,7 @@ export interface SignerReply {
   readonly text: string
 }
 
-/** Sends one request to the signer. Throws a retryable fault if the signer does not answer. */
+/** Throws a retryable fault if the signer does not answer. */
 export type CallSigner = (call: SignerCall) => Promise<SignerReply>
 
 type Clocks = Pick<Clock, 'monotonicMs' | 'nowMs'>
@@ -50,15 +50,15 @@ function callPort({ host, port }: SignerPort, agents: AgentStore): CallSigner {
 }
 
 interface AgentStore {
-  /** Returns the agent. Its certificates were read at most a minute ago. */
+  /** The certificates of the agent were read at most a minute ago. */
   current(): Promise<Agent>
-  /** Returns a new agent, without open connections. */
+  /** A new agent has no open connections. */
   replace(): Promise<Agent>
 }
 
 const renewEveryMs = 60_000
 
-/** Creates agents for connections with the service's certificate. Renewed certificates are read without a restart. */
+/** Renewed certificates of the service are read without a restart. */
 function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
   let agent: Agent | undefined
   let openedAtMs = 0

@@ -11,7 +11,6 @@ import { type CallSigner, createCallSigner, type SignerReply } from './signerCal
 import type { RehearsedBalance, SigningStanding } from '../payment/sponsoredTransaction.ts'
 import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts'
 
-/** Client of the signer, for the service. */
 export interface SignerClient {
   standing(): Promise<{ readonly address: Address; readonly whyClosed: string | undefined }>
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
@@ -47,7 +46,7 @@ function invalid(context: z.core.$RefinementCtx): never {
 // Milliseconds for which the state of the signer is cached, because each 402 needs it.
 const standingForMs = 1_000
 
-/** Creates the client of the signer. It caches the signer's state for `standingForMs`, so that most offers need no call. */
+/** Caches the signer's state for `standingForMs`, so that most offers need no call. */
 export function createSignerClient({ address: place, clock, onBudget }: SignerClientOptions): SignerClient {
   const call = createCallSigner(place, clock)
   return {
@@ -75,8 +74,8 @@ const budgetRetrySeconds = 60
 const settlementRetrySeconds = 2
 
 /**
- * Returns the refusal for a rule that forbids the signature. Nothing was signed, so the refusal says that nothing was
- * sent. A fee above the limit is refused for good, and the other rules may permit the payment later.
+ * Nothing was signed, so the refusal says that nothing was sent. A fee above the limit is refused for good, and the
+ * other rules may permit the payment later.
  */
 function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransaction): Refusal {
   const why = signingRules[rule]
@@ -90,8 +89,8 @@ function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransa
 }
 
 /**
- * Caches the state of the signer, with one reading at a time. After a failed reading, the failure is returned until a
- * new reading succeeds, so that no offer waits for a signer that hangs.
+ * One reading at a time. After a failed reading, the failure is returned until a new reading succeeds, so that no offer
+ * waits for a signer that hangs.
  */
 function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promise<SignerStanding>) {
   let reading: Promise<SignerStanding> | undefined

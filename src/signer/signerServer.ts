@@ -13,11 +13,11 @@ import type { LamportLimits } from './signingRules.ts'
 import { readTlsIdentity, type TlsIdentity } from './tlsIdentity.ts'
 
 /**
- * The signer on its socket or port. Every process that may connect may spend the budgets. These are the processes of a
- * group's members, or of the holders of a certificate.
+ * Every process that may connect may spend the budgets: the processes of a group's members, or of the holders of a
+ * certificate.
  */
 export interface SignerServer {
-  /** TCP port. Undefined if the signer listens on a socket. */
+  /** Undefined if the signer listens on a socket. */
   readonly port: number | undefined
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ const keepAliveTimeoutMs = 60_000
 const renewEveryMs = 60_000
 const limitsOfServer = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs }
 
-/** Starts the server. It listens on a Unix socket for its owner and group, or on a port for holders of a certificate. */
+/** A Unix socket is open to its owner and group, and a port to holders of a certificate. */
 export async function openSignerServer(options: SignerServerOptions): Promise<SignerServer> {
   const { address } = options
   const answer = (request: IncomingMessage, response: ServerResponse) => void answerRequest(options, request, response)
@@ -150,10 +150,7 @@ async function serve({ signer, limits }: SignerServerOptions, request: IncomingM
 const isU64 = /^\d{1,20}$/
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{15}Z$/
 
-/**
- * Returns the state of the signer for its clients. If the journal cannot be read, the signer is closed, and the log
- * contains the error.
- */
+/** If the journal cannot be read, the signer is closed, and the log contains the error. */
 async function statusOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
   try {
     const day = await readDay()
@@ -184,8 +181,8 @@ function send(response: ServerResponse, status: number, body: object): void {
 }
 
 /**
- * Removes the socket that a killed process left behind. Does nothing if there is no socket, because another signer may
- * be creating it.
+ * A killed process leaves its socket behind. Does nothing if there is no socket, because another signer may be creating
+ * it.
  */
 async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)

@@ -1,14 +1,11 @@
-/** Limits of the lamports that the fee payer spends. A day begins at midnight UTC. */
+/** A day begins at midnight UTC. */
 export interface LamportLimits {
   readonly perDayLamports: bigint
   readonly perWalletAndDayLamports: bigint
   readonly perPaymentLamports: bigint
 }
 
-/**
- * Rules that forbid the signature of a valid transaction. The text completes "it does not sign for <wallet>, because
- * …".
- */
+/** They forbid the signature of a valid transaction. The text completes "it does not sign for <wallet>, because …". */
 export const signingRules = {
   perPayment: 'its network fee is higher than is paid for one payment',
   perDay: 'the budget of this day is used up',

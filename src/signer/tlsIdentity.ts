@@ -4,14 +4,14 @@ import { describeError, Fault } from '@tollbook/core/fault'
 
 /** Paths of PEM files, each under the name of its variable, so that an error can name the variable. */
 export interface TlsFiles {
-  /** The certificate of this side, followed by intermediate certificates up to the authority. */
+  /** Intermediate certificates up to the authority follow the certificate of this side. */
   readonly SIGNER_TLS_CERT: string
   readonly SIGNER_TLS_KEY: string
-  /** Certificates of the authorities that may have issued the other side's certificate. No other authority is accepted. */
+  /** Only these authorities may have issued the other side's certificate. */
   readonly SIGNER_TLS_CA: string
 }
 
-/** Certificate, key and authorities of one side of mutual TLS, in the form of Node's tls module. */
+/** In the form of Node's tls module. */
 export interface TlsIdentity {
   readonly cert: string
   readonly key: string
@@ -26,8 +26,8 @@ interface PemFile {
 }
 
 /**
- * Reads and checks the files. Throws a `Fault` with the variable and the problem of its file. The fault is retryable if
- * the certificate has expired.
+ * Throws a `Fault` with the variable and the problem of its file. The fault is retryable if the certificate has
+ * expired.
  */
 export async function readTlsIdentity(files: TlsFiles, nowMs: number): Promise<TlsIdentity> {
   const [cert, key, ca] = await Promise.all([
@@ -60,7 +60,7 @@ function wrong({ setting, path }: Pick<PemFile, 'setting' | 'path'>, what: strin
   return new Fault(`${setting}: ${path} ${what}`, { cause, retryable: false })
 }
 
-/** Creates a retryable fault, because the certificate in the file may be renewed. */
+/** Retryable, because the certificate in the file may be renewed. */
 function outOfPeriod({ setting, path }: PemFile, what: string): Fault {
   return new Fault(`${setting}: ${path} ${what}`, { retryable: true })
 }
@@ -98,10 +98,7 @@ function checkPeriods(file: PemFile, certificates: Certificates, nowMs: number):
 
 const isoOf = (time: string): string => new Date(time).toISOString()
 
-/**
- * True if a certificate of the chain was issued by one of the authorities. Node's tls verifies only the chain of the
- * other side. This check finds a mix-up of the files of this side.
- */
+/** Node's tls verifies only the chain of the other side. This check finds a mix-up of the files of this side. */
 function isIssued(chain: Certificates, authorities: Certificates): boolean {
   return chain.some((certificate) =>
     authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),

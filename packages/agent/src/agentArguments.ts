@@ -24,7 +24,6 @@ Options:
   -h, --help              print this help
 `
 
-/** Invalid use of the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

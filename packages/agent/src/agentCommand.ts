@@ -14,19 +14,14 @@ import { serveProxy } from './proxy/serveProxy.ts'
 import { type LocalService, setUp, SetUpProblem } from './setUp/setUp.ts'
 import { startWallet } from './wallet/walletProcess.ts'
 
-/* Implements the command `tollbook-agent`: the wallet process and its front ends. */
-
 export const agentExitCodes = { done: 0, failed: 1, usage: 2 } as const
 
 export interface AgentDeps {
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
-  /** Signal that Ctrl-C and SIGTERM abort. */
+  /** Ctrl-C and SIGTERM abort this signal. */
   readonly stopped: AbortSignal
-  /**
-   * Reads the address of a service in local mode on this machine, for `mcp init`. Undefined if local mode has not run
-   * here.
-   */
+  /** For `mcp init`. Undefined if local mode has not run on this machine. */
   readonly readLocal?: () => Promise<LocalService | undefined>
 }
 
@@ -40,7 +35,6 @@ const commands: ReadonlyMap<string, Perform> = new Map([
   ['wallet serve', serveWallet],
 ])
 
-/** Runs the command, and resolves to its exit code when it has ended. */
 export async function runAgentCommand(argv: readonly string[], deps: AgentDeps): Promise<number> {
   try {
     const given = readAgentArguments(argv)
@@ -73,7 +67,6 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
 // again.
 const idleMaxMs = 15 * 60 * 1000
 
-/** Resolves when no front end has sent a request for 15 minutes, or when the process is stopped. */
 function exitWhenIdle(server: Server, stopped: AbortSignal): Promise<void> {
   return new Promise((done) => {
     let timer = setTimeout(done, idleMaxMs)
@@ -142,10 +135,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/**
- * Resolves when the host closes standard input, or when the process is stopped. A host ends its server by closing
- * standard input.
- */
+/** A host ends its server by closing standard input. */
 async function untilInputEnds(stopped: AbortSignal): Promise<void> {
   const ended = new Promise<void>((done) => {
     process.stdin.once('end', () => done())

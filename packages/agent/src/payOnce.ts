@@ -16,7 +16,6 @@ export interface Streams {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Buys one answer and prints it. Resolves to true if the status is 2xx. */
 export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams: Streams): Promise<boolean> {
   const { url, json: body, maxUsd } = order
   const method = z.enum(methods).safeParse(order.method.toUpperCase())

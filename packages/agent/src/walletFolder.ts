@@ -9,7 +9,6 @@ const privateFile = 0o600
 
 export type WalletFolder = Readonly<ReturnType<typeof walletFolder>>
 
-/** Returns the paths of a wallet: its key, policy and payments, the socket of its process, and more. */
 export function walletFolder(path: string) {
   const within = (name: string) => join(path, name)
   return {
@@ -28,13 +27,13 @@ export function openWalletFolder({ path }: WalletFolder): Promise<void> {
   return makeFolder(path, privateFolder)
 }
 
-/** Returns the secret that a program gives to the proxy. It is made once, so that base URLs with the secret stay valid. */
+/** The secret is made once, so that base URLs with it stay valid. */
 export async function readOrMakeProxyKey({ proxyKey }: WalletFolder): Promise<string> {
   await writeIfAbsent(proxyKey, randomToken())
   return (await readFile(proxyKey, 'utf8')).trim()
 }
 
-/** Writes a new file. Returns false, and changes nothing, if the file exists. */
+/** Returns false, and changes nothing, if the file exists. */
 export async function writeIfAbsent(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, `${text}\n`, { mode: privateFile, flag: 'wx', flush: true })

@@ -10,7 +10,7 @@ const bodyCharactersMax = 2 * 1024 * 1024
 
 const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/)
 
-/** An offer that a person has agreed to. A different mint or recipient, or a higher amount or price, needs new consent. */
+/** A different mint or recipient, or a higher amount or price, needs new consent. */
 export const agreement = z.strictObject({
   mint: z.string(),
   payTo: z.string(),
@@ -19,20 +19,19 @@ export const agreement = z.strictObject({
 })
 export type Agreement = z.infer<typeof agreement>
 
-/** A request that the wallet makes for a front end. If `intent` is `pay`, the wallet also pays for it. */
+/** If `intent` is `pay`, the wallet also pays for the request. */
 export const fetchOrder = z.strictObject({
   intent: z.enum(['pay', 'quote']),
   method: z.enum(methods),
   url: z.string().max(8_192),
   headers: z.array(z.tuple([z.string().max(64), z.string().max(2_048)])).max(16),
   bodyBase64: z.string().max(bodyCharactersMax).optional(),
-  /** Maximum price of this request, in addition to the limits of the policy. */
+  /** In addition to the limits of the policy. */
   maxUsd: usdText.optional(),
   agreed: agreement.optional(),
 })
 export type FetchOrder = z.infer<typeof fetchOrder>
 
-/** A JSON request of a tool or a command. */
 export interface JsonRequest {
   readonly url: string
   readonly method: FetchOrder['method']
@@ -54,8 +53,8 @@ export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUs
 export const received = z.strictObject({ signature: z.string().max(128) })
 
 /**
- * Header of every answer of the wallet. Its value is the kind of the body: an answer of the service, a quote, or a
- * refusal of the wallet.
+ * Every answer of the wallet has this header, because the body may be an answer of the service, a quote, or a refusal
+ * of the wallet.
  */
 export const kindHeader = 'tollbook-wallet'
 export const kinds = ['answer', 'quote', 'refusal'] as const
@@ -102,7 +101,7 @@ export const refusalCodes = [
 ] as const
 export type RefusalCode = (typeof refusalCodes)[number]
 
-/** Reason why the wallet returns no answer of the service. `details` may contain text of the service. */
+/** `details` may contain text of the service, which a model must not read as the wallet's. */
 export const refusal = z.object({
   code: z.enum(refusalCodes),
   message: z.string(),

@@ -22,7 +22,6 @@ export interface AnchorDeps {
   readonly clock?: Clock
 }
 
-/** A checkpoint written on chain. `memo` is the exact text of the memo. */
 export interface Anchor {
   readonly signature: Signature
   readonly memo: string
@@ -31,15 +30,12 @@ export interface Anchor {
 // Maximum bytes that the memo program accepts. An origin has at most 200 characters.
 const memoBytesMax = 566
 
-/**
- * Returns the content of the memo. It is enough to find the checkpoint again, and to detect whether other readers were
- * shown a different checkpoint.
- */
+/** The text is enough to find the checkpoint again, and to detect whether other readers were shown a different one. */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }
 
-/** Writes a checkpoint permanently into a memo on chain and waits for its confirmation. */
+/** A memo on chain is permanent: the log cannot withdraw a checkpoint later. Resolves after confirmation. */
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
   const { rpcUrl, keypair, signal, fetch = defaultFetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)

@@ -15,7 +15,6 @@ import {
 } from './solana/instructions.ts'
 import { buildTransaction, feePayerSignature, type signatureOf } from './solana/transaction.ts'
 
-/** A signed payment that has not been sent. */
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array
@@ -28,7 +27,7 @@ export interface BuildDeps {
   readonly wallet: PayerWallet
 }
 
-/** Builds and signs the only transaction of a payment: burn, memo, transfer. Does not send it. */
+/** Burn, memo and transfer are one transaction, so they land together or not at all. Does not send it. */
 export async function buildPayment(
   { chain, wallet }: BuildDeps,
   plan: PaymentPlan,
@@ -42,7 +41,6 @@ export async function buildPayment(
   return { ...signed, lastValidBlockHeight }
 }
 
-/** Has the wallet sign the transaction. Throws a fault if the signature is not at the wallet's place in the transaction. */
 export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSignature: typeof signatureOf) {
   const transaction = await wallet.signTransaction(unsigned)
   const signature = findSignature(transaction, wallet.address)
@@ -54,22 +52,19 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
 }
 
 /**
- * Returns the memo of the transaction. In bound form this is the quote's memo, which binds the payment to the quote's
- * secret. The plain forms must not carry the quote's memo, so they get a random memo.
+ * In bound form, the quote's memo binds the payment to the quote's secret. The plain forms must not carry it, so they
+ * get a random memo.
  */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }
 
-/** Returns a random memo. Without it, two equal payments with the same blockhash would be one transaction. */
+/** Without a random memo, two equal payments with the same blockhash would be one transaction. */
 export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }
 
-/**
- * Returns the instructions of a payment. They set no compute budget: two token instructions, a memo and an account need
- * a third of the default limit.
- */
+/** Sets no compute budget: two token instructions, a memo and an account need a third of the default limit. */
 export function paymentInstructions(plan: PaymentPlan, payer: string, memo: string): Instruction[] {
   const { quote, sentBaseUnits, createsTokenAccount } = plan
   const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote

@@ -4,7 +4,7 @@ export const wholePerMille = 1_000n
 /** Burn of each payment in percent, by section 5.2 of the specification. */
 export const specifiedBurnPercent = 30
 
-/** Returns the burned part of an amount, rounded up: the payer is promised at least this share. */
+/** Rounds up: the payer is promised at least this share. */
 export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint {
   return divideRoundingUp(requiredBaseUnits * perMille, wholePerMille)
 }
@@ -28,10 +28,7 @@ export function announcedBurnPerMille({
     : undefined
 }
 
-/**
- * Reads a percentage such as `2.5%`, in parts of a thousand. Undefined for other text, or for more than one digit after
- * the point.
- */
+/** In parts of a thousand, from text such as `2.5%`. Undefined for more than one digit after the point. */
 export function perMilleOf(percentText: string): bigint | undefined {
   return percentText.endsWith('%') ? parseDecimal(percentText.slice(0, -1), 1) : undefined
 }

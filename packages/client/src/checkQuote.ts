@@ -22,7 +22,6 @@ export interface QuotePins {
   readonly expectedBurnPercent?: number | 'any'
 }
 
-/** A consistent offer, with its amounts in base units. */
 export interface PayableQuote {
   readonly id: string
   readonly endpoint: string
@@ -64,7 +63,7 @@ export interface QuoteQuestion {
   readonly isDeposit?: boolean
 }
 
-/** Checks that the offer is consistent and fits the request. Makes no request to a node. */
+/** Makes no request to a node: `planPayment` compares the offer with the chain. */
 export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {

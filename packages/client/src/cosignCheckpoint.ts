@@ -15,7 +15,7 @@ export interface WitnessDeps {
   readonly fetch?: Fetch
 }
 
-/** A checkpoint that a witness has cosigned. `timeSeconds` is the Unix time of the witness, which its signature covers. */
+/** `timeSeconds` is the Unix time of the witness, which its signature covers. */
 export interface Cosigned {
   /** The checkpoint with the signatures of the log and the witness. */
   readonly note: string
@@ -96,10 +96,6 @@ function readSize({ witness }: WitnessDeps, text: string): number {
   return Number(digits)
 }
 
-/**
- * Reads the signature lines of the answer. Throws a fault if the lines do not contain the witness's signature of this
- * checkpoint.
- */
 function readCosigned({ witness }: WitnessDeps, note: string, lines: string): Cosigned {
   const cosigned = `${note}${lines}`
   const cosignature = openCosignature(cosigned, witness)

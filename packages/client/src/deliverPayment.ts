@@ -16,7 +16,7 @@ export interface Delivery {
   readonly signal: AbortSignal
 }
 
-/** Sends and presents a signed payment. Tokens may move from here on, so every error carries the payment. */
+/** Tokens may move from here on, so every error carries the payment. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {
@@ -37,7 +37,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 }
 
 /**
- * Keeps the payment open until the last byte. If the stream breaks, the caller repeats the request with the same
+ * Keeps the payment open until the last byte: if the stream breaks, the caller repeats the request with the same
  * payment.
  */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
@@ -85,10 +85,7 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/**
- * Sends the transaction and waits until it has landed. Only signature form needs this, because it presents a landed
- * transaction.
- */
+/** Only signature form needs this, because it presents a landed transaction. */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment

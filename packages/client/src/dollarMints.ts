@@ -8,10 +8,7 @@ export type DollarMints = 'circle' | readonly string[]
 
 const ofCircle = ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU']
 
-/**
- * Returns the dollar mints that the payer accepts. The payer lists them, because a list in this code would go out of
- * date.
- */
+/** The payer lists other mints, because a list in this code would go out of date. */
 export function readDollarMints(option: DollarMints | undefined, expectedMint: string | undefined): readonly string[] {
   const mints = option === 'circle' ? ofCircle : (option ?? [])
   const wrong = mints.find((mint) => readAddress(mint) === undefined)
@@ -21,7 +18,7 @@ export function readDollarMints(option: DollarMints | undefined, expectedMint: s
   return mints
 }
 
-/** Returns the cost of a dollar payment. Its base units are 0, because limits in base units count `expectedMint` only. */
+/** Base units are 0, because limits in base units count `expectedMint` only. */
 export function dollarCost(baseUnits: bigint, decimals: number): Cost {
   return { baseUnits: 0n, attoUsd: divideRoundingUp(baseUnits * 10n ** BigInt(attoUsdScale), 10n ** BigInt(decimals)) }
 }

@@ -18,7 +18,6 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
-/** Fetches the newest checkpoint of a service and verifies its signature. `note` is the signed text. */
 export async function fetchCheckpoint({ baseUrl, keys, fetch = defaultFetch }: CheckpointQuestion) {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
@@ -37,7 +36,7 @@ export interface ConsistencyQuestion {
   readonly fetch?: Fetch
 }
 
-/** Fetches the consistency proof between two sizes of the log. Does not verify it. */
+/** Does not verify the proof. */
 export async function fetchConsistency(
   baseUrl: string,
   { from, to, fetch = defaultFetch }: ConsistencyQuestion,

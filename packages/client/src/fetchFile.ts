@@ -11,7 +11,6 @@ export interface FetchedFile {
 const timeoutMs = 30_000
 const fileBytesMax = 64 * 1024 * 1024
 
-/** Fetches a picture or a document whose URL is in an answer. Throws a fault if the status is not 200. */
 export async function fetchFile(url: string, fetch: Fetch = defaultFetch): Promise<FetchedFile> {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   const bytes = await readBody(response, fileBytesMax)

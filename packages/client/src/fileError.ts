@@ -1,4 +1,3 @@
-/** Waits for the work. Resolves to undefined if it fails with this error code of the file system. */
 export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

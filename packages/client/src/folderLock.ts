@@ -31,10 +31,7 @@ const beatMs = 2_000
 const silentMaxMs = 10_000
 const privateFile = 0o600
 
-/**
- * Waits until this process has the lock, and holds it until `release`. Throws a retryable fault after 15 minutes, or
- * the signal's reason when the signal is aborted.
- */
+/** Throws a retryable fault after 15 minutes, or the signal's reason when the signal is aborted. */
 export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion) {
   const token = randomToken()
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token })
@@ -51,7 +48,7 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
   }
   const beats = setInterval(() => void touch(path, clock), beatMs).unref()
   return {
-    /** Removes this process from the queue. Call it after reading the data that the previous holder left for the queue. */
+    /** Call it after reading the data that the previous holder left for the queue. */
     leaveQueue,
     async release(): Promise<void> {
       clearInterval(beats)
@@ -91,8 +88,8 @@ async function tryTake({ path, own }: LockFile): Promise<boolean> {
 }
 
 /**
- * Moves the lock aside. Only one of several processes succeeds. If another process has taken the lock in the meantime,
- * puts the moved file back.
+ * Only one of several processes succeeds in the move. If another process has taken the lock in the meantime, its file
+ * is put back.
  */
 async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
   const moved = await unlessCode(
@@ -104,7 +101,7 @@ async function breakLock({ path, aside }: LockFile, holder: string): Promise<voi
   await rm(aside)
 }
 
-/** True if the holder is a process of this machine that has ended. */
+/** Checks processes of this machine only: the pid of another host is meaningless here. */
 export function isGone(holder: string): boolean {
   const [, host, pid] = /^{"host":"(.*)","pid":(\d+),/.exec(holder) ?? []
   if (host !== hostname()) return false
@@ -116,10 +113,7 @@ export function isGone(holder: string): boolean {
   }
 }
 
-/**
- * Updates the time of the lock file. Ignores errors, because another process may have broken the lock and removed the
- * file.
- */
+/** Ignores errors, because another process may have broken the lock and removed the file. */
 async function touch(path: string, clock: Clock): Promise<void> {
   const seconds = clock.nowMs() / 1000
   await utimes(path, seconds, seconds).catch(() => undefined)

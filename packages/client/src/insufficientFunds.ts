@@ -2,12 +2,11 @@ import { divideRoundingUp, formatDecimal } from '@tollbook/core/money'
 import { docsOf } from './errorCode.ts'
 import type { Holdings } from './payerChain.ts'
 
-/** Amounts that a payment takes from its wallet, and names of the token for messages. */
 export interface FundsNeeded {
   readonly mint: string
   readonly decimals: number
   readonly requiredBaseUnits: bigint
-  /** Network fee and rent. Undefined: the service pays them. */
+  /** Undefined: the service pays network fee and rent. */
   readonly sol: SolNeeded | undefined
   /** Name of the token, for messages only. */
   readonly tokenSymbol?: string | undefined

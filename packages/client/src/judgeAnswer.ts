@@ -6,14 +6,12 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { parseJson } from './readBody.ts'
 import { protocolHeaders, type SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
-/** An answer whose body has arrived completely. */
 export interface WholeAnswer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Meaning of an answer for the payment whose proof was presented. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
   /** The same proof may be presented again. `unspent` is true if the service said that the proof stays valid. */
@@ -26,7 +24,6 @@ export type AnswerVerdict =
 
 type StreamProof = Pick<PendingPayment, 'signature' | 'protocol' | 'debit'>
 
-/** Properties of the presented proof that the verdict depends on. */
 export interface PresentedProof extends StreamProof {
   /**
    * True if this payer sent the transaction itself and saw it confirmed (form `signature`). False if the service sends
@@ -35,10 +32,7 @@ export interface PresentedProof extends StreamProof {
   readonly confirmed: boolean
 }
 
-/**
- * Decides what an answer means for the payment. If in doubt, the verdict is not `unspent`, which would allow a second
- * payment.
- */
+/** In doubt the verdict is not `unspent`, because that would allow a second payment. */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
   if (status >= 200 && status <= 299)
@@ -77,7 +71,7 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   }
 }
 
-/** True for a status after which the same request may succeed: a server error, a timeout, a conflict or a rate limit. */
+/** Statuses after which the same request may succeed. */
 export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
@@ -99,7 +93,7 @@ export function isEventStream(headers: Headers): boolean {
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
-/** Accepts a 200 only with the receipt of this payment. Otherwise the answer may come from a captive portal or a proxy. */
+/** A 200 without the receipt of this payment may come from a captive portal or a proxy. */
 function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedProof): AnswerVerdict {
   const { data } = sale.safeParse(parseJson(bytes))
   return data?.receipt.signature === (debit?.deposit ?? signature)
@@ -109,10 +103,7 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedPr
 
 const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
 
-/**
- * Accepts a 200 only with the header of a settled payment. Otherwise the answer may come from a portal, a proxy, or a
- * service that took no payment.
- */
+/** A 200 without the header of a settled payment may come from a portal, a proxy, or a service that took no payment. */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
   return isSettled(headers, protocol)
     ? { kind: 'delivered' }
@@ -125,14 +116,13 @@ function isSettled(headers: Headers, protocol: SponsoredProtocol): boolean {
   return bytes !== undefined && settlement.safeParse(parseJson(bytes)).success
 }
 
-/** Summarizes an answer for an error: its status and body, with code and reason if Tollbook sent it. */
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   const json = parseJson(bytes)
   const { data } = errorBody.safeParse(json)
   return { status, code: data?.code, reason: data?.reason, body: json ?? utf8Text(bytes) }
 }
 
-/** Reads `retry-after` in seconds, the only form that Tollbook sends. Undefined for a date or a missing header. */
+/** Reads seconds, the only form that Tollbook sends. Undefined for a date. */
 function readRetryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined

@@ -34,10 +34,7 @@ const pollsMax = 240
 const resendEvery = 4
 const expiryEvery = 8
 
-/**
- * Sends a transaction and waits until it is confirmed or can no longer land. Throws a fault if the outcome is still
- * open after two minutes.
- */
+/** Throws a fault if the outcome is still open after two minutes. */
 export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
   if (!order.sentBefore) {
     const refusal = await sendFirst(deps, order)
@@ -73,8 +70,8 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
 export type Fate = 'landed' | 'never' | 'open'
 
 /**
- * Returns whether a transaction has landed. A failed transaction moved nothing and counts as `never`. Reads the height
- * before the status, because no later block can include an expired transaction.
+ * A failed transaction moved nothing and counts as `never`. The height is read before the status, because no later
+ * block can include an expired transaction.
  */
 export async function fateOf(
   chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,
@@ -87,7 +84,7 @@ export async function fateOf(
   return status === 'confirmed' ? 'landed' : 'open'
 }
 
-/** Resolves to undefined on a fault: a missing answer of a node proves nothing, and the next request may succeed. */
+/** A missing answer of a node proves nothing, and the next request may succeed. */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

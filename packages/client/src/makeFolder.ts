@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { hasCode } from './fileError.ts'
 
 /**
- * Makes a folder and its parents. Node's `recursive` option retries without end if the system refuses a folder whose
- * parent exists, for example below /proc or in the directory of an automounter.
+ * Node's `recursive` option retries without end if the system refuses a folder whose parent exists, for example below
+ * /proc or in the directory of an automounter.
  */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   const failure = await tryMake(path, mode)
@@ -16,7 +16,7 @@ export async function makeFolder(path: string, mode: number): Promise<void> {
   if (again !== undefined) throw again
 }
 
-/** Makes one folder. Undefined if the folder exists now, otherwise the error. */
+/** Undefined if the folder exists now, otherwise the error. */
 async function tryMake(path: string, mode: number): Promise<unknown> {
   try {
     await mkdir(path, { mode })

@@ -66,10 +66,7 @@ export function createOpenPayments(store: PaymentStore | undefined) {
       if (reading > 0) closed.add(payment.signature)
       await leave(payment)
     },
-    /**
-     * Stops the use of a payment, because it has its answer or its call ended without an answer. A later call may take
-     * an open payment.
-     */
+    /** Call it when the payment has its answer, or its call ended without one. A later call may take an open payment. */
     leave,
   }
 }

@@ -61,7 +61,6 @@ function isUnnamedJson(init: RequestInit | undefined): boolean {
   return !hasType && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
 }
 
-/** Returns the `fetch` options of a request without a proof, to which the service answers with a quote. */
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
   const body = content.bodyBase64 === undefined ? {} : { body: bodyOf(content.bodyBase64) }
@@ -73,7 +72,7 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
-/** Returns the `fetch` options of the paid request: payer, proof and idempotency key. Every retry sends the same bytes. */
+/** Every retry sends the same bytes, so that the service recognises one request. */
 export function paidRequestInit({ request, wallet, idempotencyKey, ...payment }: PendingPayment): RequestInit {
   const { proof, protocol, inMeta } = payment
   if (inMeta === true) {

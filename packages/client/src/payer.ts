@@ -89,7 +89,6 @@ export interface Payer {
   readonly dollarMints: readonly string[]
   readonly tab: TabOption | undefined
   readonly tabs: TabRecords
-  /** True while the payer buys a deposit. */
   readonly paysDeposit: boolean
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
@@ -100,7 +99,6 @@ export interface Payer {
   readonly clock: Clock
 }
 
-/** Creates a payer from its options. Throws `TypeError` if options contradict each other. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = defaultFetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)

@@ -12,7 +12,6 @@ import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
-  /** Reads the balances of a wallet. The payer checks them before it signs. */
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /**
    * Returns the minimum balance, in lamports, of an account with this many bytes of data. A payment must leave its fee
@@ -66,10 +65,7 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
-/**
- * Connects to a Solana node. Its methods throw a retryable `Fault` if the node does not answer. It caches facts about a
- * mint that cannot change.
- */
+/** Its methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are cached. */
 export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
@@ -136,10 +132,7 @@ async function readMint(rpc: SolanaRpc, account: AccountJson): Promise<MintFacts
   return transferFee === undefined ? facts : { ...facts, transferFee: await feesOf(rpc, transferFee) }
 }
 
-/**
- * Returns the fee of this epoch and the highest scheduled fee. A new fee begins two epochs after it was set. Until then
- * the older fee applies.
- */
+/** A new fee begins two epochs after it was set. Until then the older fee applies. */
 async function feesOf(
   rpc: SolanaRpc,
   { older, newer, newerEpoch }: ScheduledFee,

@@ -65,7 +65,6 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   return Object.assign(pay, { resume, tabs: createPayingTabs(payer, fetchAndPay) })
 }
 
-/** Runs one request: resumes an earlier payment for it, or buys the answer. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
   const entry = await payer.open.enter(request, payer.wallet.address)
   try {
@@ -77,10 +76,7 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   }
 }
 
-/**
- * Resumes an earlier payment. If the service refuses an earlier debit, nothing was charged, and the request is bought
- * again.
- */
+/** If the service refuses an earlier debit, nothing was charged, so the request is bought again. */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
   try {
     // Send the new request: it equals the earlier one, except for the MCP session, which may have ended since.
@@ -115,7 +111,6 @@ interface Order {
 async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
   if (payer.pins.expectedMint === undefined && payer.dollarMints.length > 0)
     throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
-  // Check everything about the offer before signing.
   const offeredAtMs = payer.clock.monotonicMs()
   const { pins, paysDeposit: isDeposit } = payer
   const quote = checkQuote({ offer, request, pins, isDeposit })
@@ -139,10 +134,7 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/**
- * Pays an offer of another payment protocol. Limits and store are the same as for a quote, and one payment buys one
- * answer.
- */
+/** Limits and store are the same as for a quote, and one payment buys one answer. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored } = order
   const offeredAtMs = payer.clock.monotonicMs()

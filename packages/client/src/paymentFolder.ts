@@ -96,13 +96,13 @@ export function openPaymentFolder(
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Writes a file that only the user can read. A crash leaves either the whole new file or the old state. */
+/** A crash leaves either the whole new file or the old state. */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)
 }
 
-/** Appends one line. Starts with a line break, which ends a line that a crash cut off. */
+/** The first line break ends a line that a crash cut off. */
 async function appendLine(path: string, line: object): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: privateFile, flush: true })
 }
@@ -156,7 +156,7 @@ interface Journal {
   readonly withdrawn: Set<string>
 }
 
-/** Reads the spending from a journal. Keeps the parsed lines, because each payment needs two reads. */
+/** Keeps the parsed lines, because each payment needs two reads. */
 function openJournal(journal: string): () => Promise<Journal> {
   let read: Journal = { counted: new Map(), withdrawn: new Set() }
   let readBytes = 0

@@ -2,20 +2,14 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { PayableRequest } from './payableRequest.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 
-/**
- * Returns a digest of the request and the wallet, without the idempotency key. Requests with the same digest can share
- * one payment.
- */
+/** Excludes the idempotency key, so that equal requests can share one payment. */
 export function orderOf({ request, wallet }: Pick<PendingPayment, 'request' | 'wallet'>): string {
   return sha256Hex(`${wallet} ${fingerprint(request)}`).slice(0, orderCharacters)
 }
 
 const orderCharacters = 32
 
-/**
- * True if the payment is for an equal request of this wallet. If the caller gave an idempotency key, the keys must be
- * equal too.
- */
+/** If the caller gave an idempotency key, the keys must be equal too. */
 export function isPaymentFor(
   payment: PendingPayment,
   { content, idempotencyKey }: PayableRequest,
@@ -28,10 +22,7 @@ export function isPaymentFor(
   )
 }
 
-/**
- * Returns the compared parts of a request. Omits the MCP session: a repeated tool call may use a new session, for
- * example after a crash.
- */
+/** Omits the MCP session: a repeated tool call may use a new session, for example after a crash. */
 function fingerprint({ method, url, headers, bodyBase64 = '' }: PendingRequest): string {
   const lasting = headers.filter(([name]) => name !== 'mcp-session-id')
   return JSON.stringify([method, url, lasting, bodyBase64])

@@ -39,10 +39,7 @@ export function createPaymentTurns(folder: string, clock: Clock) {
         },
       }
     },
-    /**
-     * Moves the file of an answered payment to where waiting processes find it. Returns false if this process has no
-     * turn for the order.
-     */
+    /** Waiting processes find the file there. Returns false if this process has no turn for the order. */
     async leave(order: string, { path, signature }: { readonly path: string; readonly signature: string }) {
       if (!held.has(order)) return false
       // Ignore a missing file: another process has already moved it.
@@ -62,7 +59,6 @@ async function filesOf(folder: string, order: string, suffix: string): Promise<r
   return names.map((name) => join(folder, name))
 }
 
-/** Reads a file. Undefined if it does not exist. */
 async function readText(path: string): Promise<string | undefined> {
   return unlessCode('ENOENT', readFile(path, 'utf8'))
 }

@@ -40,7 +40,6 @@ export const pendingPayment = z.object({
   /** Present if the payment opens or tops up a tab. */
   isDeposit: z.literal(true).exactOptional(),
   idempotencyKey: z.string(),
-  /** The signed transaction in base64. */
   transaction: canonicalBase64,
   /** Block height after which the transaction can no longer land. */
   lastValidBlockHeight: z.int(),

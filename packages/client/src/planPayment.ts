@@ -5,7 +5,6 @@ import type { MintFacts, TokenFacts } from './payerChain.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Cost } from './spendingLimit.ts'
 
-/** A quote that agrees with the chain, and the amounts to pay it. */
 export interface PaymentPlan {
   readonly quote: PayableQuote
   /** Amount to send to the payment wallet: the amount that must arrive, plus the fee that the mint withholds. */
@@ -14,10 +13,7 @@ export interface PaymentPlan {
   readonly cost: Cost
 }
 
-/**
- * Compares the offer with the chain. With a wrong program, mint or fee, tokens would move without counting as a
- * payment.
- */
+/** With a wrong program, mint or fee, tokens would move without counting as a payment. */
 export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan | QuoteProblem {
   const { mint, paymentTokenAccount } = facts
   if (facts.network !== quote.network)
@@ -36,10 +32,7 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
   return { quote, sentBaseUnits, createsTokenAccount, cost: costOf(quote, sentBaseUnits) }
 }
 
-/**
- * Returns the amount to send, checked against the mint's fee. If the service overstated the fee, it would keep the
- * difference. If it understated the fee, too little would arrive.
- */
+/** If the service overstated the fee, it would keep the difference. If it understated the fee, too little would arrive. */
 function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | QuoteProblem {
   const { transferBaseUnits, transferWithFeeBaseUnits } = quote
   const sentBaseUnits = transferWithFeeBaseUnits ?? transferBaseUnits
@@ -54,7 +47,7 @@ function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | Q
   )
 }
 
-/** Returns the cost of a payment. The payer also pays the mint's fee, so the cost in dollars grows in proportion. */
+/** The payer also pays the mint's fee, so the cost in dollars grows in proportion. */
 function costOf({ priceAttoUsd, requiredBaseUnits, burnBaseUnits }: PayableQuote, sentBaseUnits: bigint): Cost {
   const baseUnits = burnBaseUnits + sentBaseUnits
   return { baseUnits, attoUsd: divideRoundingUp(priceAttoUsd * baseUnits, requiredBaseUnits) }

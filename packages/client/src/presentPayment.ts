@@ -46,8 +46,8 @@ export interface Presentation {
 }
 
 /**
- * Presents a payment until it is answered. Each attempt has the same proof and key, so that the service recognises one
- * payment and one request. Returns the answer, or throws an error that carries the payment.
+ * Each attempt has the same proof and key, so that the service recognises one payment and one request. Errors carry the
+ * payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation
@@ -81,8 +81,8 @@ interface Attempt {
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
- * Makes one attempt, including the body: if the connection breaks inside the body, the answer is lost. A streamed
- * answer is returned at its first byte, so its reader gets the error.
+ * An attempt includes the body: if the connection breaks inside the body, the answer is lost. A streamed answer is
+ * returned at its first byte, so its reader gets the error.
  */
 async function askOnce(
   { fetch, clock, retry }: PresentDeps,
@@ -110,7 +110,6 @@ interface EndedAttempt {
   readonly deadlineMs: number
 }
 
-/** Waits before the next attempt. Returns false at once if the next attempt would start after the deadline. */
 async function waitAfter(
   { clock, onEvent }: PresentDeps,
   { payment, signal }: Presentation,
@@ -176,7 +175,6 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
   }
 }
 
-/** Rebuilds a `Response` from the decoded bytes. */
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
   // Pass null: the constructor throws if a response with this status has any body, even an empty one.
   const isBodiless = status === 204 || status === 205

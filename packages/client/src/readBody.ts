@@ -2,7 +2,7 @@ import { concatBytes, utf8Text } from '@tollbook/core/bytes'
 import { parseJson as parseText } from '@tollbook/core/json'
 import { PayerFault } from './errorCode.ts'
 
-/** Reads the whole body, up to `bytesMax`: an endless answer would fill the payer's memory. */
+/** Throws above `bytesMax`: an endless answer would fill the payer's memory. */
 export async function readBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
@@ -20,7 +20,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   return Uint8Array.from(concatBytes(chunks))
 }
 
-/** Parses bytes as JSON. Undefined for other text, such as the error page of a proxy. */
+/** Undefined for other text, such as the error page of a proxy. */
 export function parseJson(bytes: Uint8Array): unknown {
   return parseText(utf8Text(bytes))
 }

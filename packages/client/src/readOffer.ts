@@ -6,7 +6,6 @@ import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.t
 import { readToolOffers } from './sponsored/toolOffer.ts'
 import { readX402Offer } from './sponsored/x402Offer.ts'
 
-/** The offer of a 402 response, not validated. */
 export interface Offer {
   readonly body: unknown
   /** Offer of another payment protocol. Present if the 402 has no Tollbook offer in the expected mint. */
@@ -24,7 +23,6 @@ export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 
   readonly isTool: boolean
 }
 
-/** Reads the offer of a 402. Returns the response unchanged if it has no offer. */
 export async function readOffer(response: Response, reader: OfferReader): Promise<Offer | Response> {
   if (response.status !== 402) return response
   const { status, headers } = response
@@ -47,7 +45,6 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
 
 const readers = { x402: readX402Offer, mpp: readMppOffer } as const
 
-/** Returns the offer of the first protocol that has one. Undefined if none of the protocols can pay the 402. */
 function readSponsoredOffer(question: OfferQuestion): SponsoredOffer | undefined {
   for (const protocol of question.protocols) {
     const offer = readers[protocol](question)

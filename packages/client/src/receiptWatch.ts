@@ -1,10 +1,7 @@
 const receiptStart = '\nevent: receipt\n'
 const eventEnd = '\n\n'
 
-/**
- * Detects whether the last event of a stream, its receipt, has arrived completely. Keeps the end of the previous chunk,
- * because the start of the receipt may be split between two chunks.
- */
+/** Keeps the end of the previous chunk, because the start of the receipt may be split between two chunks. */
 export function createReceiptWatch() {
   // Decode one character per byte, because a chunk may end inside a UTF-8 character.
   const decoder = new TextDecoder('latin1')

@@ -49,7 +49,7 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
     return held.delete(signature) || store !== undefined
   }
   return {
-    /** Stores the reservation of a signed payment. It is released if the payment is refused and can no longer land. */
+    /** The reservation is released if the payment is refused and can no longer land. */
     hold: (signature: string, reservation: Reservation) => void held.set(signature, reservation),
     async add(payment: PendingPayment) {
       await open.close(payment, 'refused')

@@ -11,7 +11,6 @@ interface FundsDeps {
   readonly wallet: Pick<PayerWallet, 'address'>
 }
 
-/** Throws `InsufficientFunds` unless the wallet has the tokens of the plan, the network fee and the rent. */
 export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<void> {
   const { chain } = deps
   const { quote, cost } = plan
@@ -23,7 +22,7 @@ export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<
   await check(deps, { ...quote, requiredBaseUnits: cost.baseUnits, sol })
 }
 
-/** Throws `InsufficientFunds` if the wallet has too few tokens. Ignores SOL, because the service pays the network fee. */
+/** Ignores SOL, because the service pays the network fee. */
 export function requireTokens(deps: FundsDeps, { token, offer }: SponsoredPlan): Promise<void> {
   return check(deps, { ...token, requiredBaseUnits: offer.amountBaseUnits, sol: undefined })
 }
@@ -40,10 +39,7 @@ async function check(
 // Network fee of one signature, in lamports.
 const networkFeeLamports = 5_000n
 
-/**
- * Returns the size of the token account. Token-2022 adds the immutable-owner extension, and for mints with a fee the
- * withheld amount.
- */
+/** Token-2022 adds the immutable-owner extension, and for mints with a fee the withheld amount. */
 function tokenAccountBytes({ quote }: PaymentPlan): number {
   if (quote.tokenProgram === splTokenProgram) return 165
   return quote.transferWithFeeBaseUnits === undefined ? 170 : 182

@@ -1,6 +1,6 @@
 import { InvalidOption } from './errorCode.ts'
 
-/** True if the host is loopback, so that no other machine can read the request or answer it. */
+/** No other machine can read or answer a request to a loopback host. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }
@@ -8,7 +8,7 @@ export function isLoopback(url: URL): boolean {
 // Only the dotted form can occur: the URL parser has normalized other spellings of an IPv4 address, such as 127.1.
 const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 
-/** Parses a URL and requires https or loopback, because anyone who reads a proof could use it. */
+/** Requires https or loopback, because anyone who reads a proof could use it. */
 export function requireSecureUrl(input: string | URL): URL {
   if (!URL.canParse(String(input))) throw new InvalidOption(`${String(input)} is not an absolute URL`)
   const url = new URL(input)

@@ -4,8 +4,6 @@ import { fromBase64Url } from '@tollbook/core/bytes'
 import { plainData } from './plainData.ts'
 import { parseJson } from './readBody.ts'
 
-/* Reads the stored public keys of a service with their validity periods, and verifies signatures by these keys. */
-
 const publicKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
@@ -17,10 +15,9 @@ const publicKey = z.object({
 })
 const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
 
-/** An Ed25519 public key as a JWK with its key ID. */
 export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Reads a JWK or a JWKS. Ignores keys of other kinds, and drops private parts. Undefined if no usable key remains. */
+/** Ignores keys of other kinds, and drops private parts. Undefined if no usable key remains. */
 export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
@@ -31,12 +28,11 @@ export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | un
   return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
 }
 
-/** True if the key was valid at this time. Without `nbf` the period has no start, without `exp` no end. */
+/** Without `nbf` the period has no start, without `exp` no end. */
 export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
-/** Reads the header of a JWS without verifying it. Undefined if the header is not JSON. */
 export function readHeader(jws: string): unknown {
   const [header = ''] = jws.split('.', 1)
   return parseJson(fromBase64Url(header) ?? new Uint8Array())
@@ -50,7 +46,6 @@ export async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   return undefined
 }
 
-/** Returns the payload of a JWS. Undefined if the signature is invalid. */
 async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }

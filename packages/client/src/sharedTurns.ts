@@ -2,7 +2,7 @@ import type { PayableRequest } from './payableRequest.ts'
 import type { PaymentStore, PaymentTurn } from './paymentStore.ts'
 import { rejectionOf } from './timeLimit.ts'
 
-/** A turn for an order. It lasts while at least one call or open payment of this payer uses it. */
+/** A turn lasts while at least one call or open payment of this payer uses it. */
 export interface SharedTurn {
   readonly order: string
   readonly begun: Promise<PaymentTurn>
@@ -13,10 +13,7 @@ export interface SharedTurn {
 
 const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
 
-/**
- * Shares turns between the calls of one payer. A call with an idempotency key does not share a turn, but waits like
- * another process.
- */
+/** Calls of one payer share turns. A call with an idempotency key does not share a turn, but waits like another process. */
 export function createSharedTurns(store: PaymentStore | undefined) {
   const shared = new Map<string, SharedTurn>()
   const current = new Map<string, SharedTurn>()
@@ -44,7 +41,7 @@ export function createSharedTurns(store: PaymentStore | undefined) {
     await begun?.end()
   }
   return {
-    /** Returns the turn, and the payments of other payers that were answered while this call waited for it. */
+    /** Also returns the payments of other payers that were answered while this call waited for the turn. */
     async join(order: string, { idempotencyKey, signal }: PayableRequest) {
       signal.throwIfAborted()
       const isShared = idempotencyKey === undefined

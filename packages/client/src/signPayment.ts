@@ -14,7 +14,6 @@ export interface PresentablePayment
 export interface PaymentToSign {
   readonly cost: Cost
   readonly mint: string
-  /** Builds and signs the payment. Does not send it. */
   readonly sign: () => Promise<PresentablePayment>
   readonly request: PayableRequest
   readonly idempotencyKey: string
@@ -23,8 +22,8 @@ export interface PaymentToSign {
 }
 
 /**
- * Signs a payment. No other function does. Reserves the amount in the budget first, and releases it if the payment was
- * not sent. A signature that arrives after the offer has expired is discarded.
+ * No other function signs a payment. The amount is reserved first, and released if the payment was not sent. A
+ * signature that arrives after the offer has expired is discarded.
  */
 export async function signPayment(payer: Payer, purchase: PaymentToSign): Promise<PendingPayment> {
   const { cost, request } = purchase
@@ -44,7 +43,7 @@ export async function signPayment(payer: Payer, purchase: PaymentToSign): Promis
 }
 
 /**
- * Reserves the amount. If a limit refuses, releases the amounts of refused payments that can no longer land, and tries
+ * If a limit refuses, the amounts of refused payments that can no longer land are released, and the limit is checked
  * again.
  */
 async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
@@ -80,8 +79,8 @@ async function record(payer: Payer, payment: PendingPayment, spending: Spending)
 }
 
 /**
- * Checks the limits again, because other payers of this store may have signed in the meantime. All payers read the same
- * order, so the first payments are sent and the later ones withdrawn.
+ * Other payers of this store may have signed in the meantime. All payers read the same order, so the first payments are
+ * sent and the later ones withdrawn.
  */
 async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, spending: Spending): Promise<void> {
   const excess = payer.budget.findExcess(spending, await payer.stored.before(signature))

@@ -4,7 +4,6 @@ import { parseJson, readBody } from './readBody.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** JSON-RPC client of one Solana node. */
 export interface SolanaRpc {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
@@ -38,8 +37,8 @@ const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
 /**
- * Creates a client of one node. Errors contain only the host, because the rest of the URL may contain a key. Throws
- * `NodeRefusal` for an error of the node, otherwise a retryable `Fault`.
+ * Errors contain only the host, because the rest of the URL may contain a key. Throws `NodeRefusal` for an error of the
+ * node, otherwise a retryable `Fault`.
  */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
   const { host } = new URL(url)

@@ -50,7 +50,7 @@ export class SpendingLimitExceeded extends Error {
   }
 }
 
-/** A limit that a payment exceeds. Amounts are decimal texts in `unit`. */
+/** Amounts are decimal texts in `unit`. */
 export interface Excess {
   readonly scope: SpendingScope
   readonly unit: 'USD' | 'base units'
@@ -58,13 +58,13 @@ export interface Excess {
   readonly allowed: string
 }
 
-/** A parsed ceiling. Undefined: no limit in that unit. */
+/** Undefined: no limit in that unit. */
 export interface Allowance {
   readonly attoUsd: bigint | undefined
   readonly baseUnits: bigint | undefined
 }
 
-/** Parses a ceiling. Throws `TypeError` if it is not a plain decimal, or has no unit. */
+/** Throws `TypeError` if the ceiling is not a plain decimal, or has no unit. */
 export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
@@ -82,10 +82,7 @@ interface LimitQuestion {
   readonly spent: Cost
 }
 
-/**
- * Returns the first unit in which the cost exceeds the remaining limit. The remaining limit may be negative if the
- * limit was lowered.
- */
+/** Finds the first unit in excess. The remaining limit is negative if the limit was lowered. */
 export function findExcess(cost: Cost, { scope, allowed, spent }: LimitQuestion): Excess | undefined {
   const excessIn = (unit: Excess['unit'], member: keyof Cost, scale: number): Excess | undefined => {
     const limit = allowed[member]

@@ -1,18 +1,14 @@
 import type { Clock } from '@tollbook/core/clock'
 import { PayerFault } from './errorCode.ts'
 
-/** Deadline and signal of one step. The step ends at the deadline or when the signal is aborted. */
+/** The step ends at the deadline or when the signal is aborted. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number
-  /** Signal by which the caller stops the step. */
   readonly signal: AbortSignal
 }
 
-/**
- * Runs a step with a signal that is aborted at the deadline. Stops waiting at the deadline even if the step ignores the
- * signal.
- */
+/** Stops waiting at the deadline even if the step ignores the signal. */
 export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()
   const finished = new AbortController()
@@ -31,7 +27,6 @@ export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal)
   }
 }
 
-/** Rejects when the signal is aborted, unless `until` is aborted first. */
 export function rejectionOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until })

@@ -2,13 +2,10 @@ import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
 import { InvalidOption } from './errorCode.ts'
 import { attoUsdScale, type Cost } from './spendingLimit.ts'
 
-/** Raises the dollars of a cost to the payer's own value of the tokens, if that is more. */
+/** Raises the dollars of a cost to the payer's own value of the tokens, because the service may state too little. */
 export type TokenWorth = (cost: Cost, decimals: number) => Cost
 
-/**
- * Creates the function from the payer's value of one token. If `usdPerToken` is undefined, the cost stays as the
- * service states it.
- */
+/** If `usdPerToken` is undefined, the cost stays as the service states it. */
 export function readTokenWorth(usdPerToken: string | undefined): TokenWorth {
   if (usdPerToken === undefined) return (cost) => cost
   const tokenAttoUsd = parseDecimal(usdPerToken, attoUsdScale)

@@ -23,7 +23,6 @@ export interface ClosingQuestion {
   readonly expectedOrigin?: string
 }
 
-/** Name of the first check that failed. */
 export type ClosingProblem =
   /** The value is not a closing statement of this service. */
   | 'malformed'

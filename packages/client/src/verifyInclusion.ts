@@ -91,7 +91,7 @@ function readProof(value: unknown) {
   return data === undefined || path?.length !== data.path.length ? undefined : { ...data, path }
 }
 
-/** Opens a checkpoint with any of the keys. The name of the log is read from the note, because the signature covers it. */
+/** The name of the log is read from the note, because the signature covers it. */
 export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoint | undefined {
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined

@@ -20,7 +20,7 @@ export interface ReceiptQuestion {
   readonly expected?: ExpectedReceipt
 }
 
-/** Expected members of a receipt. Each given member must match. */
+/** Each given member must match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string
@@ -84,8 +84,8 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
 }
 
 /**
- * Checks that the key was valid when the receipt was signed. A key signs only within its period. A receipt from an
- * earlier period is signed again by a newer key, and states the time in `reissuedAt`.
+ * A key signs only within its period. A receipt from an earlier period is signed again by a newer key, and states the
+ * time in `reissuedAt`.
  */
 function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
   const signedAt = reissuedAt ?? issuedAt
@@ -111,10 +111,7 @@ const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.li
 
 const signedReceipt = receiptBody.omit({ jws: true })
 
-/**
- * Compares the signed fields with the given fields. Unknown fields are omitted on both sides, although they may be
- * signed.
- */
+/** Unknown fields are omitted on both sides, although they may be signed. */
 function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Array): ReceiptVerdict | undefined {
   const { data } = signedReceipt.safeParse(parseJson(payload))
   const [signed, offered] = [data, shown].map(canonicalText)
@@ -153,18 +150,15 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
 }
 
-/**
- * Returns the split of a payment in dollars. Nothing of it is burned: the treasury gets the share of the burn, and
- * delivers tokens for the burn.
- */
+/** Nothing of a payment in dollars is burned: the treasury gets the share of the burn, and delivers tokens for the burn. */
 function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
   return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }
 }
 
 /**
- * Checks the split in force: each share is rounded down, and the operator's first account gets the remainder. Canonical
- * JSON does not preserve the order, so any one account may have the remainder.
+ * Each share is rounded down, and the operator's first account gets the remainder. Canonical JSON does not preserve the
+ * order, so any one account may have the remainder.
  */
 function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,
@@ -198,10 +192,7 @@ function percentText(percent: number | undefined): string | undefined {
   return percent === undefined ? undefined : `${percent}%`
 }
 
-/**
- * Compares one field with its expected value. A missing `split` is accepted here, because the check of the amounts has
- * already used the expected burn.
- */
+/** A missing `split` is accepted here, because the check of the amounts has already used the expected burn. */
 function checkName(
   problem: ReceiptProblem,
   actual: string | undefined,

@@ -1,17 +1,17 @@
-/** A broken assumption of this program. The caller did not cause it, and no code catches it to continue. */
+/** The caller did not cause a `Bug`, and no code catches it to continue. */
 export class Bug extends Error {
   override readonly name = 'Bug'
 }
 
 /**
- * Throws `Bug` for a state that only a mistake in this program can cause. Never use it for input or for a failure
- * outside the program.
+ * For a state that only a mistake in this program can cause. Never use it for input or for a failure outside the
+ * program.
  */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)
 }
 
-/** Returns a value that the surrounding code has proven to be present. Throws `Bug` if it is absent. */
+/** The surrounding code must have proven that the value is present. Throws `Bug` if it is absent. */
 export function assertPresent<T>(value: T | null | undefined, expectation: string): T {
   if (value === null || value === undefined) throw new Bug(`expected that ${expectation}`)
   return value

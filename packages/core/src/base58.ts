@@ -7,27 +7,24 @@ import { base58 } from '@scure/base'
 
 const charactersMax = 128
 
-/**
- * Encodes in the alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time, so pass only input of
- * bounded length.
- */
+/** Alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time, so pass only input of bounded length. */
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes)
 }
 
-/** Decodes base58. Undefined if the text is not base58, or does not decode to exactly `byteLength` bytes. */
+/** Undefined if the text is not base58, or does not decode to exactly `byteLength` bytes. */
 export function decodeBase58(text: string, byteLength: number): Uint8Array | undefined {
   if (text.length < byteLength || text.length > charactersMax || !alphabet.test(text)) return undefined
   const bytes = base58.decode(text)
   return bytes.length === byteLength ? bytes : undefined
 }
 
-/** True for text with the form of a Solana address. Checks the length first, because decoding takes quadratic time. */
+/** Checks the length first, because decoding takes quadratic time. */
 export function isBase58Of32Bytes(text: string): boolean {
   return text.length <= 44 && decodeBase58(text, 32) !== undefined
 }
 
-/** Decodes the data of an instruction. The chain limits its length. Undefined if the text is too long or not base58. */
+/** The chain limits the length of instruction data. Undefined if the text is too long or not base58. */
 export function decodeBase58Data(text: string): Uint8Array | undefined {
   if (text === '') return new Uint8Array()
   return text.length <= dataCharactersMax && alphabet.test(text) ? base58.decode(text) : undefined

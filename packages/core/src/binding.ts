@@ -2,15 +2,14 @@ import { sha256Base64Url } from './digest.ts'
 import { memoPrefix } from './quote.ts'
 import { type Refusal, refuseProof } from './refusal.ts'
 
-/** Returns the memo that binds a payment to the quote with this secret: `tollbook:` + base64url(sha256(secret text)). */
+/** `tollbook:` + base64url(sha256(secret text)) binds a payment to the quote with this secret. */
 export function memoOfSecret(secret: string): string {
   return memoPrefix + sha256Base64Url(secret)
 }
 
 /**
- * Compares the memos of a transaction with the presented secret. `memo` is undefined for a plain payment. A landed
- * transaction is public, so its memo proves nothing without the secret. Memos without the prefix are ignored, because
- * callers use them to distinguish equal payments.
+ * A landed transaction is public, so its memo proves nothing without the secret. Memos without the prefix are ignored,
+ * because callers use them to distinguish equal payments. `memo` is undefined for a plain payment.
  */
 export function bindSecret(
   memos: readonly string[],

@@ -11,7 +11,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Compares two byte arrays. The time depends on the content, so use it for public hashes and keys only. */
+/** The time depends on the content, so use it for public hashes and keys only. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
@@ -26,7 +26,7 @@ export function utf8Bytes(text: string): Uint8Array {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Decodes UTF-8. Invalid bytes become the replacement character. */
+/** Invalid bytes become the replacement character. */
 export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
@@ -35,22 +35,21 @@ export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
 }
 
-/** Decodes hexadecimal. Undefined if the text is not pairs of hexadecimal digits. */
+/** Undefined if the text is not pairs of hexadecimal digits. */
 export function fromHex(text: string): Uint8Array | undefined {
   return /^([0-9a-fA-F]{2})*$/.test(text) ? hex.decode(text) : undefined
 }
 
-/** Encodes base64url without padding (RFC 4648, section 5). */
+/** Without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
   return platform.toBase64Url(bytes)
 }
 
-/** Decodes base64url without padding. Undefined for any other spelling. */
+/** Without padding. Undefined for any other spelling. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   try {
     return base64urlnopad.decode(text)
   } catch {
-    // The library throws for any other spelling.
     return undefined
   }
 }

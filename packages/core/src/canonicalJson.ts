@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** True if no string has half of a surrogate pair, which has no UTF-8 encoding, so that no digest could bind it. */
+/** Half of a surrogate pair has no UTF-8 encoding, so no digest could bind the value. */
 export function isWellFormed(value: Json): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
@@ -10,16 +10,16 @@ export function isWellFormed(value: Json): boolean {
 }
 
 /**
- * Returns RFC 8785 text, in which each value has exactly one encoding, so that its digest is well defined. Storage and
- * hashes use the UTF-8 bytes of this text. It is never parsed and encoded again for a hash.
+ * RFC 8785: each value has exactly one encoding, so that its digest is well defined. Storage and hashes use the UTF-8
+ * bytes of this text, which is never parsed and encoded again for a hash.
  */
 export function canonicalJson(value: Json): string {
   return canonicalText(value)
 }
 
 /**
- * Returns the canonical text of data that may not be JSON. A bigint becomes a decimal string, because JSON numbers lose
- * digits above 2^53. Undefined becomes null.
+ * For data that may not be JSON. A bigint becomes a decimal string, because JSON numbers lose digits above 2^53.
+ * Undefined becomes null.
  */
 export function canonicalText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
@@ -34,10 +34,7 @@ export function canonicalText(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
 }
 
-/**
- * Encodes a string. Throws `Bug` for half of a surrogate pair, which has no UTF-8 encoding and so no canonical text
- * (RFC 8785, 3.2.2.2).
- */
+/** Throws `Bug` for half of a surrogate pair, which has no UTF-8 encoding and so no canonical text (RFC 8785, 3.2.2.2). */
 function quote(text: string): string {
   assert(text.isWellFormed(), 'canonical text is well-formed Unicode')
   return JSON.stringify(text)
@@ -58,7 +55,7 @@ function objectText(members: Members): string {
 }
 
 interface Shape {
-  /** Keys of the shape, in the order of the first object with this shape. */
+  /** In the order of the first object with this shape. */
   readonly keys: readonly string[]
   readonly sorted: readonly SortedKey[]
 }
@@ -73,10 +70,7 @@ const shapesMax = 1_000
 const shapeKeysMax = 40
 const shapes = new Map<string, Shape>()
 
-/**
- * Returns the keys in canonical order. Caches the order of each shape, because sorting took half of the 10.8 µs of
- * encoding an event.
- */
+/** Caches the order of each shape, because sorting took half of the 10.8 µs of encoding an event. */
 function keyOrder(keys: readonly string[]): readonly SortedKey[] {
   const name = keys.join()
   const known = shapes.get(name)

@@ -15,23 +15,20 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Expected signer, by name and key. One key may sign under several names. */
+/** One key may sign under several names. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
 }
 
-/**
- * True if the name can be part of a note. Spaces separate the parts of a line, and plus signs the parts of a verifier
- * key. C2SP has no other requirement.
- */
+/** Spaces separate the parts of a line, and plus signs the parts of a verifier key. C2SP has no other requirement. */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
 /**
- * True if the name is allowed for a log of Tollbook. Such names must be readable, because people write them down. Logs
- * of other programs need only fulfil C2SP.
+ * Names of Tollbook's logs must be readable, because people write them down. Logs of other programs need only fulfil
+ * C2SP.
  */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
@@ -39,14 +36,14 @@ function isOrigin(text: string): boolean {
 
 const originCharactersMax = 200
 
-/** Returns the signed note of a checkpoint. The signer's key must be the key of the origin. */
+/** The signer's key must be the key of the origin. */
 export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed25519Signer): string {
   assert(isOrigin(origin), 'an origin is a key name')
   assert(Number.isSafeInteger(size) && size >= 0 && root.length === hashBytes, 'a checkpoint has a size and a root')
   return signNote(`${origin}\n${size}\n${encodeBase64(root)}\n`, { name: origin, signer })
 }
 
-/** Signs the text including its last newline, but without the empty line that follows. */
+/** The signature covers the text with its last newline, but without the empty line that follows. */
 export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
   const signature = signer.sign(utf8Bytes(text))
   const signed = concatBytes([keyId({ name, publicKey: signer.publicKey }), signature])
@@ -57,21 +54,18 @@ const dash = '—'
 const ed25519Type = 0x01
 const keyIdBytes = 4
 
-/** Returns the key ID: 4 bytes of a hash over name, type and key. `type` is the signature type of C2SP signed-note. */
+/** 4 bytes of a hash over name, type and key. `type` is the signature type of C2SP signed-note. */
 export function keyId({ name, publicKey }: NoteVerifier, type = ed25519Type): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(type), publicKey])).subarray(0, keyIdBytes)
 }
 
-/** Returns `<name>+<key id>+<key>`, with which an external verifier is configured. */
+/** External verifiers are configured with `<name>+<key id>+<key>`. */
 export function verifierKeyText(verifier: NoteVerifier): string {
   const typed = concatBytes([Uint8Array.of(ed25519Type), verifier.publicKey])
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
-/**
- * Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined if the key has another type, or if the ID does
- * not match.
- */
+/** Undefined if the key of `<name>+<key id>+<base64 key>` has another type, or if the ID does not match. */
 export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)
@@ -82,16 +76,16 @@ export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier 
 
 const publicKeyBytes = 32
 
-/** One signature line of a note. `keyId` has 4 bytes. */
+/** `keyId` has 4 bytes. */
 export interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array
   readonly signature: Uint8Array
 }
 
-/** A signed note (C2SP signed-note), parsed and not verified. */
+/** Parsed and not verified (C2SP signed-note). */
 export interface Note {
-  /** Text of the note, including its last newline. */
+  /** Includes the last newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -120,7 +114,6 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Returns the text of a note that this key has signed. Undefined if it has no signature of the key, or an invalid one. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
@@ -131,7 +124,7 @@ export function openNote(note: string, verifier: NoteVerifier): string | undefin
   return own.length > 0 && holds ? read.text : undefined
 }
 
-/** Reads a checkpoint without verifying its signatures. Ignores lines after the root, which are extensions. */
+/** Does not verify the signatures. Lines after the root are extensions, and are ignored. */
 export function readCheckpoint(note: string): Checkpoint | undefined {
   const read = readNote(note)
   return read === undefined ? undefined : readCheckpointText(read.text)
@@ -145,7 +138,7 @@ function readCheckpointText(text: string): Checkpoint | undefined {
   return { origin, size, root }
 }
 
-/** Returns the checkpoint of a note. Undefined unless this key has signed it, and the verifier's name is the origin. */
+/** Undefined unless this key has signed the checkpoint, and the verifier's name is the origin. */
 export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint | undefined {
   const text = openNote(note, verifier)
   const checkpoint = text === undefined ? undefined : readCheckpointText(text)

@@ -32,12 +32,12 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Creates an error like the one with which Node's timers reject. */
+/** Node's timers reject with an error of this form. */
 function abortError(signal: AbortSignal): Error {
   return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }
 
-/** Formats a time as ISO 8601 in UTC with milliseconds. Bodies and answers have times in this form only. */
+/** ISO 8601 in UTC with milliseconds, the only form of times in bodies and answers. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

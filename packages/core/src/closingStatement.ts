@@ -5,7 +5,7 @@ import { z } from 'zod'
  * The service signs it. Anyone can check it with the public key and this file.
  */
 
-/** Amount with a sign: debits are positive and credits negative. */
+/** Debits are positive and credits negative. */
 const signedAmount = z.string().regex(/^(0|-?[1-9]\d{0,37})$/)
 const amount = z.string().regex(/^(0|[1-9]\d{0,37})$/)
 const day = z.iso.date()
@@ -15,22 +15,19 @@ const accountLine = z.object({
   openingBaseUnits: signedAmount,
   debitBaseUnits: amount,
   creditBaseUnits: amount,
-  /** Sum of entries of earlier months that were recorded after the close of their month. */
+  /** Entries of earlier months that were recorded after the close of their month. */
   restatedBaseUnits: signedAmount,
   closingBaseUnits: signedAmount,
-  /** Value in millionths of a dollar, at the price of the day of each movement. */
+  /** In millionths of a dollar, at the price of the day of each movement. */
   debitAtDayPriceMicroUsd: amount,
   creditAtDayPriceMicroUsd: amount,
-  /** Value in millionths of a dollar, at the price of the last day. */
+  /** In millionths of a dollar, at the price of the last day. */
   closingAtDayPriceMicroUsd: signedAmount,
 })
 
 const total = z.object({
   baseUnits: signedAmount,
-  /**
-   * Value in millionths of a dollar, at the quoted price of each payment. Null if a movement does not belong to one
-   * payment.
-   */
+  /** In millionths of a dollar, at the quoted price of each payment. Null if a movement does not belong to one payment. */
   atQuotedPriceMicroUsd: signedAmount.nullable(),
   atDayPriceMicroUsd: signedAmount,
 })
@@ -66,18 +63,17 @@ export const lateEntriesMax = 1_000
 export const closingStatement = z.object({
   format: z.literal('tollbook-closing'),
   version: z.literal(1),
-  /** Name of the log. */
   origin: z.string(),
   mint: z.string(),
   decimals: z.int().min(0).max(18),
   month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/),
-  /** Status of the figures. `preliminary`: the month is not closed yet, and later events will change the figures. */
+  /** `preliminary`: the month is not closed yet, and later events will change the figures. */
   status: z.enum(['final', 'preliminary']),
-  /** Time until which late events count for this month. Events recorded later belong to a later statement. */
+  /** Events recorded later belong to a later statement. */
   closesAt: z.iso.datetime(),
-  /** Position of the last event that the figures include. */
+  /** The figures include the events up to this position. */
   position: z.int().min(0),
-  /** Number of events in the checkpoint that covers the figures. `root` is the root of the tree in base64. */
+  /** The checkpoint of this size covers the figures. `root` is the root of the tree in base64. */
   treeSize: z.int().min(1),
   root: z.string(),
   /** Mean of the quoted prices of a day, weighted by amount. Null before the first payment. */
@@ -85,10 +81,10 @@ export const closingStatement = z.object({
   accounts: z.array(accountLine).max(accountsMax),
   totals,
   owedBaseUnits: signedAmount,
-  /** First entries that `restatedBaseUnits` sums up, at most 1,000. */
+  /** At most 1,000 of the entries that `restatedBaseUnits` sums up. */
   restated: z.array(lateEntry).max(lateEntriesMax),
   restatedCount: z.int().min(0),
-  /** Entries of this or an earlier month that were recorded after the close. The figures above do not include them. */
+  /** Entries of this or an earlier month that were recorded after the close. The figures above exclude them. */
   recordedLater: z.array(lateEntry).max(lateEntriesMax),
   recordedLaterCount: z.int().min(0),
   issuedAt: z.iso.datetime(),
@@ -100,12 +96,12 @@ export type LateEntry = z.infer<typeof lateEntry>
 
 export const closingType = 'tollbook-closing'
 
-/** A statement with its proof: the signed note of the checkpoint, and a compact EdDSA JWS over the canonical JSON. */
+/** The checkpoint is a signed note. The JWS is compact EdDSA over the canonical JSON of the statement. */
 export const signedClosing = z.object({ statement: closingStatement, checkpoint: z.string(), jws: z.string() })
 
 export type SignedClosing = z.infer<typeof signedClosing>
 
-/** Returns the first rule of double entry that the figures break. Undefined if they add up. */
+/** Undefined if the figures keep all rules of double entry. */
 export function findClosingProblem(statement: ClosingStatement): string | undefined {
   const { accounts } = statement
   const names = new Set(accounts.map(({ account }) => account))
@@ -127,10 +123,7 @@ function findCutProblem({ position, treeSize }: ClosingStatement): string | unde
   return position > treeSize ? `position ${position} is behind the checkpoint of ${treeSize} events` : undefined
 }
 
-/**
- * Returns the first difference between the restated balances and the listed entries. Does not compare the balances if
- * there are too many entries to list.
- */
+/** The balances are not compared if there are too many entries to list. */
 function findRestatementProblem({ accounts, restated, restatedCount, position }: ClosingStatement): string | undefined {
   if (restated.length !== Math.min(restatedCount, lateEntriesMax)) return 'restatedCount is not the number of entries'
   if (restated.some((entry) => entry.position > position)) return 'a restated entry is behind the position'
@@ -150,10 +143,7 @@ function sumOf<Column extends string>(rows: readonly Readonly<Record<Column, str
   return rows.reduce((sum, row) => sum + BigInt(row[column]), 0n)
 }
 
-/**
- * Returns the first difference between the opening figures of a statement and the closing figures of the previous
- * month. Undefined if it continues that statement.
- */
+/** Undefined if the statement continues the previous month. */
 export function findCarryProblem(statement: ClosingStatement, previous: ClosingStatement): string | undefined {
   if (previous.origin !== statement.origin || previous.mint !== statement.mint) return 'it is of another ledger'
   if (nextMonth(previous.month) !== statement.month)
@@ -171,7 +161,6 @@ export function findCarryProblem(statement: ClosingStatement, previous: ClosingS
   return fresh === undefined ? undefined : `${fresh.account} opens at ${fresh.openingBaseUnits} and was not closed`
 }
 
-/** Returns the following month. Both months are written as `YYYY-MM`. */
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
   return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`

@@ -2,25 +2,22 @@ import { toBase64Url, utf8Bytes } from './bytes.ts'
 import { canonicalJson, type Json } from './canonicalJson.ts'
 import type { Ed25519Signer } from './ed25519.ts'
 
-/** Protected header of a JWS (RFC 7515, RFC 8037). `kid` identifies one of the published keys. */
+/** RFC 7515 and RFC 8037. `kid` identifies one of the published keys. */
 export interface JwsHeader {
   readonly alg: 'EdDSA'
   readonly kid: string
   readonly typ?: string
 }
 
-/**
- * Signs a value as canonical JSON in a compact JWS. Ed25519 is deterministic, so the same value and header always have
- * the same JWS.
- */
+/** Ed25519 is deterministic, so the same value and header always have the same JWS. The payload is canonical JSON. */
 export type SignJws = (value: Json, header: Pick<JwsHeader, 'typ'> & Partial<Pick<JwsHeader, 'kid'>>) => string
 
-/** Returns a function that signs with this key. Each header gets this `kid`, unless the caller gives another `kid`. */
+/** Each header gets this `kid`, unless the caller gives another `kid`. */
 export function jwsSigner(signer: Ed25519Signer, kid: string): SignJws {
   return (value, header) => compactJws(signer, { alg: 'EdDSA', kid, ...header }, canonicalJson(value))
 }
 
-/** Creates a compact JWS (RFC 7515, section 7.1). Signing with a prepared key takes half the time of WebCrypto. */
+/** RFC 7515, section 7.1. Signing with a prepared key takes half the time of WebCrypto. */
 function compactJws(signer: Ed25519Signer, header: JwsHeader, payload: string): string {
   const signed = `${base64UrlOf(JSON.stringify(header))}.${base64UrlOf(payload)}`
   return `${signed}.${toBase64Url(signer.sign(utf8Bytes(signed)))}`

@@ -12,16 +12,16 @@ const timeBytes = 8
 const signatureBytes = 64
 
 export interface Cosignature {
-  /** Unix time in seconds, by the clock of the witness. */
+  /** Unix time by the clock of the witness. */
   readonly timeSeconds: number
 }
 
-/** Reads the key `<name>+<key id>+<key>` that a witness publishes. Undefined for a key of another type. */
+/** A witness publishes `<name>+<key id>+<key>`. Undefined for a key of another type. */
 export function readWitnessKey(text: string): NoteVerifier | undefined {
   return readVerifierKey(text, cosignatureType)
 }
 
-/** Returns the newest cosignature of this witness in the note. Undefined if there is none, or if one of them is invalid. */
+/** The newest of several. Undefined if there is none, or if one of them is invalid. */
 export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

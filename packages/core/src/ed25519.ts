@@ -3,7 +3,6 @@ import { assert } from './assert.ts'
 import { utf8Bytes } from './bytes.ts'
 import { platform } from '#platform'
 
-/** A private Ed25519 key as JWK (RFC 8037). */
 export interface Ed25519PrivateJwk {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -11,23 +10,20 @@ export interface Ed25519PrivateJwk {
   readonly d: string
 }
 
-/** Signer by RFC 8032: the same message always gets the same signature. */
+/** RFC 8032: the same message always gets the same signature. */
 export interface Ed25519Signer {
   readonly publicKey: Uint8Array
   sign(message: Uint8Array): Uint8Array
 }
 
-/** Creates a signer. The private key is only in its closure. Throws `Bug` if the public key has the wrong length. */
+/** The private key is only in the closure of the signer. Throws `Bug` if the public key has the wrong length. */
 export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')
   return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
-/**
- * Creates a signer from a secret key as Solana stores it: the 32-byte seed, then the public key. Undefined if they do
- * not match.
- */
+/** Solana stores the 32-byte seed, then the public key. Undefined if they do not match. */
 export function secretKeySigner(secretKey: Uint8Array): Ed25519Signer | undefined {
   if (secretKey.length !== seedBytes + publicKeyBytes) return undefined
   const publicKey = secretKey.slice(seedBytes)
@@ -42,7 +38,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array
 }
 
-/** True if the signature is valid. False for a key or signature of the wrong length. Never throws. */
+/** False for a key or signature of the wrong length. Never throws. */
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
   return platform.verifyEd25519({ publicKey, message, signature })

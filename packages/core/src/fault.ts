@@ -20,7 +20,7 @@ export class Fault extends Error {
 
 const causesMax = 5
 
-/** Returns the error and its causes, at most five values in total. */
+/** Five values at most, because a chain of causes may have a cycle. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
   for (let each = error; chain.length < causesMax && each !== undefined && each !== null;) {
@@ -30,7 +30,7 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain
 }
 
-/** Returns the text of an error for a person: one line, with each cause that adds information. */
+/** One line for a person, with each cause that adds information. */
 export function errorText(error: Error): string {
   const parts = [error.message]
   for (const cause of chainOf(error.cause).slice(0, causesMax - 1)) {
@@ -40,16 +40,13 @@ export function errorText(error: Error): string {
   return parts.join(': ')
 }
 
-/**
- * Returns the message of a cause. Node's error for several failed addresses has no message, so its text is the messages
- * of all attempts.
- */
+/** Node's error for several failed addresses has no message, so its text is the messages of all attempts. */
 function causeText(cause: Error): string {
   if (cause.message !== '' || !(cause instanceof AggregateError)) return cause.message
   return cause.errors.map((error) => (error instanceof Error ? error.message : String(error))).join(', ')
 }
 
-/** Returns a log text for any thrown value, with its causes: five errors at most. */
+/** Log text for any thrown value and its causes, five errors at most. */
 export function describeError(error: unknown): string {
   return chainOf(error)
     .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : valueText(each)))
@@ -65,7 +62,7 @@ function valueText(thrown: unknown): string {
   }
 }
 
-/** Returns the code of the error or of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
+/** A code of Postgres or of the system, such as `28P01` or `ECONNREFUSED`, also from the causes. */
 export function errorCode(error: unknown): string | undefined {
   for (const each of chainOf(error))
     if (each instanceof Error && 'code' in each && typeof each.code === 'string') return each.code
@@ -73,8 +70,8 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /**
- * Returns the code as ` (28P01)` for a text that callers may read, because messages of drivers contain addresses and
- * logins. Empty if the error has no code.
+ * Callers may read this text, such as ` (28P01)`, because it omits the driver's message, which contains addresses and
+ * logins.
  */
 export function codeText(error: unknown): string {
   const code = errorCode(error)

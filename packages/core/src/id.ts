@@ -1,7 +1,7 @@
 import { toBase64Url } from './bytes.ts'
 import { platform } from '#platform'
 
-/** Returns secure random bytes. All randomness of the program comes from this module. */
+/** All randomness of the program comes from this module. */
 export function randomBytesOf(length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   platform.fillRandom(bytes)
@@ -14,23 +14,20 @@ const tokenBytes = 16
 const pool = new Uint8Array(4_096)
 let used = pool.length
 
-/**
- * Returns 128 random bits as 22 characters of base64url. The token cannot be guessed, and fits into a URL, a header and
- * a memo.
- */
+/** 128 bits cannot be guessed, and 22 characters of base64url fit into a URL, a header and a memo. */
 export function randomToken(): string {
   if (used + tokenBytes > pool.length) {
     platform.fillRandom(pool)
     used = 0
   }
   const token = toBase64Url(pool.subarray(used, used + tokenBytes))
-  // Erase the used bytes from memory.
+  // Erase the used bytes, because a token may be a secret.
   pool.fill(0, used, used + tokenBytes)
   used += tokenBytes
   return token
 }
 
-/** Returns a random identifier that starts with its kind, for example `quote_k3J…`. */
+/** Starts with the kind, for example `quote_k3J…`. */
 export function newId(kind: 'quote' | 'request' | 'attempt' | 'instance'): string {
   return `${kind}_${randomToken()}`
 }

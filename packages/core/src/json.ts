@@ -1,7 +1,4 @@
-/**
- * Parses JSON. Undefined for other text, which a schema then refuses. Drops the parser's error, because it quotes the
- * text.
- */
+/** A schema then refuses undefined. The parser's error is dropped, because it quotes the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -12,7 +9,6 @@ export function parseJson(text: string): unknown {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Parses JSON in UTF-8. Undefined for other bytes. */
 export function parseJsonBytes(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))

@@ -9,8 +9,8 @@ export interface LeafInput {
 }
 
 /**
- * Returns the entry of one event in the RFC 6962 tree: position and recording time as 8-byte big-endian integers, then
- * the body. All other columns of the row are derived from them. `ledger.append_batch` computes the same entry in SQL.
+ * Position and recording time as 8-byte big-endian integers, then the body. All other columns of the row are derived
+ * from them. `ledger.append_batch` computes the same entry in SQL.
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
   assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')
@@ -22,10 +22,7 @@ export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Arr
   return entry
 }
 
-/**
- * Returns the leaf hash of an event. The prefix 0x00 prevents a leaf from being presented as an inner node (RFC 6962,
- * 2.1).
- */
+/** The prefix 0x00 prevents a leaf from being presented as an inner node (RFC 6962, 2.1). */
 export function leafHash(input: LeafInput): Uint8Array {
   return sha256(concatBytes([leafPrefix, leafEntry(input)]))
 }

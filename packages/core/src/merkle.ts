@@ -12,7 +12,7 @@ export const emptyRoot: Uint8Array = sha256('')
 
 export const hashBytes = 32
 
-/** Returns the hash of an inner node. The prefix 0x01 prevents an inner node from being presented as a leaf. */
+/** The prefix 0x01 prevents an inner node from being presented as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   assert(isHash(left) && isHash(right), 'a node is made of two hashes')
   nodeInput.set(left, 1)
@@ -23,10 +23,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
 // Buffer that is used for every node, because allocating an array takes as long as the hash.
 const nodeInput = Uint8Array.of(1, ...new Uint8Array(2 * hashBytes))
 
-/**
- * Roots of the complete subtrees, the largest first. There are at most log2(size) + 1 of them. Leaves can be added to a
- * tree with its frontier alone.
- */
+/** Roots of the complete subtrees, the largest first: at most log2(size) + 1. They are enough to add leaves to the tree. */
 export interface Frontier {
   readonly size: number
   readonly peaks: readonly Uint8Array[]
@@ -34,7 +31,7 @@ export interface Frontier {
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** Adds a leaf in O(log n). `leaf` is the leaf hash, not the entry. */
+/** O(log n). `leaf` is the leaf hash, not the entry. */
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
@@ -47,26 +44,23 @@ function lastOf(peaks: Uint8Array[]): Uint8Array {
   return assertPresent(peaks.pop(), 'an odd size has a peak to merge with')
 }
 
-/** Returns the RFC 6962 root. For an empty tree this is the hash of the empty text. */
+/** RFC 6962 root. For an empty tree this is the hash of the empty text. */
 export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
   return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
 }
 
-/** Returns the root over hashes in memory. The hashes must be leaf hashes, or roots of subtrees of equal size. */
+/** The hashes must be leaf hashes, or roots of subtrees of equal size. */
 export function rootOfHashes(hashes: readonly Uint8Array[]): Uint8Array {
   return rootOf(hashes.reduce(addLeaf, emptyFrontier))
 }
 
-/** Range of leaves, from `from` (included) to `to` (excluded). */
+/** `from` is included and `to` excluded. */
 export interface LeafRange {
   readonly from: number
   readonly to: number
 }
 
-/**
- * Returns the subtrees whose roots are the inclusion proof of a leaf, starting with the sibling of the leaf (RFC 6962,
- * 2.1.1).
- */
+/** Starts with the sibling of the leaf (RFC 6962, 2.1.1). */
 export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
   assert(isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size, 'the leaf is in the tree')
   return pathRanges(index, { from: 0, to: size })
@@ -88,18 +82,15 @@ function pathRanges(index: number, { from, to }: LeafRange): readonly LeafRange[
   return [...pathRanges(index, own), other]
 }
 
-/**
- * Returns the subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962,
- * 2.1.2).
- */
+/** Subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962, 2.1.2). */
 export function consistencyRanges(from: number, to: number): readonly LeafRange[] {
   assert(isSize(from) && isSize(to) && from <= to, 'a tree grows from an earlier size to a later one')
   return subproofRanges(from, { from: 0, to }, true)
 }
 
 /**
- * Returns the subtrees that prove one range. `known` is how many leaves of the range are in the earlier tree. `whole`
- * is true if the earlier tree has no other leaves: the verifier then already has the root.
+ * `known` is how many leaves of the range are in the earlier tree. `whole` is true if the earlier tree has no other
+ * leaves: the verifier then already has the root.
  */
 function subproofRanges(known: number, range: LeafRange, whole: boolean): readonly LeafRange[] {
   const { from, to } = range
@@ -114,10 +105,7 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
     : [...subproofRanges(known - split, right, false), left]
 }
 
-/**
- * Returns the largest power of two below a number of leaves. Uses a loop, because a logarithm of doubles is wrong near
- * 2^48.
- */
+/** Uses a loop, because a logarithm of doubles is wrong near 2^48. */
 function splitPoint(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2
@@ -128,7 +116,7 @@ function isSize(size: number): boolean {
   return Number.isSafeInteger(size) && size > 0
 }
 
-/** Claim that a leaf is in a tree. `index` counts from 0, and `path` goes from the leaf to the root. */
+/** `index` counts from 0, and `path` goes from the leaf to the root. */
 export interface InclusionClaim {
   readonly index: number
   readonly size: number
@@ -136,7 +124,7 @@ export interface InclusionClaim {
   readonly path: readonly Uint8Array[]
 }
 
-/** Returns the root to which a path leads. Undefined if no tree of that size has such a path (RFC 9162, 2.1.3.2). */
+/** Undefined if no tree of that size has such a path (RFC 9162, 2.1.3.2). */
 export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): Uint8Array | undefined {
   const fits = isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size
   if (!fits || ![leaf, ...path].every(isHash)) return undefined
@@ -150,10 +138,7 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/**
- * Returns the parent of a right child, or of a node on the right edge. On the right edge, a node without a sibling is
- * also its parent's hash, so the loop moves up to the next right child.
- */
+/** On the right edge, a node without a sibling has the hash of its parent, so the loop moves up to the next right child. */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
@@ -173,14 +158,14 @@ export interface TreeHead {
   readonly root: Uint8Array
 }
 
-/** Claim that a later tree continues an earlier tree. `path` is the proof of RFC 9162, section 2.1.4. */
+/** `path` is the proof of RFC 9162, section 2.1.4. */
 export interface ConsistencyClaim {
   readonly earlier: TreeHead
   readonly later: TreeHead
   readonly path: readonly Uint8Array[]
 }
 
-/** True if the later tree is the earlier tree with added leaves (RFC 9162, 2.1.4.2). */
+/** Algorithm of RFC 9162, section 2.1.4.2. */
 export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
   const hashes = [earlier.root, later.root, ...path]
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false

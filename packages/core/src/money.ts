@@ -8,10 +8,7 @@ import { assert } from './assert.ts'
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
 
-/**
- * Reads a decimal such as `12.5` as a multiple of 10^-scale. Undefined if it is not a plain decimal, or has more
- * decimal places than `scale`.
- */
+/** A multiple of 10^-scale. Undefined if the text is not a plain decimal, or has more decimal places than `scale`. */
 export function parseDecimal(text: string, scale: number): bigint | undefined {
   const match = plainDecimal.exec(text)
   if (match === null) return undefined
@@ -23,8 +20,8 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
 const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * Reads a number as machines write it, such as `8.1178e-05`, as a multiple of 10^-scale. Drops finer digits. Use it for
- * external figures only: an amount of this program with too many digits is a bug.
+ * Reads machine spellings such as `8.1178e-05`, and drops finer digits. Use it for external figures only: an amount of
+ * this program with too many digits is a bug.
  */
 export function parseRoundingDown(text: string, scale: number): bigint | undefined {
   const match = machineDecimal.exec(text)
@@ -35,7 +32,7 @@ export function parseRoundingDown(text: string, scale: number): bigint | undefin
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divideRoundingDown(digits, 10n ** BigInt(-shift))
 }
 
-/** Formats a multiple of 10^-scale without trailing zeros: `(12500n, 3)` is `12.5`. The inverse of `parseDecimal`. */
+/** Inverse of `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
 export function formatDecimal(amount: bigint, scale: number): string {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(scale + 1, '0')
@@ -44,30 +41,30 @@ export function formatDecimal(amount: bigint, scale: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** Converts an amount to a JSON number where the specification defines a number. Use it for display only. */
+/** For display only, where the specification defines a JSON number. */
 export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
-/** Divides and rounds up, for amounts that are promised or charged. */
+/** For amounts that are promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
   return (total + parts - 1n) / parts
 }
 
-/** Divides and rounds down, for parts that are paid out of a sum. */
+/** For parts that are paid out of a sum. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
   return total / parts
 }
 
-/** Divides and drops the fraction, for figures of reports that may be negative. */
+/** For figures of reports that may be negative. */
 export function divideTowardsZero(total: bigint, parts: bigint): bigint {
   assert(parts > 0n, 'a division has a positive divisor')
   return total / parts
 }
 
-/** Parses base units from a decimal string. They are sent as strings, because JSON numbers lose digits above 2^53. */
+/** Amounts are sent as strings, because JSON numbers lose digits above 2^53. */
 export function parseBaseUnits(text: string): bigint {
   assert(/^(0|[1-9]\d{0,19})$/.test(text), 'base units are a plain decimal string of at most 20 digits')
   return BigInt(text)

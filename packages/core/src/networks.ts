@@ -1,4 +1,4 @@
-/** Name of the chain in CAIP-2, and in references to payments and their evidence. */
+/** CAIP-2 and references to payments and their evidence use this name. */
 export const chainName = 'solana'
 
 /**
@@ -13,12 +13,12 @@ export const networks = {
 
 export const mainnet = networks['mainnet-beta']
 
-/** Returns the CAIP-2 name of a cluster. Undefined for a private chain. */
+/** Undefined for a private chain. */
 export function networkOf(cluster: string): string | undefined {
   return Object.entries(networks).find(([name]) => name === cluster)?.[1]
 }
 
-/** Returns the cluster name of a CAIP-2 network. Undefined for a private chain. */
+/** Undefined for a private chain. */
 export function clusterOf(network: string): string | undefined {
   return Object.entries(networks).find(([, name]) => name === network)?.[0]
 }

@@ -11,8 +11,8 @@ function base64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Native code of Node. The one-shot hash is about three times as fast as `createHash`. A binary string as the result
- * makes it twice as fast again, because a buffer needs an allocation.
+ * The one-shot hash is about three times as fast as `createHash`. A binary string as the result makes it twice as fast
+ * again, because a buffer needs an allocation.
  */
 export const platform: Platform = {
   sha256: (data) => Buffer.from(hash('sha256', data, 'binary'), 'latin1'),

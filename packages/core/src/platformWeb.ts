@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2'
 import { base64, base64urlnopad, hex } from '@scure/base'
 import type { Platform } from './platform.ts'
 
-/** Implementation in pure JavaScript for browsers, workers and other runtimes without node:crypto. */
+/** For browsers, workers and other runtimes without node:crypto. */
 export const platform: Platform = {
   sha256: (data) => sha256(data),
   sha256Text: (data, encoding) => (encoding === 'hex' ? hex : base64urlnopad).encode(sha256(data)),
@@ -17,10 +17,7 @@ export const platform: Platform = {
   toHex: (bytes) => hex.encode(bytes),
 }
 
-/**
- * True if the signature is valid. For a key that is not on the curve, noble throws and Node returns false, so this
- * returns false.
- */
+/** For a key that is not on the curve, noble throws and Node returns false, so this returns false. */
 function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     return ed25519.verify(signature, message, publicKey, { zip215: false })

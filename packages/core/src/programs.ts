@@ -1,4 +1,4 @@
-/** Programs on Solana that payments use. The addresses are the same on every network. */
+/** The addresses are the same on every network. */
 export const splTokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenPrograms: ReadonlySet<string> = new Set([splTokenProgram, token2022Program])

@@ -87,11 +87,11 @@ export const invalidPaymentReasons = {
 
 export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
 
-/** An expected rejection, returned to the caller. Failures outside the program are thrown as `Fault` instead. */
+/** Failures outside the program are thrown as `Fault` instead. */
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: RefusalCode
-  /** Text for the caller: the field or cause, and what to do. */
+  /** States the field or cause, and what to do. */
   readonly message: string
   readonly reason?: InvalidPaymentReason
   readonly details?: readonly FieldProblem[]
@@ -103,24 +103,24 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** Creates a refusal. Pass `retryAfterSeconds`, which becomes the Retry-After header, only if waiting helps. */
+/** Pass `retryAfterSeconds`, which becomes the Retry-After header, only if waiting helps. */
 export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
 }
 
-/** Creates the refusal of a debit number that was already used. The caller must sign again with another number. */
+/** The caller must sign again with another number. */
 export function refuseNumberUsed(): Refusal {
   return refuse('TAB_NUMBER_USED', 'this number of the tab belongs to another request; use a new number')
 }
 
-/** Creates a refusal for one wrong value. Its message starts with the field. */
+/** The message starts with the field. */
 export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }
 
 /**
- * Creates the refusal of a proof. `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts).
- * Only `not_found` may be resolved without the caller, so only it has a time to retry.
+ * `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts). Only `not_found` may be resolved
+ * without the caller, so only it has a time to retry.
  */
 export function refuseProof(reason: Exclude<InvalidPaymentReason, 'blockhash_expired'>, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`

@@ -4,22 +4,22 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 declare const signatureBrand: unique symbol
 
 /**
- * ID of a Solana transaction: its first signature, 64 bytes. It identifies a payment in every form of proof. Stored as
- * canonical base58, which has one spelling per value.
+ * First signature of a transaction, by which Solana identifies it, and which identifies a payment in every form of
+ * proof. Stored as canonical base58, which has one spelling per value.
  */
 export type Signature = string & { readonly [signatureBrand]: true }
 
 const byteLength = 64
 const charactersMax = 88
 
-/** Parses a signature in base58. Undefined if it is not 64 bytes, or is 64 zero bytes. */
+/** Undefined if the text is not 64 bytes, or is 64 zero bytes. */
 export function readSignature(text: string): Signature | undefined {
   if (text.length > charactersMax) return undefined
   const bytes = decodeBase58(text, byteLength)
   return bytes === undefined ? undefined : signatureOfBytes(bytes)
 }
 
-/** Converts 64 bytes to a signature. Undefined for another length, or for 64 zero bytes, which mark a missing signature. */
+/** Undefined for another length, or for 64 zero bytes, which mark a missing signature. */
 export function signatureOfBytes(bytes: Uint8Array): Signature | undefined {
   if (bytes.length !== byteLength || bytes.every((byte) => byte === 0)) return undefined
   return brand(encodeBase58(bytes))

@@ -12,7 +12,7 @@ import type { Price } from './quote.ts'
  * transaction.
  */
 
-/** Header by which a caller limits the price of a request, in US dollars. */
+/** A caller limits the price of a request with this header, in US dollars. */
 export const maxUsdHeader = 'tab-max-usd'
 
 /** Only share of a deposit's price, by which the ledger knows deposits. No split may name it. */
@@ -31,11 +31,11 @@ export interface TabTerms {
   readonly bearerHash: string | undefined
   readonly maxPerRequestBaseUnits: bigint
   readonly maxPerDayBaseUnits: bigint | undefined
-  /** Time after which the tab is closed automatically. */
+  /** The tab is closed automatically after this time. */
   readonly endsAtMs: number
 }
 
-/** Deposit of a tab. With terms, the deposit opens the tab. Without terms, it tops up an open tab of the same wallet. */
+/** With terms, the deposit opens the tab. Without terms, it tops up an open tab of the same wallet. */
 export interface TabDeposit {
   readonly tab: TabId
   readonly terms: TabTerms | undefined
@@ -53,43 +53,40 @@ export function tabIdOf(signature: Uint8Array): TabId {
   return encodeBase58(signature.slice(0, tabIdBytes))
 }
 
-/** Returns the bytes of a tab ID. Undefined for any other text. Base58 of a fixed length has one spelling per value. */
+/** Undefined for any other text. Base58 of a fixed length has one spelling per value. */
 export function readTabId(text: string): Uint8Array | undefined {
   return decodeBase58(text, tabIdBytes)
 }
 
 export interface TabDebit {
   readonly tab: TabId
-  /** Number from 1 to 2^63 - 1 that the payer chooses and uses for one request only. */
+  /** From 1 to 2^63 - 1. The payer chooses the number and uses it for one request only. */
   readonly number: bigint
   /** Maximum price of the request, in base units. */
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
 }
 
-/** Facts on which the payer and the service must agree, or the signature is invalid. */
+/** The signature is invalid unless payer and service agree on these facts. */
 export interface TabBinding {
   readonly origin: string
   readonly mint: Address
   readonly sessionKey: Address
 }
 
-/** Returns the SHA-256 over the ledger, the mint and the key, so that the signature is invalid at any other service. */
+/** Makes the signature invalid at any other service, for any other mint, or with any other key. */
 export function tabTermsHash({ origin, mint, sessionKey }: TabBinding): Uint8Array {
   return sha256(canonicalJson({ mint, origin, sessionKey }))
 }
 
-/**
- * Returns the digest of a request as sent. `target` is the path with its query, and `bodyDigest` the SHA-256 of the
- * body.
- */
+/** `target` is the path with its query as sent, and `bodyDigest` the SHA-256 of the body. */
 export function requestDigestOf(method: string, target: string, bodyDigest: Uint8Array | undefined): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${method} ${target}\n`), bodyDigest ?? new Uint8Array()]))
 }
 
 const purpose = utf8Bytes('tollbook.tab.debit.1')
 
-/** Returns the 116 bytes that the session key signs. Integers are big-endian. */
+/** The session key signs these 116 bytes. Integers are big-endian. */
 export function debitMessage(debit: TabDebit, termsHash: Uint8Array, requestDigest: Uint8Array): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(24))
   numbers.setBigUint64(0, debit.number)
@@ -103,7 +100,7 @@ export interface SignedDebit extends TabDebit {
   readonly signature: Uint8Array
 }
 
-/** Writes a debit as text. The base64 of this text is the header `x-payment-proof` of the request. */
+/** The base64 of this text is the header `x-payment-proof` of the request. */
 export function writeDebit({ tab, number, maxBaseUnits, validUntilMs, signature }: SignedDebit): string {
   return ['tab1', tab, number, maxBaseUnits, validUntilMs, toBase64Url(signature)].join('.')
 }
@@ -112,7 +109,7 @@ const form =
   /^tab1\.([1-9A-HJ-NP-Za-km-z]{16,22})\.([1-9]\d{0,18})\.([1-9]\d{0,18})\.([1-9]\d{12})\.([A-Za-z0-9_-]{86})$/
 const signedMax = 2n ** 63n - 1n
 
-/** Parses a debit. Undefined for any other text or spelling. */
+/** Undefined for any other text or spelling. */
 export function readDebit(text: string): SignedDebit | undefined {
   const [, tab = '', number = '', max = '', until = '', signed = ''] = form.exec(text) ?? []
   const signature = fromBase64Url(signed)

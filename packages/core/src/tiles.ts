@@ -16,15 +16,12 @@ export interface TileId {
 }
 
 export interface FullTile extends TileId {
-  /** The 256 hashes of the tile, concatenated. */
+  /** 256 hashes, concatenated. */
   readonly hashes: Uint8Array
   readonly root: Uint8Array
 }
 
-/**
- * Last tile of each level, full or partial, starting with the leaves. Leaves can be added to a tree with its edge
- * alone.
- */
+/** Last tile of each level, full or partial, starting with the leaves. It is enough to add leaves to the tree. */
 export interface TreeEdge {
   readonly size: number
   readonly levels: readonly (readonly Uint8Array[])[]
@@ -32,7 +29,7 @@ export interface TreeEdge {
 
 export const emptyEdge: TreeEdge = { size: 0, levels: [] }
 
-/** Returns the positions of the hashes in the edge of a tree of this size, by level. */
+/** Positions by level, for a tree of this size. */
 export function edgeSlices(size: number): readonly LeafRange[] {
   const slices: LeafRange[] = []
   for (let count = size; count > 0; count = Math.floor(count / tileWidth))
@@ -40,14 +37,13 @@ export function edgeSlices(size: number): readonly LeafRange[] {
   return slices
 }
 
-/** Result of adding leaves: the new edge, and the tiles to store. */
 export interface Growth {
   readonly edge: TreeEdge
-  /** Tiles that became full, in an order in which each tile follows the tiles below it. */
+  /** Each tile follows the tiles below it. */
   readonly tiles: readonly FullTile[]
 }
 
-/** Adds leaf hashes. Returns a new edge and does not change `edge`. */
+/** Returns a new edge and does not change `edge`. */
 export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   const levels = edge.levels.map((hashes) => [...hashes])
   const tiles: FullTile[] = []
@@ -67,7 +63,7 @@ export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   return { edge: { size, levels }, tiles }
 }
 
-/** Returns the root of the tree. The largest subtrees are at the top, so the levels are combined from the top. */
+/** The largest subtrees are at the top, so the levels are combined from the top. */
 export function rootOfEdge({ levels }: TreeEdge): Uint8Array {
   return rootOf({ peaks: levels.toReversed().flatMap((hashes) => frontierOf(hashes).peaks) })
 }
@@ -76,19 +72,19 @@ function frontierOf(hashes: readonly Uint8Array[]): Frontier {
   return hashes.reduce(addLeaf, emptyFrontier)
 }
 
-/** Returns the number of hashes in a tile of a tree of that size. 0 if the tree does not reach the tile. */
+/** 0 if a tree of that size does not reach the tile. */
 export function widthAt({ level, index }: TileId, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
   return Math.max(0, Math.min(tileWidth, hashes))
 }
 
-/** A complete subtree with 2^height leaves. It starts at leaf index × 2^height. */
+/** 2^height leaves, starting at leaf index × 2^height. */
 interface TreeNode {
   readonly height: number
   readonly index: number
 }
 
-/** Divides a range into complete subtrees, the largest possible from the left. */
+/** The subtrees are the largest possible from the left. */
 function nodesOf({ from, to }: LeafRange): readonly TreeNode[] {
   const nodes: TreeNode[] = []
   for (let start = from; start < to;) {
@@ -105,7 +101,7 @@ interface TileSlice extends TileId {
   readonly to: number
 }
 
-/** Returns the place of the hashes below the root of a subtree: at most 128 neighbours in one tile. */
+/** The hashes below the root of a subtree are at most 128 neighbours in one tile. */
 function sliceOf({ height, index }: TreeNode): TileSlice {
   const width = 2 ** (height % tileHeight)
   const tile = Math.floor((index * width) / tileWidth)
@@ -113,7 +109,7 @@ function sliceOf({ height, index }: TreeNode): TileSlice {
   return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
 }
 
-/** Returns the tiles with the hashes of these ranges, each tile once. */
+/** Each tile once, because a caller reads each of them from storage. */
 export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
   const slices = ranges.flatMap(nodesOf).map(sliceOf)
   return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]
@@ -123,10 +119,10 @@ export function tileKey({ level, index }: TileId): string {
   return `${level}/${index}`
 }
 
-/** Hashes of tiles, full or partial. The keys are made by `tileKey`. */
+/** Full or partial tiles. The keys are made by `tileKey`. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
-/** Returns the hash of a range of leaves. Throws `Bug` if one of its tiles is missing. */
+/** Throws `Bug` if one of the tiles is missing. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }
@@ -138,7 +134,7 @@ function hashOfNode(node: TreeNode, tiles: TileReader): Uint8Array {
   return rootOfHashes(splitHashes(hashes.subarray(from * hashBytes, to * hashBytes)))
 }
 
-/** Returns a view of each 32-byte hash. Does not copy. */
+/** Views of 32 bytes each. Does not copy. */
 export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   assert(hashes.length % hashBytes === 0, 'hashes have 32 bytes each')
   return Array.from({ length: hashes.length / hashBytes }, (_, k) =>
@@ -146,7 +142,7 @@ export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   )
 }
 
-/** Address of a tile: its level, or `entries` for the entries of the leaves; its index; and its number of hashes. */
+/** The level is `entries` for the entries of the leaves. */
 export interface TilePath {
   readonly level: number | 'entries'
   readonly index: number
@@ -157,10 +153,7 @@ export interface TilePath {
 // index.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/**
- * Reads `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, in which 1234067 is x001/x234/067. Undefined for any other spelling of a
- * tile.
- */
+/** In `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, 1234067 is x001/x234/067. Undefined for any other spelling of a tile. */
 export function readTilePath(text: string): TilePath | undefined {
   const [, levelText, indexText = '', widthText] = tilePath.exec(text) ?? []
   const width = widthText === undefined ? tileWidth : Number(widthText)
@@ -170,7 +163,7 @@ export function readTilePath(text: string): TilePath | undefined {
   return indexPath(index) === indexText ? { level, index, width } : undefined
 }
 
-/** Returns the path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
+/** Below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
 export function tilePathOf({ level, index, width }: TilePath): string {
   return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
 }

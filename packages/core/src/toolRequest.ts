@@ -7,10 +7,7 @@ import type { Json } from './canonicalJson.ts'
 
 const toolNameMax = 64
 
-/**
- * Returns the name of the tool for a path: `/api/data/crypto` is `data_crypto`. MCP hosts allow 64 characters: letters,
- * digits, `_` and `-`.
- */
+/** `/api/data/crypto` is `data_crypto`. MCP hosts allow 64 characters: letters, digits, `_` and `-`. */
 export function toolNameOf(path: string): string {
   const words = path.split('/').filter((word) => word !== '' && word !== 'api')
   return words
@@ -20,12 +17,11 @@ export function toolNameOf(path: string): string {
     .slice(-toolNameMax)
 }
 
-/** Returns the name of the tool for one method of a path that has several methods. */
 export function methodToolName(path: string, method: string): string {
   return toolNameOf(`${path}/${method.toLowerCase()}`)
 }
 
-/** Returns the path with the values as its query, sorted by name. A value that is not text is written as JSON. */
+/** Sorted by name, so that equal arguments have one digest. A value that is not text is written as JSON. */
 export function sortedTarget(path: string, values: Readonly<Record<string, Json>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))

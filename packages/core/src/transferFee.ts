@@ -1,7 +1,7 @@
 import { assert } from './assert.ts'
 import { divideRoundingUp } from './money.ts'
 
-/** Fee that Token-2022 withholds from each transfer. It reduces the amount that arrives. */
+/** Token-2022 withholds this fee from each transfer, so that less than the sent amount arrives. */
 export interface TransferFee {
   readonly basisPoints: number
   readonly maximumBaseUnits: bigint
@@ -9,13 +9,13 @@ export interface TransferFee {
 
 const allBasisPoints = 10_000n
 
-/** Returns the fee of a transfer: the share of the amount, rounded up, and at most the maximum. */
+/** Rounded up, and at most the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const feeBaseUnits = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
   return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits
 }
 
-/** Returns the smallest amount to send so that at least `arrivingBaseUnits` arrive. */
+/** The smallest amount to send, because the payer pays it. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
   // A price of one base unit is burned completely, so nothing has to arrive and nothing is sent.

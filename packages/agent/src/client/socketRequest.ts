@@ -17,7 +17,7 @@ export interface SocketRequest {
   readonly signal?: AbortSignal
 }
 
-/** Sends one request to a wallet process. Rejects with the error of the connection if the process does not answer. */
+/** Rejects with the error of the connection if the process does not answer. */
 export async function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
   await requireOwnSocket(socket)
   const options: RequestOptions = {
@@ -37,9 +37,8 @@ export async function sendToWallet({ socket, method, path, body, signal }: Socke
 }
 
 /**
- * Throws unless the path is a socket of this user, in a folder that no other user can change. Otherwise a process of
- * another user could read each request and forge each answer. The error has the code ENOENT, so that a wallet process
- * is started, which makes a new socket.
+ * In a folder that another user can change, a process of that user could read each request and forge each answer. The
+ * error has the code ENOENT, so that a wallet process is started, which makes a new socket.
  */
 async function requireOwnSocket(path: string): Promise<void> {
   const found = await lstat(path)
@@ -50,7 +49,6 @@ async function requireOwnSocket(path: string): Promise<void> {
   throw Object.assign(new Error(why), { code: 'ENOENT' })
 }
 
-/** Reads a whole body. Throws if it is longer than `bytesMax`. */
 export async function readAll(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -65,7 +63,7 @@ export async function readAll(response: IncomingMessage, bytesMax: number): Prom
 const status = z.object({ pid: z.int(), address: z.string() })
 export type WalletStatus = z.infer<typeof status>
 
-/** Returns the status of the process that serves the socket. Undefined if no process answers. */
+/** Undefined if no process answers. */
 export async function askWallet(socket: string): Promise<WalletStatus | undefined> {
   try {
     const signal = AbortSignal.timeout(statusTimeoutMs)

@@ -13,10 +13,7 @@ const pollMs = 50
 const startMaxMs = 30_000
 const privateFile = 0o600
 
-/**
- * Starts the wallet process of a folder and waits until it answers. If several callers start it at once, only one
- * process remains.
- */
+/** If several callers start it at once, only one process remains. */
 export async function startWalletProcess(folder: WalletFolder, clock: Clock): Promise<void> {
   await openWalletFolder(folder)
   // Check the policy here, because the process would report its mistakes to the log file only.

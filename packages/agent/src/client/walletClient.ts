@@ -16,7 +16,6 @@ import {
 import { readAll, sendToWallet, type SocketRequest } from './socketRequest.ts'
 import { startWalletProcess } from './startWalletProcess.ts'
 
-/** A complete response of the wallet: an answer of the service, a quote, or a refusal. */
 export interface WholeAnswer {
   readonly kind: AnswerKind
   readonly status: number
@@ -25,20 +24,17 @@ export interface WholeAnswer {
   readonly payment: PaymentNote | undefined
 }
 
-/**
- * Connects a front end to the wallet of a folder. Starts the wallet process if it is missing, and repeats requests if
- * the process restarts.
- */
+/** Starts the wallet process if it is missing, and repeats requests if the process restarts. */
 export interface WalletClient {
   /**
-   * Makes a request, and repeats it if the wallet process ends in the meantime. A repeated request finds the open
-   * payment and does not pay again. Call `received` once the answer has been delivered.
+   * Repeats the request if the wallet process ends: the repeated request finds the open payment and does not pay again.
+   * Call `received` once the answer has been delivered.
    */
   request(order: FetchOrder, signal?: AbortSignal): Promise<WholeAnswer>
   /** Like `request`, but resolves at the start of the answer, so that its body can be streamed. */
   open(order: FetchOrder, signal?: AbortSignal): Promise<IncomingMessage>
   retry(signature: string): Promise<WholeAnswer>
-  /** Closes the payment of an answer. Until this call, the same request returns the same answer. */
+  /** Until this call, the same request returns the same answer. */
   received(payment: PaymentNote): Promise<void>
   read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
 }
@@ -50,7 +46,6 @@ const answerBytesMax = 17 * 1024 * 1024
 
 export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {
   const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
-  /** Does the work, and repeats it if the wallet process is missing or ends. */
   const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     for (let tries = 1; ; tries++) {
       try {

@@ -20,13 +20,10 @@ const answer = z.object({ pay: z.boolean() })
 const capabilities = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.unknown() }).partial() })
 const asked = z.object({ url: z.string(), agreement })
 
-/** Questions of one MCP connection. The host carries their state, so the state is signed. */
+/** The host carries the state of a question, so the state is signed. */
 export interface Consent {
   readonly verify: ReturnType<typeof createRequestStateCodec>['verify']
-  /**
-   * Returns the offer for this URL that the person agreed to in an earlier request of the call. Undefined if there is
-   * none.
-   */
+  /** The agreement arrives in an earlier request of the same call. Undefined if there is none. */
   agreedTo(url: string, context: ServerContext): Agreement | undefined
   ask(url: string, quote: QuoteNote, context: ServerContext): Promise<InputRequiredResult>
 }
@@ -50,12 +47,11 @@ export function createConsent(): Consent {
   }
 }
 
-/** True if this call contains an answer of the person. An answer that does not agree is a refusal. */
+/** An answer that does not agree is a refusal, so the person is not asked again. */
 export function wasAsked({ mcpReq }: ServerContext): boolean {
   return mcpReq.inputResponses !== undefined
 }
 
-/** True if the host supports questions to its user. */
 export function canAsk(server: McpServer, { mcpReq }: ServerContext): boolean {
   const declared = capabilities.safeParse(mcpReq.envelope).data?.[CLIENT_CAPABILITIES_META_KEY]
   return (declared ?? server.server.getClientCapabilities())?.elicitation !== undefined

@@ -2,14 +2,14 @@ import type { RequestId, Transport } from '@modelcontextprotocol/server'
 import type { WalletClient } from '../client/walletClient.ts'
 import type { PaymentNote } from '../walletWire.ts'
 
-/** Payments whose answers have not yet been written to the host. */
+/** Payments stay open until their answers are written to the host. */
 export interface Deliveries {
-  /** Registers the payment, which is closed once the answer to this request is written. */
+  /** The payment is closed once the answer to this request is written. */
   add(request: RequestId, payment: PaymentNote | undefined): void
 }
 
 /**
- * Confirms each payment after the transport has written its answer. If this process ends before that, the next call
+ * Confirms a payment only after the transport has written its answer. If this process ends before that, the next call
  * with the same request gets the same answer.
  */
 export function watchDeliveries(

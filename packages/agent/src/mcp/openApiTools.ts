@@ -5,9 +5,8 @@ import { methods } from '../walletWire.ts'
 import { cleanText } from './serviceText.ts'
 import { type PlainSchema, plainSchema, resolveRef } from './plainSchema.ts'
 
-/** A tool that buys one paid operation of a service. */
 export interface ServiceTool {
-  /** Name of the tool. It depends only on host, method and path, so it is the same in each window. */
+  /** Depends only on host, method and path, so that it is the same in each window. */
   readonly name: string
   readonly description: string
   readonly method: (typeof methods)[number]
@@ -30,10 +29,7 @@ const operationShape = z.object({
 })
 type Operation = z.infer<typeof operationShape>
 
-/**
- * Returns tools for the operations of an OpenAPI document that can answer 402 or state a price. Ignores the servers
- * that the document lists.
- */
+/** A paid operation can answer 402 or states a price. The servers that the document lists are ignored. */
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []
@@ -56,8 +52,8 @@ function isPaid({ responses, 'x-price-usd': price }: Operation): boolean {
 }
 
 /**
- * Removes repeated operations. Some services list each operation again under a path prefix for one protocol. The wallet
- * pays with any protocol at the shorter path.
+ * Some services list each operation again under a path prefix for one protocol. The wallet pays with any protocol at
+ * the shorter path.
  */
 function withoutMounts(tools: readonly ServiceTool[]): readonly ServiceTool[] {
   const isMounted = ({ method, path }: ServiceTool) =>

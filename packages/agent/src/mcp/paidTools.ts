@@ -49,7 +49,7 @@ export function registerPaidTools(deps: PaidDeps): void {
   )
 }
 
-/** Pays a request. If the price needs consent, asks the person first. If the host cannot ask, returns the refusal. */
+/** If the price needs consent and the host cannot ask a person, returns the refusal. */
 export async function buy(
   { server, wallet, consent, deliveries }: PaidDeps,
   given: JsonRequest,

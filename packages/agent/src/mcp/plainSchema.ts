@@ -34,7 +34,7 @@ type Node = z.infer<typeof nodeShape>
 // Accept only short words as names and choices, because a sentence could give instructions to a model.
 const word = /^[\w.:/+-]{1,40}$/
 
-/** Returns the schema without its text. Returns an empty schema, which accepts any value, if it is too deep or invalid. */
+/** A schema that is too deep or invalid becomes empty, which accepts any value. */
 export function plainSchema(schema: unknown, document: unknown, depth = 0): PlainSchema {
   const node = depth > depthMax ? undefined : nodeShape.safeParse(resolveRef(schema, document)).data
   if (node === undefined) return {}
@@ -77,7 +77,7 @@ function dropUndefined(schema: Readonly<Record<string, unknown>>): PlainSchema {
 
 const refsMax = 8
 
-/** Resolves references within the document only. Undefined if a reference leads nowhere or the chain is too long. */
+/** Follows references within the document only. Undefined if a reference leads nowhere or the chain is too long. */
 export function resolveRef(value: unknown, document: unknown): unknown {
   let found = value
   for (let refs = 0; refs < refsMax; refs++) {

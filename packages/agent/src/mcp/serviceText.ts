@@ -10,17 +10,13 @@ const charactersMax = 20_000
 // Matches control characters, direction marks, tags and private characters. They can hide text from a person.
 const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Variation_Selector}]/gu
 
-/** Removes the characters that a person would not see, and cuts the text. */
 export function cleanText(text: string, most = charactersMax): string {
   // Cut first, because an answer may have 16 MiB.
   const clean = text.slice(0, most).replace(invisible, '')
   return text.length > most ? `${clean}\n[cut after ${most} of ${text.length} characters]` : clean
 }
 
-/**
- * Encloses text from a service between two marks, so that a model treats it as data. The boundary is random, so that
- * the text cannot contain it.
- */
+/** The marks let a model treat the text as data. The boundary is random, so that the text cannot contain it. */
 export function markServiceText(host: string, text: string): string {
   const boundary = randomToken()
   return [

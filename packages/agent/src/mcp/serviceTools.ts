@@ -15,10 +15,7 @@ export interface HostTools {
 
 const documentBytesMax = 4 * 1024 * 1024
 
-/**
- * Reads the OpenAPI document of each listed host, and returns a tool for each paid operation. A host without a document
- * has no typed tools.
- */
+/** A host without an OpenAPI document has no typed tools. */
 export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Promise<readonly HostTools[]> {
   const listed = Object.entries(hosts).filter(([, { tools }]) => tools)
   return Promise.all(
@@ -61,7 +58,7 @@ export function registerServiceTools(deps: PaidDeps, hosts: readonly HostTools[]
 const refusedSegment: CallToolResult = jsonResult({ refused: 'a part of the path must not be empty, . or ..' }, true)
 const members = z.record(z.string(), z.unknown())
 
-/** Returns the request of a tool call. Undefined if a value would lead to another path. */
+/** Undefined if a value would lead to another path. */
 export function requestOf(origin: string, tool: ServiceTool, given: unknown): JsonRequest | undefined {
   const values = members.parse(given ?? {})
   const segments = tool.pathNames.map((name) => textOf(values[name]))

@@ -10,10 +10,7 @@ export function jsonResult(value: unknown, isError = false): CallToolResult {
   return { isError, content: [{ type: 'text', text: JSON.stringify(value) }] }
 }
 
-/**
- * Converts an answer of the wallet to a tool result: first the statement of the wallet, then the marked text of the
- * service.
- */
+/** The wallet's own statement is first, then the marked text of the service. */
 export function answerResult(host: string, answer: WholeAnswer): CallToolResult {
   if (answer.kind === 'refusal') return refusalResult(host, readRefusal(answer))
   if (answer.kind === 'quote') {
@@ -39,7 +36,7 @@ const sale = z.object({
   meta: z.unknown().optional(),
 })
 
-/** Removes the receipt from an answer: it has 2,000 characters, and the tool `receipts` lists it. */
+/** The receipt has 2,000 characters, and the tool `receipts` lists it. */
 function withoutReceipt(text: string): string {
   const { data } = sale.safeParse(parseJson(text))
   return data === undefined ? text : JSON.stringify({ data: data.data, meta: data.meta })

@@ -73,7 +73,6 @@ export type Policy = z.infer<typeof policyShape>
 export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem'
   readonly mistakes: readonly string[]
-  /** True if the file does not exist. */
   readonly isMissing: boolean
 
   constructor(path: string, mistakes: readonly string[], { isMissing = false } = {}) {
@@ -83,7 +82,7 @@ export class PolicyProblem extends Error {
   }
 }
 
-/** Parses a policy. Throws `PolicyProblem` with a list of all mistakes. */
+/** The `PolicyProblem` lists all mistakes at once. */
 export function readPolicy(text: string, path: string): Policy {
   const parsed = policyShape.safeParse(parseJson(text, path))
   if (parsed.success) return parsed.data
@@ -106,7 +105,7 @@ function haveOwnNames(mints: Readonly<Record<string, MintRule>>): boolean {
   return new Set(names).size === names.length
 }
 
-/** Accepts a host only in the form that the URL parser writes, so that the same host cannot be listed in two spellings. */
+/** Requires the form that the URL parser writes, so that the same host cannot be listed in two spellings. */
 function checkHost(host: string, context: z.RefinementCtx): void {
   const normal = URL.canParse(`https://${host}`) ? new URL(`https://${host}`).host : undefined
   if (normal === host) return
@@ -114,10 +113,7 @@ function checkHost(host: string, context: z.RefinementCtx): void {
   context.addIssue(`must be ${hint} (got '${host}')`)
 }
 
-/**
- * Returns the origin of a listed host. Only this machine is reached without TLS, because anyone who reads a proof could
- * use it.
- */
+/** Only this machine is reached without TLS, because anyone who reads a proof could use it. */
 export function hostOrigin(host: string): string {
   return `${/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? 'http' : 'https'}://${host}`
 }

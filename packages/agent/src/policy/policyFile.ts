@@ -4,16 +4,13 @@ import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
 
 export interface PolicyFile {
   readonly policy: Policy
-  /** Text of the file. If it changes, the policy has changed. */
+  /** If the text changes, the policy has changed. */
   readonly text: string
 }
 
 const groupOrOthersWrite = 0o022
 
-/**
- * Reads the policy of the owner. Throws `PolicyProblem` with a list of all mistakes, including write access of other
- * users.
- */
+/** The `PolicyProblem` lists all mistakes, including write access of other users. */
 export async function readPolicyFile(path: string): Promise<PolicyFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const isMissing = error.code === 'ENOENT'
@@ -33,7 +30,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   throw new PolicyProblem(path, mistakes)
 }
 
-/** Returns one message for each way in which another user could change the file or folder. Empty if there is none. */
+/** Lists each way in which another user could change the file or folder. */
 export async function accessProblem(path: string): Promise<readonly string[]> {
   const { mode, uid } = await stat(path)
   const own = process.getuid?.() ?? uid

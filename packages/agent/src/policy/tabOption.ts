@@ -4,7 +4,7 @@ import type { Policy } from './policy.ts'
 
 const smallest = { depositUsd: 1 } as const
 
-/** Returns the deposits that the policy permits at a host. Undefined: each request to the host is paid separately. */
+/** Undefined: each request to the host is paid separately. */
 export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, host: string): TabOption | undefined {
   if (tabs === false) return undefined
   const { depositUsd } = tabs ?? smallest
@@ -17,7 +17,6 @@ export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, h
   return { depositUsd, topUp: true, ...(tabPayTo === undefined ? {} : { expectedWallet: tabPayTo }) }
 }
 
-/** True if this path of a service sells tabs. */
 export function sellsTabs(path: string): boolean {
   return /\/api\/tabs\/*$/i.test(path)
 }

@@ -60,8 +60,8 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
 }
 
 /**
- * Returns the error for the program. It contains the mistakes of the policy, for its owner. Other errors are reported
- * in the output of the proxy only.
+ * The program gets the mistakes of the policy, for its owner. Other errors are reported in the output of the proxy
+ * only.
  */
 function failureOf(error: unknown): { readonly code: RefusalCode; readonly message: string } {
   return error instanceof PolicyProblem
@@ -73,10 +73,7 @@ function isStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true
 }
 
-/**
- * Passes on a stream as it arrives. If it breaks, the payment stays open, and the same request presents the payment
- * again.
- */
+/** If the stream breaks, the payment stays open, and the same request presents the payment again. */
 async function sendStream(
   opened: IncomingMessage,
   { response, stream }: { readonly response: ServerResponse; readonly stream: StreamEnd },
@@ -92,7 +89,7 @@ async function sendStream(
   return paymentOf(opened)
 }
 
-/** Detects the last event of a stream of chat completions. */
+/** The format of the last event is that of chat completions. */
 interface StreamEnd {
   read(chunk: Uint8Array): void
   hasEnded(): boolean
@@ -113,10 +110,7 @@ function createStreamEnd(): StreamEnd {
   }
 }
 
-/**
- * Reads a whole answer. Undefined if the connection to the wallet broke. The caller then repeats the request, which
- * finds the open payment.
- */
+/** Undefined if the connection to the wallet broke. The caller then repeats the request, which finds the open payment. */
 async function readAnswer(opened: IncomingMessage): Promise<WholeAnswer | undefined> {
   const { statusCode: status = 502, headers } = opened
   const bytes = await readAll(opened, answerBytesMax).catch(() => undefined)
@@ -151,7 +145,7 @@ function headersOf({ headers }: Pick<IncomingMessage, 'headers'>) {
   return own
 }
 
-/** Sends an error in the format that clients of model providers read. */
+/** Clients of model providers read errors in this format. */
 function sendError(
   response: ServerResponse,
   status: number,

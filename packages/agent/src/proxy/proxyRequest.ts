@@ -4,9 +4,6 @@ import { z } from 'zod'
 import { hostOrigin } from '../policy/policy.ts'
 import { methods } from '../walletWire.ts'
 
-/* Checks a request of a program on this machine before it is passed to the wallet. */
-
-/** The request for the service, or the reason why the proxy refuses it. */
 export type ProxyRequest =
   | {
       readonly method: (typeof methods)[number]
@@ -17,7 +14,7 @@ export type ProxyRequest =
 
 export interface ProxyQuestion {
   readonly method: string | undefined
-  /** The path as received, not decoded. */
+  /** As received, not decoded. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly port: number
@@ -25,8 +22,8 @@ export interface ProxyQuestion {
 }
 
 /**
- * Accepts a request only with the proxy's key, and refuses requests of web pages. A page does not have the key, and its
- * browser sends an `origin` header.
+ * Requires the proxy's key, and refuses requests of web pages: a page does not have the key, and its browser sends an
+ * `origin` header.
  */
 export function readProxyRequest({ method, path, headers, port, key }: ProxyQuestion): ProxyRequest {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]

@@ -13,7 +13,7 @@ export interface ServeProxyOptions {
   readonly write: (text: string) => void
 }
 
-/** Starts the proxy on this machine only, and prints how a program uses it. */
+/** Listens on this machine only. */
 export async function serveProxy({ folder, port, report, write }: ServeProxyOptions): Promise<Server> {
   await openWalletFolder(folder)
   const { policy } = await readPolicyFile(folder.policy)

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 
-/** Returns text to copy into the configuration of an agent's host. */
 export function hostConfigurations(folder: string): string {
   const { command, args } = launchOf(folder)
   const server = { command, args }
@@ -19,10 +18,7 @@ Codex:        codex mcp add tollbook -- ${words}
 
 const packageName = '@tollbook/agent'
 
-/**
- * Returns the command that starts the MCP server: the published package by its name, or in the repository the program
- * file.
- */
+/** The published package starts by its name, and the repository by its program file. */
 function launchOf(folder: string): { readonly command: string; readonly args: readonly string[] } {
   const own = ['mcp', '--folder', folder]
   if (!import.meta.url.endsWith('.ts')) return { command: 'npx', args: ['-y', packageName, ...own] }

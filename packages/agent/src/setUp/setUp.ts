@@ -8,7 +8,7 @@ import { openWalletFolder, type WalletFolder, writeIfAbsent } from '../walletFol
 import { readOrMakeKey } from '../walletKey.ts'
 import { hostConfigurations } from './hostConfigurations.ts'
 
-/* Implements `mcp init`: writes the policy, makes the wallet, and prints the next steps for the owner. */
+/* `mcp init` writes the policy, makes the wallet, and prints the next steps for the owner. */
 
 export interface LocalService {
   readonly baseUrl: string
@@ -20,12 +20,12 @@ export interface SetUpOrder {
   /** Base URL of a service that the agent may pay. Undefined: the service in local mode, or an existing policy is used. */
   readonly service: string | undefined
   readonly rpcUrl: string | undefined
-  /** Service in local mode on this machine, and the URL of its chain's node. Absent if local mode has not run here. */
+  /** Absent if local mode has not run on this machine. */
   readonly local?: LocalService | undefined
   readonly write: (text: string) => void
 }
 
-/** The setup cannot continue, because an option is missing or wrong or the service does not answer. */
+/** An option is missing or wrong, or the service does not answer. */
 export class SetUpProblem extends Error {
   override readonly name = 'SetUpProblem'
 }
@@ -33,7 +33,7 @@ export class SetUpProblem extends Error {
 const mainnetUrl = 'https://api.mainnet-beta.solana.com'
 const defaults = { perRequestUsd: '0.25', perDayUsd: '1' } as const
 
-/** Sets up the folder of the wallet. Never replaces an existing policy or key. */
+/** Never replaces an existing policy or key. */
 export async function setUp({ folder, local, write, ...given }: SetUpOrder): Promise<void> {
   await openWalletFolder(folder)
   const isNew = await policyIsMissing(folder)

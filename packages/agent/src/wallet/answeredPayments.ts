@@ -6,9 +6,9 @@ import type { PaymentStore, PendingPayment } from '@tollbook/client'
  */
 export interface AnsweredPayments {
   readonly store: PaymentStore
-  /** Closes the payment in the store, because the front end has received the whole answer. */
+  /** Call it when the front end has received the whole answer. */
   received(signature: string): Promise<void>
-  /** Makes the payment available to the next equal request, because the wallet has sent the answer or cannot send it. */
+  /** The next equal request may then take the payment, because the wallet has sent the answer or cannot send it. */
   release(signature: string): void
 }
 

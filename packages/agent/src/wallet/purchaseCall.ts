@@ -6,21 +6,17 @@ import type { FetchOrder, QuoteNote } from '../walletWire.ts'
 import { sellsTabs } from '../policy/tabOption.ts'
 import { WalletRefusal } from './refusalError.ts'
 
-/** One call of a front end, while the SDK processes it. */
 export interface PurchaseCall {
   readonly order: FetchOrder
   readonly host: string
   readonly policy: Policy
-  /** Payment of the call. Undefined until it is signed or resumed. */
+  /** Undefined until the payment is signed or resumed. */
   payment: PendingPayment | undefined
-  /**
-   * Maximum cost of the debit if the call is paid from a tab. The stored debit has cost 0, because its deposit was
-   * counted.
-   */
+  /** Maximum cost if the call is paid from a tab. The stored debit has cost 0, because its deposit was counted. */
   debit: Cost | undefined
 }
 
-/** Thrown to stop the SDK before it signs, because the call requested only the price. Contains the quote. */
+/** Stops the SDK before it signs, because the call requested only the price. */
 export class Quoted extends Error {
   override readonly name = 'Quoted'
   readonly quote: QuoteNote
@@ -31,10 +27,7 @@ export class Quoted extends Error {
   }
 }
 
-/**
- * Handles each step of a payment. Throws to stop a payment, before anything is signed, if the policy does not allow the
- * offer.
- */
+/** A throw stops the payment before anything is signed. */
 export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void {
   if (event.kind === 'debiting') {
     requireNoTab(pathOf(event.endpoint))
@@ -53,7 +46,7 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
 }
 
-/** Refuses a request that would buy a tab. A model could give the tab another key, and spend the deposit with it. */
+/** With a key of its choice, a model could spend the deposit of a tab that it buys. */
 export function requireNoTab(path: string): void {
   if (sellsTabs(path))
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
@@ -69,7 +62,7 @@ interface Offer {
 // Recipient of a debit, as shown in the question to a person.
 const fromTab = 'the service, from its tab'
 
-/** Returns the cost of the call's payment. For a debit, the maximum that it may charge. */
+/** For a debit, the maximum that it may charge. */
 export function costOf({ payment, debit }: Pick<PurchaseCall, 'payment' | 'debit'>): Cost {
   if (payment?.debit !== undefined && debit !== undefined) return debit
   return { attoUsd: BigInt(payment?.costAttoUsd ?? '0'), baseUnits: BigInt(payment?.costBaseUnits ?? '0') }
@@ -106,7 +99,7 @@ function checkPrice({ order, policy }: PurchaseCall, offer: Offer): void {
     throw new WalletRefusal('CONFIRMATION_NEEDED', `a payment above ${above} USD needs the owner's consent`, { quote })
 }
 
-/** True if the person agreed to this offer. Compares the dollars too, because the tokens may have gained value since. */
+/** Compares the dollars too, because the tokens may have gained value since the person agreed. */
 function isAgreed({ agreed }: FetchOrder, { mint, payTo, baseUnits, usd }: QuoteNote): boolean {
   if (agreed?.mint !== mint || agreed.payTo !== payTo) return false
   return BigInt(agreed.baseUnits) >= BigInt(baseUnits) && readUsd(agreed.usd) >= readUsd(usd)

@@ -24,26 +24,23 @@ import { WalletRefusal } from './refusalError.ts'
 export interface PurchasesDeps {
   readonly wallet: PayerWallet
   readonly answered: AnsweredPayments
-  /** Reads the policy. Called for each request, so that a lowered limit applies at once. */
+  /** Called for each request, so that a lowered limit applies at once. */
   readonly readPolicy: () => Promise<PolicyFile>
 }
 
 export interface Purchase {
   readonly response: Response
-  /** Payment of the answer. Undefined if the answer was free. */
+  /** Undefined if the answer was free. */
   readonly payment: PendingPayment | undefined
   readonly cost: Cost
 }
 
 export interface Purchases {
-  /**
-   * Makes the request of a front end and pays for it within the policy. `signal` stops the call until its payment is
-   * signed.
-   */
+  /** `signal` stops the call until its payment is signed. */
   make(order: FetchOrder, signal: AbortSignal): Promise<Purchase>
-  /** Presents an open payment again. Does not sign a payment. */
+  /** Never signs a payment. */
   retry(payment: PendingPayment): Promise<Purchase>
-  /** Returns the tabs at the listed hosts with their balances. The value is undefined if the service does not answer. */
+  /** A value is undefined if the service does not answer. */
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
@@ -62,8 +59,8 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   }
   let current: { readonly text: string; readonly payers: Map<string, readonly PayingFetch[]> } | undefined
   /**
-   * Returns the payers of a policy, one for each mint. Calls with the same deposits share payers, so that each call
-   * finds the payments of the other calls.
+   * One payer for each mint. Calls with the same deposits share payers, so that each call finds the payments of the
+   * other calls.
    */
   const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {
     if (current?.text !== text) current = { text, payers: new Map() }
@@ -113,10 +110,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   }
 }
 
-/**
- * Returns the URL of a call if its host is on the owner's list, otherwise throws. Hosts are compared in the form that
- * the URL parser writes.
- */
+/** Compares hosts in the form that the URL parser writes. */
 function requireListed(text: string, { hosts }: Policy): URL {
   if (!URL.canParse(text)) throw new WalletRefusal('URL_REFUSED', 'the URL is not absolute')
   const url = new URL(text)
@@ -140,7 +134,7 @@ interface PayerOptions {
   readonly tab: TabOption | undefined
 }
 
-/** Creates a payer of one mint. All payers of a wallet share its folder, so limits in dollars cover all mints together. */
+/** All payers of a wallet share its folder, so limits in dollars cover all mints together. */
 function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, tab }: PayerOptions): PayingFetch {
   const { rpcUrl, network, limits } = policy
   const rule = assertPresent(policy.mints[mint], 'a mint of the policy has a rule')
@@ -176,15 +170,15 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, 
 }
 
 /**
- * True if the limits of the mint bound deposits. If requests have a limit in base units, another limit in base units is
- * needed, because the limit per request does not apply to deposits.
+ * If requests have a limit in base units, another limit in base units is needed, because the limit per request does not
+ * apply to deposits.
  */
 function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits, totalBaseUnits }: MintRule): boolean {
   const sums = [perDayBaseUnits, perHostBaseUnits, totalBaseUnits]
   return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
 }
 
-/** Tries the payers in the order of the policy. This cannot pay twice: a payer throws these errors before it signs. */
+/** Trying several payers cannot pay twice: a payer throws these errors before it signs. */
 async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: RequestInit): Promise<Response> {
   let refused: unknown
   for (const payer of payers) {
@@ -206,10 +200,7 @@ function requestInit({ method, headers, bodyBase64 }: FetchOrder): RequestInit {
   return { method, headers: headers.map(([name, value]): [string, string] => [name, value]), ...body }
 }
 
-/**
- * Returns a signal that stops a call whose front end has disconnected. Once the payment is signed, the call continues,
- * so that the paid answer is kept.
- */
+/** Once the payment is signed, the call continues without its front end, so that the paid answer is kept. */
 function untilSigned(call: PurchaseCall, signal: AbortSignal): AbortSignal {
   const stop = new AbortController()
   signal.addEventListener('abort', () => {

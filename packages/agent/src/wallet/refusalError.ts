@@ -3,7 +3,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import { PolicyProblem } from '../policy/policy.ts'
 import type { QuoteNote, Refusal, RefusalCode } from '../walletWire.ts'
 
-/** Refusal by the wallet. It stops a call before a payment is sent. */
+/** Stops a call before a payment is sent. */
 export class WalletRefusal extends Error {
   override readonly name = 'WalletRefusal'
   readonly refusal: Refusal
@@ -18,7 +18,7 @@ export class WalletRefusal extends Error {
   }
 }
 
-/** Converts an error of the SDK to a refusal. Undefined if the error is a bug. */
+/** Undefined if the error is a bug. */
 export function refusalOf(thrown: unknown): Refusal | undefined {
   const error = causeOf(thrown)
   if (error instanceof WalletRefusal) return error.refusal
@@ -44,7 +44,7 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
   return undefined
 }
 
-/** Returns the cause of a `PaymentNotSent` if the wallet or its policy stopped the payment, otherwise the error. */
+/** `PaymentNotSent` wraps the refusal if the wallet or its policy stopped the payment. */
 function causeOf(error: unknown): unknown {
   if (!(error instanceof PaymentNotSent)) return error
   return error.cause instanceof WalletRefusal || error.cause instanceof PolicyProblem ? error.cause : error
@@ -66,7 +66,7 @@ function paymentRefusal(error: PaymentError): Refusal {
   return { code, message: paymentMessages[code], details: error.message, signature: error.payment.signature }
 }
 
-/** True for an error of `fetch` that received no answer, and for a timeout. */
+/** `fetch` throws a TypeError with a cause if it received no answer. */
 function isFetchFailure(error: unknown): boolean {
   return (
     (error instanceof TypeError && error.cause !== undefined) ||

@@ -19,7 +19,6 @@ const dropped = new Set([
   paymentHeader,
 ])
 
-/** Sends the answer of the service with its status, headers and body. Adds the payment in a header. */
 export async function sendPurchase(
   response: ServerResponse,
   { response: answer, payment, cost }: Purchase,

@@ -14,7 +14,6 @@ import { readOrMakeKey } from '../walletKey.ts'
 import { createWalletServer } from './walletRoutes.ts'
 
 export interface WalletProcess {
-  /** Process ID of the process that serves the folder. */
   readonly pid: number
   /** Undefined: another process serves the folder. */
   readonly server: Server | undefined
@@ -35,10 +34,7 @@ export interface WalletProcessOptions {
 const lockWaitsMs = [500, 15_000, 15_000, 15_000]
 const privateSocket = 0o600
 
-/**
- * Serves a wallet folder, unless another process serves it. Throws `PolicyProblem` with a list of all mistakes in the
- * policy.
- */
+/** Only one process serves a folder. The `PolicyProblem` lists all mistakes in the policy. */
 export async function startWallet(options: WalletProcessOptions): Promise<WalletProcess> {
   const { folder, clock = systemClock } = options
   await openWalletFolder(folder)
@@ -99,7 +95,7 @@ async function listen(
 
 const watchMs = 5_000
 
-/** Checks every 5 seconds whether the socket file is still the socket of this process. */
+/** Checks every 5 seconds: a process that broke the lock replaces the socket file. */
 function watchSocket(path: string, inode: number) {
   let isReplaced = false
   let timer: NodeJS.Timeout | undefined

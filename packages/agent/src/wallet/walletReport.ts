@@ -18,7 +18,7 @@ export interface SpendingQuestion {
   readonly nowMs: number
 }
 
-/** Returns the spent amounts and the remaining limits, counted as the next payment will count them. */
+/** Counts the amounts as the next payment will count them. */
 export function spendingReport({ policy, spendings, open, nowMs }: SpendingQuestion) {
   const today = spendings.filter(({ atMs }) => atMs >= nowMs - (nowMs % dayMs))
   const { perDayUsd, totalUsd } = policy.limits
@@ -56,7 +56,7 @@ function usdOf(spendings: readonly StoredSpending[]): bigint {
 
 export interface Holdings {
   readonly wallet: string
-  /** State of the tab at each host. Undefined: the service does not answer. */
+  /** Undefined: the service does not answer. */
   readonly tabs: ReadonlyMap<string, TabState | undefined>
 }
 
@@ -95,10 +95,7 @@ export async function appendReceipt(path: string, line: ReceiptLine): Promise<vo
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 }
 
-/**
- * Returns the newest receipts first, at most `most`. A payment that was presented again after a crash has several
- * lines, and is listed once.
- */
+/** Newest first. A payment that was presented again after a crash has several lines, and is listed once. */
 export async function readReceipts(path: string, most: number): Promise<readonly ReceiptLine[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const lines = text.split('\n').flatMap((line) => receiptLine.safeParse(parseJson(line)).data ?? [])

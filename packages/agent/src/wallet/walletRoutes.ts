@@ -22,7 +22,7 @@ export interface WalletDeps {
   readonly purchases: Purchases
   readonly readPolicy: () => Promise<PolicyFile>
   readonly clock: Clock
-  /** Reports bugs, and receipts that could not be written. */
+  /** Receives bugs, and receipts that could not be written. */
   readonly report: (error: unknown) => void
 }
 
@@ -32,7 +32,6 @@ const bodyBytesMax = 4 * 1024 * 1024
 const receiptsMax = 100
 
 type Handler = (deps: WalletDeps, response: ServerResponse, body: unknown) => Promise<void>
-/** Reads the state of the wallet, and returns the body of the answer. */
 type Reader = (deps: WalletDeps) => Promise<object>
 
 const readers: Readonly<Record<string, Reader>> = {
@@ -70,7 +69,7 @@ function openNote({ signature, request, mint, costBaseUnits, signedAtMs = 0 }: P
   }
 }
 
-/** Creates the HTTP server of the wallet. It listens on a socket that only the wallet's user can reach. */
+/** Only the wallet's user can reach the socket of this server, so requests need no key. */
 export function createWalletServer(deps: WalletDeps): Server {
   const server = createServer((request, response) => {
     void answer(deps, request, response).catch((error: unknown) => {
@@ -129,8 +128,8 @@ async function answerRetry(deps: WalletDeps, response: ServerResponse, body: unk
 }
 
 /**
- * Sends the answer. The payment stays open until the front end confirms the answer. The front end may be killed before
- * that, and its next equal request must not be paid again.
+ * The payment stays open until the front end confirms the answer. The front end may be killed before that, and its next
+ * equal request must not be paid again.
  */
 async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Purchase): Promise<void> {
   const { payment } = purchase
@@ -143,8 +142,8 @@ async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Pur
 }
 
 /**
- * Records the receipt of an answer. Reports a failed write and continues: a full disk must not withhold a paid answer,
- * and the service can repeat its receipts.
+ * Reports a failed write and continues: a full disk must not withhold a paid answer, and the service can repeat its
+ * receipts.
  */
 async function record(
   { receiptsPath, clock, report }: WalletDeps,

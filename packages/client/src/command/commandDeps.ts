@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** True if the stream is a terminal, which gets text. Other streams get JSON. */
+  /** A terminal gets text. Other streams get JSON. */
   readonly isTTY?: boolean
 }
 
@@ -13,14 +13,14 @@ export interface PayCommandDeps {
   readonly stderr: OutputStream
   /** Default folder for signed payments without an answer, and for tabs. */
   readonly paymentFolder: string
-  /** Reads the defaults of a local mode on this machine. Resolves to undefined if no local mode runs. */
+  /** Resolves to undefined if no local mode runs on this machine. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>
-  /** Signal that Ctrl-C aborts. */
+  /** Ctrl-C aborts this signal. */
   readonly interrupted: AbortSignal
   readonly clock?: Clock
 }
 
-/** Values of a local mode on this machine. They are the defaults of options that are not given. */
+/** Defaults of options that the user does not give. */
 export interface LocalDefaults {
   readonly baseUrl: string
   readonly rpcUrl?: string | undefined

@@ -1,10 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { UsageProblem } from './usageProblem.ts'
 
-/**
- * Reads the options of a command. Throws a `UsageProblem` for an unknown or incomplete option. The message refers to
- * `--help`.
- */
 export function parseOptions<T extends ParseArgsOptionsConfig>(argv: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })

@@ -81,7 +81,6 @@ const options = {
 
 export const payOptionNames: readonly string[] = Object.keys(options).map((name) => `--${name}`)
 
-/** Reads the arguments of the command. Undefined if the user asks for help. */
 export function readPayArguments(argv: readonly string[]): PayArguments | undefined {
   const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) return undefined

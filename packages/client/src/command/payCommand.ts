@@ -9,7 +9,6 @@ import { purchase } from './purchase.ts'
 import { runTabCommand } from './tabCommand.ts'
 import { openSavedPayments, type SavedPayments } from './savedPayments.ts'
 
-/** Runs the payer's command: buys an answer or manages a tab. Returns the exit code. */
 export async function runPayCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
   let stored = openSavedPayments(deps.paymentFolder)
   try {

@@ -32,7 +32,7 @@ export class DepositUnresolved extends Error {
   }
 }
 
-/** Returns the exit code of an error. Undefined if the error is a bug of this package. */
+/** Undefined: the error is a bug of this package. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
   if (error instanceof UsageProblem) return payExitCodes.usage
@@ -49,7 +49,7 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   return isConnectionFailure(error) ? payExitCodes.unavailable : undefined
 }
 
-/** True for an error of `fetch` that received no answer. */
+/** `fetch` throws a TypeError with a cause if it received no answer. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
 }
@@ -58,10 +58,7 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/**
- * Returns the exit code for an HTTP status: 2xx is answered, 429 and 5xx are unavailable, and any other status is a
- * rejected request.
- */
+/** 429 counts as unavailable, like 5xx: the same request may succeed later. */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused

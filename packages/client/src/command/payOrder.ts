@@ -15,7 +15,6 @@ export interface PayRequest {
   readonly init: RequestInit
 }
 
-/** The purchase with all defaults filled in: request, payer and form. */
 export interface PayOrder {
   readonly task:
     | { readonly kind: 'buy'; readonly request: PayRequest }
@@ -30,11 +29,10 @@ export interface PayOrder {
   /** Keys that verify the receipt. Undefined: the receipt is not verified. */
   readonly receiptKeys: unknown
   readonly output: string | undefined
-  /** Folder of payments and tabs. Undefined: the command's default folder. */
+  /** Undefined: the command's default folder. */
   readonly folder: string | undefined
 }
 
-/** Reads options and files into an order. Throws `UsageProblem` for a wrong option or an unreadable file. */
 export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
@@ -66,7 +64,7 @@ function checkAmount(maxUsd: string): void {
     throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
-/** Checks before the payment that the output file can be written. Otherwise the answer would be paid for and lost. */
+/** Checks before the payment: an answer that cannot be written would be paid for and lost. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
   await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {
@@ -84,7 +82,6 @@ async function readTask(
   return { kind: 'resume', payment: resumed, instead }
 }
 
-/** Returns the URLs of the service and the node, from the options or from local mode. */
 export function requirePlaces(given: Pick<PayOptions, 'baseUrl' | 'rpcUrl'>, local: LocalDefaults | undefined) {
   const { baseUrl = local?.baseUrl, rpcUrl = local?.rpcUrl } = given
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
@@ -110,7 +107,7 @@ export function requireServiceUrl(url: string): string {
   }
 }
 
-/** Returns the defaults of local mode if the payment goes to its service. Undefined for any other service. */
+/** Undefined for any other service: mint and receipt key of local mode belong to its own service. */
 export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined
@@ -156,7 +153,6 @@ export async function readWallet(
   return readKeypairFile(path)
 }
 
-/** Returns a wallet that refuses to sign, because a resumed payment is already signed. */
 function spentWallet({ wallet }: PendingPayment): PayerWallet {
   return {
     address: wallet,

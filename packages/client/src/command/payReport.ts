@@ -11,7 +11,7 @@ import { errorBody, errorText } from '@tollbook/core/wire'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { isConnectionFailure } from './payExit.ts'
 
-/** An answer to display. `verdict` is undefined without a receipt, or without a key to verify it. */
+/** `verdict` is undefined without a receipt, or without a key to verify it. */
 export interface ShownAnswer {
   readonly status: number
   readonly body: unknown
@@ -25,7 +25,6 @@ type Streams = Pick<PayCommandDeps, 'stdout' | 'stderr'>
 
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
-/** Prints the answer and its receipt: as text at a terminal, as one JSON object otherwise. */
 export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): void {
   const { status, body, replayed, verdict, output } = answer
   const parsed = answerBody.safeParse(body)
@@ -84,14 +83,9 @@ function verdictText(verdict: ReceiptVerdict | undefined): string {
 export interface ShownFailure {
   readonly error: Error
   readonly exitCode: number
-  /** Returns the path of the file that stores a payment. */
   readonly pathOf: (payment: PendingPayment) => string
 }
 
-/**
- * Prints an error: as text at a terminal, as one line of JSON on standard output otherwise. If a payment was signed,
- * the output has the command that resumes it.
- */
 export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
@@ -136,7 +130,7 @@ function hintOf(error: Error): string | undefined {
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
-/** Prints progress at a terminal. Otherwise the output is one JSON object at the end. */
+/** Prints at a terminal only: a script gets one JSON object at the end. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') {

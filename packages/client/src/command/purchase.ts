@@ -37,7 +37,6 @@ export interface BoughtAnswer {
 const answerBytesMax = 64 * 1024 * 1024
 const paidBody = z.object({ receipt: z.unknown() })
 
-/** Buys the answer, or resumes an earlier payment, and verifies the receipt. */
 export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<BoughtAnswer> {
   const { interrupted: signal, tabFolder, ...others } = deps
   const { task, maxUsd, receiptKeys: keys, output: _output, folder: _folder, ...options } = order
@@ -58,7 +57,7 @@ export async function purchase(order: PayOrder, deps: PurchaseDeps): Promise<Bou
   return { status, headers, body, bytes: inHeader === undefined ? undefined : bytes, verdict }
 }
 
-/** Returns a store that keeps tabs only. The command stores its payments itself, because its user resumes them. */
+/** Keeps tabs only. The command stores its payments itself, because its user resumes them. */
 function tabsOf(folder: string): PaymentStore {
   const { readTab, keepTab } = openPaymentFolder(folder)
   const nothing = () => Promise.resolve()

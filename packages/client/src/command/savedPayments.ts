@@ -9,8 +9,8 @@ export type SavedPayments = ReturnType<typeof openSavedPayments>
 const privateFolder = 0o700
 
 /**
- * Opens the folder of payments between signature and answer. Each payment has its own file, so that a killed process
- * loses no payment. Only the user can read the files, because anyone who reads a proof could use it.
+ * Each payment has its own file, so that a killed process loses no payment. Only the user can read the files, because
+ * anyone who reads a proof could use it.
  */
 export function openSavedPayments(folder: string) {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)

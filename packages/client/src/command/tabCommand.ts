@@ -49,7 +49,6 @@ export const tabOptionNames: readonly string[] = Object.keys(options).map((name)
 
 const actions = ['open', 'status', 'close'] as const
 
-/** Runs `tab open|status|close`. Returns the exit code; the caller reports errors. */
 export async function runTabCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
   const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) {
@@ -84,10 +83,7 @@ function linesOf(shown: object): string {
 
 type TabValues = ReturnType<typeof parseOptions<typeof options>>['values']
 
-/**
- * Tries each payer in turn. This cannot pay twice: a payer throws `QuoteRefused` or `InsufficientFunds` before it
- * signs.
- */
+/** Trying several payers cannot pay twice: a payer throws `QuoteRefused` or `InsufficientFunds` before it signs. */
 async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingFetch) => Promise<T>) {
   let refused: unknown
   for (const payer of payers) {
@@ -101,10 +97,6 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
   throw refused
 }
 
-/**
- * Opens the payers to try: one that pays in the service token, then one that pays in dollars. If a mint is given, only
- * the payer of that mint.
- */
 async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
   const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: values['base-url'], rpcUrl: values['rpc-url'] }, local)

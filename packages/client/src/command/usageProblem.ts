@@ -1,6 +1,6 @@
 import { docsOf } from '../errorCode.ts'
 
-/** Invalid use of the command. The message contains the option and the correct form. */
+/** The message must state the option and its correct form. */
 export class UsageProblem extends Error {
   override readonly name = 'UsageProblem'
   readonly code = 'INVALID_OPTION'

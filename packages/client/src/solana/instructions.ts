@@ -3,7 +3,6 @@ import { utf8Bytes } from '@tollbook/core/bytes'
 import { associatedTokenProgram, computeBudgetProgram, memoProgram, systemProgram } from '@tollbook/core/programs'
 import type { TokenAccountOwner } from './programAddress.ts'
 
-/** One call of a program. `data` encodes amounts and memos as the program defines. */
 export interface Instruction {
   readonly program: string
   readonly accounts: readonly AccountUse[]
@@ -28,24 +27,24 @@ export interface TokenAmount {
   readonly baseUnits: bigint
 }
 
-/** Returns an instruction with this memo. Without signer accounts, the memo program checks only that the text is UTF-8. */
+/** Without signer accounts, the memo program checks only that the text is UTF-8. */
 export function memoInstruction(memo: string): Instruction {
   return { program: memoProgram, accounts: [], data: utf8Bytes(memo) }
 }
 
-/** Returns instruction 15 of both token programs. It fails on chain if the decimals are not those of the mint. */
+/** Instruction 15 of both token programs. It fails on chain if the decimals are not those of the mint. */
 export function burnChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
   const accounts = [changed(amount.account), changed(mint), signing(amount.authority)]
   return { program: tokenProgram, accounts, data: checkedAmount(15, amount.baseUnits, decimals) }
 }
 
-/** Returns instruction 12 of both token programs. It fails on chain if the decimals are not those of the mint. */
+/** Instruction 12 of both token programs. It fails on chain if the decimals are not those of the mint. */
 export function transferChecked(token: Token, amount: TokenAmount, destination: string): Instruction {
   const accounts = [changed(amount.account), used(token.mint), changed(destination), signing(amount.authority)]
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
 }
 
-/** Returns the instruction that creates the token account if it does not exist. `payer` pays the rent. */
+/** Changes nothing if the token account exists. `payer` pays the rent. */
 export function createTokenAccount(payer: string, account: string, owner: TokenAccountOwner): Instruction {
   const { wallet, mint, tokenProgram } = owner
   const paying = { address: payer, signs: true, writable: true }
@@ -67,7 +66,7 @@ function signing(address: string): AccountUse {
   return { address, signs: true, writable: false }
 }
 
-/** Encodes a checked instruction: its number, the amount as a little-endian u64, the decimals. */
+/** Format of both token programs: the instruction number, the amount as a little-endian u64, the decimals. */
 function checkedAmount(instruction: number, baseUnits: bigint, decimals: number): Uint8Array {
   assert(baseUnits >= 0n && baseUnits < 2n ** 64n, 'an amount fits into 64 bits')
   const data = new Uint8Array(10)
@@ -77,10 +76,7 @@ function checkedAmount(instruction: number, baseUnits: bigint, decimals: number)
   return data
 }
 
-/**
- * Returns an instruction that limits the compute units of the whole transaction. The default of 200,000 per instruction
- * would raise the priority fee.
- */
+/** Covers the whole transaction. The default of 200,000 units per instruction would raise the priority fee. */
 export function setComputeUnitLimit(units: number): Instruction {
   const data = new Uint8Array(5)
   data[0] = 2
@@ -88,7 +84,6 @@ export function setComputeUnitLimit(units: number): Instruction {
   return { program: computeBudgetProgram, accounts: [], data }
 }
 
-/** Returns an instruction that sets the priority fee per compute unit, in millionths of a lamport. */
 export function setComputeUnitPrice(microLamports: bigint): Instruction {
   const data = new Uint8Array(9)
   data[0] = 3

@@ -16,13 +16,12 @@ export interface Keypair extends Ed25519Signer {
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
 export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
 
-/** Returns the secret key of a new keypair. */
 export function newSecretKey(): Uint8Array {
   const seed = randomBytesOf(32)
   return concatBytes([seed, ed25519.getPublicKey(seed)])
 }
 
-/** Reads a secret key. Error messages never contain the key. */
+/** Error messages never contain the key. */
 export function readSecretKey(key: SecretKey): Keypair {
   const secretKey = key instanceof Uint8Array ? key : key.secretKey
   const signer = secretKeySigner(secretKey)

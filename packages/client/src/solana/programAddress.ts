@@ -13,18 +13,12 @@ export interface TokenAccountOwner {
   readonly tokenProgram: string
 }
 
-/**
- * Returns the address of the associated token account: the account that wallets and services use for this mint by
- * default.
- */
+/** Wallets and services use this account for the mint by default. */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): Address {
   return programAddress(associatedTokenProgram, [wallet, tokenProgram, mint].map(keyBytes))
 }
 
-/**
- * Returns the first hash that is not on the curve, counting the bump down from 255. No private key can sign for this
- * address.
- */
+/** The first hash that is not on the curve, counting the bump down from 255: no private key can sign for it. */
 function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(concatBytes([...seeds, Uint8Array.of(bump), keyBytes(program), marker]))
@@ -35,7 +29,6 @@ function programAddress(program: string, seeds: readonly Uint8Array[]): Address 
 
 const marker = utf8Bytes('ProgramDerivedAddress')
 
-/** Decodes an address or a blockhash into its 32 bytes. */
 export function keyBytes(text: string): Uint8Array {
   const bytes = decodeBase58(text, 32)
   if (bytes === undefined) throw new Fault(`${text} is not base58 of 32 bytes`, { retryable: false })

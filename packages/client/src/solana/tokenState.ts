@@ -12,7 +12,7 @@ export interface MintState {
   readonly transferFee: ScheduledFee | undefined
 }
 
-/** Transfer fee of a Token-2022 mint. `older` applies before `newerEpoch`, and `newer` from that epoch on. */
+/** `older` applies before `newerEpoch`, and `newer` from that epoch on. */
 export interface ScheduledFee {
   readonly older: TransferFee
   readonly newer: TransferFee

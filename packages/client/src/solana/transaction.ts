@@ -15,13 +15,13 @@ import type { Keypair } from './keypair.ts'
  */
 
 export interface TransactionContent {
-  /** Address of the account that pays the network fee. It is the first signer. */
+  /** The account that pays the network fee is the first signer. */
   readonly feePayer: string
   readonly blockhash: string
   readonly instructions: readonly Instruction[]
 }
 
-/** Builds the transaction with empty places for its signatures. */
+/** The places of the signatures stay empty. */
 export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
   const { addresses, requiredSignatures, ...table } = tabulateAccounts(feePayer, instructions)
   const { readonlySigned, readonlyUnsigned, indexOf } = table
@@ -58,8 +58,8 @@ const headerBytes = 3
 const transactionBytesMax = 1_232
 
 /**
- * Returns the accounts of a message in the order that its header requires: signers first, and writable accounts first
- * in each half. Within a group they are in order of first use, as in @solana/web3.js, so both build the same bytes.
+ * The message header requires this order: signers first, and writable accounts first in each half. Within a group,
+ * accounts are in order of first use, as in @solana/web3.js, so both build the same bytes.
  */
 function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]) {
   const uses = new Map<string, AccountUse>([[feePayer, { address: feePayer, signs: true, writable: true }]])
@@ -83,7 +83,7 @@ function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]
   }
 }
 
-/** Encodes a length as Solana does: seven bits per byte, low bits first. */
+/** Solana encodes a length as seven bits per byte, low bits first. */
 function compactU16(length: number): Uint8Array {
   assert(length >= 0 && length <= 0xffff, 'a length fits into 16 bits')
   const bytes = []
@@ -92,10 +92,6 @@ function compactU16(length: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-/**
- * Returns a copy of the transaction with the signature of each keypair. Throws a fault if the transaction does not need
- * one of these signatures.
- */
 export function signTransaction(transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
   const { message, signers } = readTransaction(transaction)
   const signed = transaction.slice()
@@ -107,13 +103,12 @@ export function signTransaction(transaction: Uint8Array, keypairs: readonly Keyp
   return signed
 }
 
-/** Returns the signature of the fee payer, which identifies the transaction. Undefined if it is missing or wrong. */
+/** The fee payer's signature identifies the transaction. Undefined if it is missing or wrong. */
 export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
   const { signers } = readTransaction(transaction)
   return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined
 }
 
-/** Returns the signature of one signer. Undefined if it is missing or wrong. */
 export function signatureOf(transaction: Uint8Array, address: string): Signature | undefined {
   const { message, signers, signatures } = readTransaction(transaction)
   const signature = signatures[signers.indexOf(address)]
@@ -125,15 +120,11 @@ export function signatureOf(transaction: Uint8Array, address: string): Signature
 
 interface ReadTransaction {
   readonly signatures: readonly Uint8Array[]
-  /** The bytes that the signatures cover. */
   readonly message: Uint8Array
   readonly signers: readonly string[]
 }
 
-/**
- * Reads signatures, message and signers. Each length is one byte, because a packet has space for fewer than 128
- * signatures.
- */
+/** Each length is one byte, because a packet has space for fewer than 128 signatures. */
 function readTransaction(transaction: Uint8Array): ReadTransaction {
   const [signatureCount = 0] = transaction
   const message = transaction.subarray(1 + signatureCount * signatureBytes)

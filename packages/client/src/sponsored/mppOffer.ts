@@ -35,7 +35,6 @@ const parameters = z.looseObject({
 // Lifetime of an offer without `expires`: about the lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
-/** Returns the offer in the preferred mint, or else the best other offer. Undefined if no charge on Solana can be paid. */
 export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefined {
   const { headers, tool } = question
   const challenges =
@@ -75,10 +74,9 @@ function readCharge(
   }
 }
 
-// Matches a parameter with a quoted or a plain value, or the name of a scheme.
 const piece = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=[\s,]|$)/g
 
-/** Returns the parameters of each challenge with the scheme "Payment" (RFC 9110, section 11.6.1). */
+/** Challenges with the scheme "Payment", in the syntax of RFC 9110, section 11.6.1. */
 function readChallenges(header: string): readonly Readonly<Record<string, string>>[] {
   if (header.length > headerCharactersMax) return []
   const challenges: { readonly scheme: string; readonly parameters: Record<string, string> }[] = []

@@ -11,7 +11,7 @@ export const addressText = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** A positive amount of tokens in base units: an unsigned 64-bit integer. */
+/** A positive unsigned 64-bit integer, as both token programs store amounts. */
 export const amountText = z
   .string()
   .regex(/^[1-9]\d{0,19}$/)

@@ -18,15 +18,11 @@ import type { Cost } from '../spendingLimit.ts'
 import type { TokenWorth } from '../tokenWorth.ts'
 import type { SponsoredOffer } from './sponsoredOffer.ts'
 
-/** A checked offer and the token account to which the transfer goes. */
 export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token
   readonly destination: string
-  /**
-   * Cost of the payment. These offers state no price in dollars, so the dollars come from the payer's own value of the
-   * token.
-   */
+  /** These offers state no price in dollars, so the dollars come from the payer's own value of the token. */
   readonly cost: Cost
 }
 
@@ -38,7 +34,6 @@ export interface SponsorDeps {
   readonly dollarMints: readonly string[]
 }
 
-/** Compares the offer with the caller's expectations and with the chain. */
 export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): Promise<SponsoredPlan | QuoteProblem> {
   const { wallet, pins, dollarMints } = deps
   const { mint, payTo, feePayer, network, lifetimeMs } = offer
@@ -83,10 +78,7 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
-/**
- * Builds the transfer and signs it with the wallet. Does not send it. It cannot land without the signature of the fee
- * payer, which comes first on chain.
- */
+/** The payment cannot land without the signature of the fee payer, which comes first on chain. Does not send it. */
 export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SignedPayment> {
   const { offer, token, destination } = plan
   const { address } = deps.wallet

@@ -4,10 +4,7 @@ import type { Address } from '@tollbook/core/address'
 export const sponsoredProtocols = ['x402', 'mpp'] as const
 export type SponsoredProtocol = (typeof sponsoredProtocols)[number]
 
-/**
- * An offer to pay the whole price by one transfer. The payer signs it. The service co-signs it as fee payer and sends
- * it.
- */
+/** The payer signs one transfer of the whole price. The service co-signs it as fee payer and sends it. */
 export interface SponsoredOffer {
   readonly protocol: SponsoredProtocol
   /** Network in CAIP-2 form. Undefined for a chain without a public name. */
@@ -16,12 +13,12 @@ export interface SponsoredOffer {
   readonly payTo: Address
   readonly feePayer: Address
   readonly amountBaseUnits: bigint
-  /** Memo that the transaction must have. Undefined: no memo. */
+  /** The transaction must have this memo. Undefined: no memo. */
   readonly memo: string | undefined
   readonly lifetimeMs: number
   /** Present if the payment is sent in `_meta` of a tool call. Absent: it is sent in a header. */
   readonly inMeta?: true
-  /** Encodes the value of the header that carries the payment, or the members of `_meta` as JSON. */
+  /** Value of the header that carries the payment, or the members of `_meta` as JSON. */
   encode(transaction: Uint8Array): string
 }
 
@@ -37,14 +34,14 @@ export interface OfferQuestion {
   /** Offers of a tool call. If present, they are used instead of the headers. */
   readonly tool?: ToolOffers | undefined
   readonly protocols: readonly SponsoredProtocol[]
-  /** Mint to prefer among several offers. */
+  /** Preferred among several offers. */
   readonly mint: string | undefined
   /** Mints that count as dollars. Preferred if no offer is in `mint`. */
   readonly dollarMints?: readonly string[]
   readonly answeredAtMs: number
 }
 
-/** For each protocol, the request header with the payment, and the response header that confirms its settlement. */
+/** Per protocol, the request header with the payment, and the response header that confirms its settlement. */
 export const protocolHeaders: Readonly<
   Record<SponsoredProtocol, { readonly payment: string; readonly settled: string }>
 > = {
@@ -52,7 +49,6 @@ export const protocolHeaders: Readonly<
   mpp: { payment: 'authorization', settled: 'payment-receipt' },
 }
 
-/** Returns the offer in the preferred mint, otherwise the first in a dollar mint, otherwise the first offer. */
 export function preferred(
   offers: readonly SponsoredOffer[],
   { mint, dollarMints = [] }: Pick<OfferQuestion, 'mint' | 'dollarMints'>,

@@ -25,7 +25,6 @@ const unpaidMessage = z.object({
   error: z.object({ code: z.literal([-32042, -32043]), data: mppOffer }).optional(),
 })
 
-/** Returns the offers in the answer to an unpaid call. Undefined if the message has no offer. */
 export function readToolOffers(message: unknown): ToolOffers | undefined {
   const { data } = unpaidMessage.safeParse(message)
   if (data === undefined) return undefined
@@ -43,7 +42,7 @@ export function readToolOffers(message: unknown): ToolOffers | undefined {
 
 const receiptMembers = { x402: 'x402/payment-response', mpp: 'org.paymentauth/receipt' } as const
 
-/** Returns the headers that confirm a settled payment over HTTP, from `_meta` of a result. */
+/** A result confirms its payment in `_meta`; the returned headers do so over HTTP. */
 export function settledHeaders(meta: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
   return (['x402', 'mpp'] as const).flatMap((protocol) => {
     const receipt = meta[receiptMembers[protocol]]

@@ -27,10 +27,7 @@ const paymentRequired = z.object({
   extensions: z.unknown().optional(),
 })
 
-/**
- * Returns the offer in the preferred mint, or else the best other offer. Undefined if the offers are malformed, too
- * long or not on Solana.
- */
+/** Undefined if the offers are malformed, too long or not on Solana. */
 export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefined {
   const { headers, tool } = question
   const required = paymentRequired.safeParse(tool === undefined ? readHeader(headers) : tool.x402).data
@@ -54,7 +51,7 @@ export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefin
         ...(tool === undefined ? {} : { inMeta: true }),
         encode(transaction) {
           const payload = { transaction: encodeBase64(transaction) }
-          // Return `accepted` unchanged, including unknown members.
+          // The protocol requires `accepted` unchanged, so keep unknown members.
           const payment = { x402Version: 2, resource, accepted, payload, extensions }
           const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
           if (tool === undefined) return text

@@ -32,13 +32,11 @@ export interface DepositOrder {
   readonly answered?: PendingPayment[]
 }
 
-/** Means of paying a deposit: the Tollbook quote, or an offer of another protocol. */
 type Way = 'tollbook' | SponsoredProtocol
 
 /**
- * Buys a deposit by `POST /api/tabs`, in the first mint that the limits, the wallet and the service permit. Tries the
- * token of the quote first, then the dollars of other protocols. A deposit without a known outcome is never paid by
- * another means.
+ * Tries the token of the quote first, then the dollars of other protocols. A deposit without a known outcome is never
+ * paid by another means.
  */
 export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder): Promise<Response> {
   const { opened } = deposit.record
@@ -59,7 +57,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
   throw refused
 }
 
-/** Returns a payer that pays in this mint only, because a top-up must be in the mint of its tab. */
+/** A top-up must be in the mint of its tab. */
 function inMint(payer: Payer, mint: string): Payer {
   const { expectedMint: _any, ...pins } = payer.pins
   return payer.dollarMints.includes(mint)
@@ -120,7 +118,7 @@ async function buyBy(payer: Payer, question: TabQuestion, deposit: DepositOrder 
   return pay(buyer, await readRequest(`${service}${way === 'x402' ? '/x402' : ''}/api/tabs`, init))
 }
 
-/** Thrown to stop a second deposit: an earlier deposit has already opened the tab. Nothing was signed. */
+/** Stops a second deposit: an earlier deposit has already opened the tab. Nothing was signed. */
 export class DepositFound extends Error {
   readonly opened: OpenedRecord['opened']
 
@@ -130,7 +128,7 @@ export class DepositFound extends Error {
   }
 }
 
-/** Thrown to stop a second deposit: an earlier deposit may still open a tab. Nothing was signed. */
+/** Stops a second deposit: an earlier deposit may still open a tab. Nothing was signed. */
 class DepositOpen extends PayerFault {
   constructor(why = 'an earlier deposit has no outcome yet; try again in 10 minutes') {
     super('SERVICE_UNAVAILABLE', why, { retryable: true })
@@ -141,10 +139,7 @@ class DepositOpen extends PayerFault {
 // clock differences.
 const landsMostMs = 10 * 60 * 1000
 
-/**
- * Throws if an earlier deposit has opened the tab, or may still do so. Its answer may have arrived elsewhere, for
- * example at `resume`.
- */
+/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
 async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
   if (deposit === undefined) return
   const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
@@ -163,10 +158,7 @@ async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposi
 
 const unknownTab = 'an earlier deposit may have opened a tab that is not known here; ask the service for it'
 
-/**
- * Limits the price of a deposit to its size, measured by the payer's own value of the tokens. The limit per request
- * does not apply to deposits.
- */
+/** Uses the payer's own value of the tokens, because the limit per request does not apply to deposits. */
 function requireWorth(
   { worth }: Payer,
   event: Extract<PaymentProgress, { readonly kind: 'quoted' | 'offered' }>,
@@ -183,7 +175,7 @@ function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, de
   return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
 }
 
-/** True if nothing was signed. The caller can then pay the request separately, within the remaining limits. */
+/** If nothing was signed, the caller can pay the request separately, within the remaining limits. */
 export function isUnpaid(error: unknown): boolean {
   return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

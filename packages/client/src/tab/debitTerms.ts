@@ -4,7 +4,6 @@ import type { PayableQuote } from '../checkQuote.ts'
 import type { Payer } from '../payer.ts'
 import { attoUsdScale, type Cost } from '../spendingLimit.ts'
 
-/** Maximum cost of one debit, in the mint of the tab. */
 export interface DebitTerms {
   readonly mint: Address
   readonly maxBaseUnits: bigint
@@ -14,8 +13,8 @@ export interface DebitTerms {
 const oneDollar = 10n ** BigInt(attoUsdScale)
 
 /**
- * Returns the terms of a debit in a mint. A tab in the quoted token pays the quoted tokens. A tab in dollars pays the
- * price in dollars. Undefined if the payer does not permit the mint, or does not value its token at one dollar.
+ * A tab in the quoted token pays the quoted tokens, and a tab in dollars pays the price in dollars. Undefined if the
+ * payer does not permit the mint, or does not value its token at one dollar.
  */
 export async function termsIn(payer: Payer, quote: PayableQuote, text: string): Promise<DebitTerms | undefined> {
   const { pins, dollarMints, worth, chain } = payer

@@ -10,10 +10,7 @@ import { buyDeposit, DepositFound, isUnpaid, type TabQuestion } from './buyDepos
 import { answerBytesMax, readFromService, readOpened, readTab } from './readTab.ts'
 import type { OpenedRecord, TabRecord } from './tabRecords.ts'
 
-/**
- * Returns the open tab at the service. Opens a tab at the first call if a deposit is configured. Undefined if the
- * request must be paid separately.
- */
+/** Opens a tab at the first call if a deposit is configured. Undefined: the request must be paid separately. */
 export async function findTab(payer: Payer, question: TabQuestion): Promise<OpenedRecord | undefined> {
   const { service, option, signal } = question
   const { tabs } = payer
@@ -30,8 +27,8 @@ export async function findTab(payer: Payer, question: TabQuestion): Promise<Open
 }
 
 /**
- * True until the end of the opened tab, even if its holder closed it. Otherwise a service could demand a deposit again
- * and again.
+ * True until the end of the opened tab, even if its holder closed it. Otherwise a service could demand one deposit
+ * after another.
  */
 function isCurrent({ opened }: TabRecord, { clock }: Payer): boolean {
   return opened !== undefined && clock.nowMs() < opened.endsAtMs
@@ -42,7 +39,6 @@ function usable(record: TabRecord): OpenedRecord | undefined {
   return opened === undefined || isClosed ? undefined : { ...record, opened }
 }
 
-/** Buys the tab, or resumes the purchase that an earlier process began. */
 async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | undefined) {
   const { service, option } = question
   const record = begun ?? newRecord(payer, service, option)
@@ -79,7 +75,7 @@ function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption
   }
 }
 
-/** Stores the opened tab, and only then closes the payment of its deposit, so that a crash cannot lose the tab. */
+/** Stores the tab before it closes the payment of the deposit, so that a crash cannot lose the tab. */
 async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
   const { deposit: _known, ...record } = begun
   await payer.tabs.write(record)
@@ -109,10 +105,7 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   throw error
 }
 
-/**
- * Buys another deposit if the balance is less than the needed amount. False if the limits or the service do not permit
- * it.
- */
+/** False if the limits or the service do not permit another deposit. */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,

@@ -19,7 +19,7 @@ export interface TabOrder {
   readonly idempotencyKey: string
 }
 
-/** Pays the offer by a debit of the tab at the service. Undefined if the request must be paid separately. */
+/** Undefined: the request must be paid separately. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
   if (payer.tab === undefined) return undefined
@@ -39,8 +39,8 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
 }
 
 /**
- * Returns the conditions for a quote that a tab pays. If other protocols are allowed, the tab may hold dollars, so the
- * mint and network of the quote do not matter. The deposit was checked against the network.
+ * If other protocols are allowed, the tab may hold dollars, so the mint and network of the quote do not matter. The
+ * deposit was checked against the network.
  */
 function pinsOf({ pins, protocols }: Payer): QuotePins {
   const { expectedMint: _mint, expectedNetwork: _network, ...others } = pins
@@ -53,10 +53,7 @@ const pricesMax = 1_000
 // checked against the limits.
 const knownMs = 10 * 60_000
 
-/**
- * Pays at most the price of an earlier request, without requesting a quote first. Undefined if that is not possible.
- * Nothing was charged then, and the caller must request a quote.
- */
+/** Saves the request for a quote. Undefined: nothing was charged, and the caller must request a quote. */
 export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): Promise<Response | undefined> {
   const name = priceName(order.request)
   const known = payer.tabs.prices.get(name)
@@ -90,10 +87,7 @@ interface DebitQuestion {
   readonly pay: Pay
 }
 
-/**
- * Debits the tab. Undefined if the tab cannot pay. Returns an error if the service refused the request and charged
- * nothing.
- */
+/** Undefined if the tab cannot pay. Returns an error if the service refused the request and charged nothing. */
 async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
@@ -123,10 +117,7 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   return undefined
 }
 
-/**
- * Returns the terms in the mint of the tab, or without a tab in the first mint possible for a deposit. Undefined if no
- * mint is possible.
- */
+/** Without a tab, uses the first mint possible for a deposit. Undefined if no mint is possible. */
 async function expectedTerms(payer: Payer, request: PayableRequest, quote: PayableQuote) {
   const record = await payer.tabs.read(serviceOf(request, quote))
   const opened = record?.opened?.mint
@@ -140,7 +131,7 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
   return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
 }
 
-/** Returns the base URL of the service, which may include the base path of a gateway. */
+/** May include the base path of a gateway. */
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath
@@ -160,9 +151,8 @@ interface DebitOrder {
 }
 
 /**
- * Presents a debit. Returns the answer, the reason why the tab was not debited, or the error about the request. Nothing
- * was charged in the last two cases. Throws a refusal that follows a lost answer: the lost request may still arrive,
- * and another payment could then pay the order twice.
+ * Nothing was charged if a reason or an error is returned. Throws a refusal that follows a lost answer: the lost
+ * request may still arrive, and another payment could then pay the order twice.
  */
 async function presentDebit(
   payer: Payer,
@@ -198,7 +188,7 @@ async function presentDebit(
   }
 }
 
-/** True if the service refuses the request, for example because of a wrong parameter. */
+/** The service refused the request itself, for example a wrong parameter: a separate payment would be refused too. */
 function isAboutRequest({ lastAnswer }: PaymentError): boolean {
   return lastAnswer?.code !== undefined && lastAnswer.status <= 499 && !mayHeal(lastAnswer.status)
 }

@@ -10,8 +10,6 @@ import { parseJson, readBody } from '../readBody.ts'
 import { withinTime } from '../timeLimit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
-/* Reads facts about a tab from its service. */
-
 export const answerBytesMax = 64 * 1024
 
 const openedBody = z.object({
@@ -34,7 +32,6 @@ function openedBy(facts: { tab: string; deposit: string; mint: string; origin: s
   return { tab, deposit, mint: assertPresent(readAddress(mint), 'a mint'), origin, endsAtMs: Date.parse(endsAt) }
 }
 
-/** Reads the tab that the deposit with this signature opened. */
 export async function readFromService(payer: Payer, question: Omit<TabPlace, 'tab'>, signature: string) {
   const { service } = question
   const bytes = assertPresent(decodeBase58(assertPresent(readSignature(signature), 'a signature'), 64), '64 bytes')

@@ -27,10 +27,7 @@ interface SignedPlace {
   readonly quote: Pick<PayableQuote, 'endpoint' | 'method'>
 }
 
-/**
- * Returns the request that the debit's signature covers. For a tool call, this is the equivalent HTTP request.
- * Undefined if the tool's offer does not state the HTTP method.
- */
+/** A tool call is signed as the equivalent HTTP request. Undefined if the tool's offer does not state the HTTP method. */
 export function signedRequestOf(
   { content, tool }: PayableRequest,
   { service, quote: { endpoint, method } }: SignedPlace,
@@ -62,8 +59,8 @@ export interface DebitQuestion {
 const validMs = 60_000
 
 /**
- * Signs one debit with a random number. The debit costs 0, because the limits already counted the deposit. The debit is
- * stored and presented like a payment. The number prevents a second charge after a lost answer.
+ * The debit costs 0, because the limits already counted the deposit. Its random number prevents a second charge after a
+ * lost answer.
  */
 export function signDebit({ record, request, signed, ...terms }: DebitQuestion): PendingPayment {
   const { idempotencyKey, maxBaseUnits, nowMs } = terms

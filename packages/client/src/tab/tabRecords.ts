@@ -23,7 +23,7 @@ const tabRecord = z.object({
   deposit: z
     .object({ signature: z.string(), signedAtMs: z.number(), protocol: z.enum(['x402', 'mpp']).exactOptional() })
     .exactOptional(),
-  /** Facts about the opened tab. Absent until the service has opened it. */
+  /** Absent until the service has opened the tab. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })
     .exactOptional(),
@@ -38,11 +38,10 @@ export type TabRecords = ReturnType<typeof createTabRecords>
 
 interface KnownPrice {
   readonly quote: PayableQuote
-  /** Time of the offer on the monotonic clock. */
   readonly atMs: number
 }
 
-/** Creates access to the tab records: in the store if it keeps tabs, otherwise in memory. */
+/** Records are in memory if the store does not keep tabs. */
 export function createTabRecords(store: PaymentStore | undefined, wallet: string) {
   const memory = new Map<string, string>()
   const lasts = new Map<string, Promise<unknown>>()
@@ -53,9 +52,9 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     else memory.set(name, text)
   }
   return {
-    /** URLs of services that answered that they sell no tabs. */
+    /** Services that answered that they sell no tabs. */
     without: new Set<string>(),
-    /** Prices at which tabs were debited, by method, URL without its query, and tool. */
+    /** Key: method, URL without its query, and tool. */
     prices: new Map<string, KnownPrice>(),
     async read(service: string) {
       const name = nameOf(service)
@@ -64,7 +63,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     },
     write: (record: TabRecord) => keep(nameOf(record.service), JSON.stringify(record)),
     forget: (service: string) => keep(nameOf(service), undefined),
-    /** Runs the work while no other call or process changes the tabs of the service. */
+    /** No other call or process changes the tabs of the service meanwhile. */
     async exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const name = nameOf(service)
       const inTurn = async () => {
@@ -85,7 +84,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
 
 const nameCharacters = 32
 
-/** Parses a stored record. Error messages never contain the record, because it contains the key. */
+/** Error messages never contain the record, because it contains the key. */
 function parseRecord(name: string, text: string): TabRecord {
   const { data } = tabRecord.safeParse(parseJson(text))
   if (data !== undefined) return data

@@ -4,8 +4,6 @@ import { utf8Bytes, utf8Text } from '@tollbook/core/bytes'
 import { isWellFormed } from '@tollbook/core/canonicalJson'
 import { parseJson } from '@tollbook/core/json'
 
-/* Body of an MCP tool call, as the client stores and sends it. */
-
 export const record = z.record(z.string(), z.json()).refine(isWellFormed)
 const toolCall = z.object({
   jsonrpc: z.literal('2.0'),
@@ -26,12 +24,11 @@ export function writeCall(params: CallMessage['params']): Uint8Array {
   return utf8Bytes(`${start}${JSON.stringify(params)}}`)
 }
 
-/** Reads a call that `writeCall` wrote. Undefined for any other body. */
+/** Undefined for any body that `writeCall` did not write. */
 export function readWrittenCall(body: Uint8Array): CallMessage | undefined {
   return utf8Text(body.subarray(0, start.length)) === start ? readCall(utf8Text(body)) : undefined
 }
 
-/** Adds members to `_meta` of a call, such as a payment. Body and result are base64. */
 export function addToMeta(bodyBase64: string, members: z.infer<typeof record>): string | undefined {
   const call = readWrittenCall(readBase64(bodyBase64) ?? new Uint8Array())
   if (call === undefined) return undefined

@@ -22,7 +22,7 @@ const keyMember = 'tollbook/idempotency-key'
 // again.
 const perCall = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
-/** Pays a request. For a tool call, the response contains the result as a JSON-RPC message with the caller's id. */
+/** For a tool call, the response contains the result as a JSON-RPC message with the caller's id. */
 export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
   const { method, bodyBase64 = '', headers } = request.content
   const text = method === 'POST' ? utf8Text(readBase64(bodyBase64) ?? new Uint8Array()) : ''
@@ -67,10 +67,7 @@ const words = {
   'idempotency-key': keyMember,
 } as const
 
-/**
- * Wraps `fetch` to convert tool calls: payment headers to `_meta`, and results to HTTP answers. Other requests pass
- * unchanged.
- */
+/** Moves payment headers to `_meta`, and results to HTTP answers. Other requests pass unchanged. */
 export function carryToolCalls(fetch: Fetch): Fetch {
   return async (input, init) => {
     const call = init?.body instanceof Uint8Array ? readWrittenCall(init.body) : undefined
@@ -109,7 +106,7 @@ const resultBytesMax = 16 * 1024 * 1024
 // Statuses of refusals that the payer handles separately. Other refusals get 400.
 const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
-/** Converts a result to the answer of the same HTTP request. Its body also contains the members of the message. */
+/** The answer also contains the members of the message. */
 async function answerOf(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const bytes = await readBody(response, resultBytesMax)

@@ -7,10 +7,7 @@ import { z } from 'zod'
 const setDatabaseUrl =
   'Set DATABASE_URL to your own Postgres (15 or newer) and Tollbook will not start the embedded one.'
 
-/**
- * Finds the directory of the npm package with the binaries for this machine. Packages exist for Linux with glibc and
- * for macOS.
- */
+/** Packages with binaries exist for Linux with glibc and for macOS. */
 export function findPackage(platform = `${process.platform}-${process.arch}`): string {
   if (platform.startsWith('win32')) {
     throw new Fault(`the embedded Postgres does not run on Windows: use WSL. ${setDatabaseUrl}`, { retryable: false })
@@ -25,13 +22,12 @@ export function findPackage(platform = `${process.platform}-${process.arch}`): s
   }
 }
 
-/** Pairs of paths in the package: an existing file, such as `native/lib/libpq.so.5.18`, and the link to the file. */
+/** The source is an existing file, such as `native/lib/libpq.so.5.18`, and the target is the link to it. */
 const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /**
- * Returns the directory with `bin`, `lib` and `share`. npm packages cannot contain symbolic links, so the package has a
- * list of links and an install script. Install scripts are disabled, because attackers often use them. This function
- * therefore creates the links at start.
+ * npm packages cannot contain symbolic links, so the package has a list of links and an install script. Install scripts
+ * are disabled, because attackers often use them, so this function creates the links at start.
  */
 export async function linkBinaries(packageDirectory: string): Promise<string> {
   const listed = links.parse(JSON.parse(await readFile(join(packageDirectory, 'native/pg-symlinks.json'), 'utf8')))

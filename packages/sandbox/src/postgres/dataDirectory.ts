@@ -9,10 +9,7 @@ import { type SystemUser, runAs } from './systemUser.ts'
  * `.lock`: held by the running process. `.initialising-…`: directory in which initdb runs.
  */
 
-/**
- * Returns the real path of the data directory, so that a symbolic link does not give it a second name. Creates the
- * parent directory.
- */
+/** The real path, so that a symbolic link does not give the directory a second name. */
 export async function resolveDataDirectory(wanted: string): Promise<string> {
   const path = resolve(wanted)
   await mkdir(dirname(path), { recursive: true })
@@ -50,7 +47,7 @@ export async function prepareDataDirectory(options: PrepareOptions): Promise<str
 }
 
 /**
- * Runs initdb in a temporary directory and renames it afterwards. If the process is killed, the final path has no
+ * Runs initdb in a temporary directory and renames it afterwards: if the process is killed, the final path has no
  * incomplete cluster.
  */
 async function initialise({ dataDirectory, account, binaries }: PrepareOptions): Promise<void> {

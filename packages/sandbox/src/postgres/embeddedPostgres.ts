@@ -26,10 +26,10 @@ export interface EmbeddedPostgres {
   /** URL of the superuser with its password: loopback TCP, database `postgres`. */
   readonly adminUrl: string
   readonly port: number
-  /** Returns the process ID of the current postmaster. A restart changes it. */
+  /** A restart changes the process ID. */
   readonly pid: () => number
   urlFor(options: DatabaseLogin): string
-  /** Runs a fast shutdown. Resolves when Postgres has ended. Call it last, because it ends all open sessions. */
+  /** Call it last, because a fast shutdown ends all open sessions. Resolves when Postgres has ended. */
   stop(): Promise<void>
   /** Kills Postgres by SIGKILL without a restart, like a crash of the machine. The data directory remains. */
   kill(): Promise<void>
@@ -41,7 +41,7 @@ interface DatabaseLogin {
   readonly database: string
 }
 
-/** Default settings. They are on the command line, so that a file in the data directory cannot change them. */
+/** These settings are on the command line, so that a file in the data directory cannot change them. */
 const ourSettings = {
   listen_addresses: '127.0.0.1',
   // Create no socket files, so that loopback TCP with a password is the only access.
@@ -61,8 +61,8 @@ const ourSettings = {
 }
 
 /**
- * Starts a Postgres server from npm, one for each data directory. It is restarted if it ends, and shut down when this
- * process ends. A pool needs an `error` handler, because a stop or restart closes its idle connections.
+ * The server is restarted if it ends, and shut down when this process ends. A pool needs an `error` handler, because a
+ * stop or restart closes its idle connections.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await using opened = new AsyncDisposableStack()

@@ -3,11 +3,9 @@ import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
 
 /**
- * Returns the requested port, or a free one if none is requested.
- *
  * Chooses a port below 32,768, where Linux starts its range for outgoing connections (macOS: 49,152). A port in that
- * range could be lost while Postgres restarts. A client that reconnects in a loop may get the server's port as its
- * source port. The client would then connect to itself and block the restart.
+ * range could be lost while Postgres restarts: a client that reconnects in a loop may get it as its source port. The
+ * client would then connect to itself and block the restart.
  */
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {

@@ -9,7 +9,6 @@ import type { Log } from '@tollbook/localnet/log'
 import { type SystemUser, spawnAs } from './systemUser.ts'
 import { findCommandLine } from './processTable.ts'
 
-/** A running Postgres server process. */
 export interface Postmaster {
   readonly pid: number
   /** Resolves with the reason when the process has ended. Never rejects. */
@@ -25,15 +24,12 @@ export interface LaunchOptions {
   readonly log: Log
 }
 
-/**
- * Mark on the command line of each postmaster of Tollbook. It identifies an orphaned postmaster, also in the output of
- * `ps`.
- */
+/** Identifies an orphaned postmaster of Tollbook by its command line, also in the output of `ps`. */
 const clusterMark = 'cluster_name=tollbook'
 
 /**
- * Starts a server, and resolves when it accepts connections. Throws a retryable fault if the obstacle may disappear
- * without intervention.
+ * Resolves when the server accepts connections. Throws a retryable fault if the obstacle may disappear without
+ * intervention.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   const { dataDirectory, account, binaries, log } = options
@@ -57,7 +53,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   throw new Fault(`Postgres ${await ended} before it was ready: ${said}`, { retryable: transientObstacle.test(said) })
 }
 
-/** Maximum time of a start. It includes recovery after a crash, which replays at most one checkpoint interval. */
+/** Includes recovery after a crash, which replays at most one checkpoint interval. */
 const startTimeoutMs = 120_000
 const lastWordsTimeoutMs = 500
 
@@ -67,14 +63,10 @@ const lastWordsTimeoutMs = 500
  */
 const transientObstacle = /pre-existing shared memory block|could not bind|Address already in use/
 
-/**
- * Forwards the log of Postgres to the program's log. `ready` resolves at the line that reports that connections are
- * accepted.
- */
+/** `ready` resolves at the log line that reports that connections are accepted. */
 function forwardLog(child: ChildProcess, log: Log) {
   const lastLines: string[] = []
   const { promise: ready, resolve } = Promise.withResolvers<'ready'>()
-  // The log is closed when the last process of Postgres has ended.
   const closed = new Promise<'closed'>((close) => child.once('close', () => close('closed')))
   const input = assertPresent(child.stderr, 'stderr is a pipe')
   createInterface({ input }).on('line', (line) => {
@@ -100,8 +92,8 @@ function startWatchdog(account: SystemUser, pid: number): ChildProcess {
 }
 
 /**
- * Ends an orphaned postmaster of Tollbook in the directory. The caller has the lock of the directory, so such a
- * postmaster has lost its owner. Its watchdog has not ended it yet, or was killed too.
+ * The caller has the lock of the directory, so a postmaster that runs there has lost its owner. Its watchdog has not
+ * ended it yet, or was killed too.
  */
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid')
@@ -123,7 +115,7 @@ export async function endEarlierPostmaster(dataDirectory: string, log: Log): Pro
   await shutDown({ pid, ended: endOf(pid, commandLine), log })
 }
 
-/** Resolves when the process has ended. It is not a child of this process, so its end must be polled. */
+/** The process is not a child of this process, so its end must be polled. */
 async function endOf(pid: number, commandLine: string): Promise<string> {
   for (let poll = 1; poll <= pollsMax && (await findCommandLine(pid)) === commandLine; poll++) {
     await systemClock.sleep(pollEveryMs)
@@ -132,7 +124,7 @@ async function endOf(pid: number, commandLine: string): Promise<string> {
 }
 
 const pollEveryMs = 5
-/** Polls for one minute, which is longer than all steps of a shutdown. */
+/** One minute, which is longer than all steps of a shutdown. */
 const pollsMax = 12_000
 
 interface ShutDownOptions {
@@ -141,7 +133,7 @@ interface ShutDownOptions {
   readonly log: Log
 }
 
-/** Ends a postmaster with increasingly strong signals. Each of the three signals preserves committed data. */
+/** Each of the three signals preserves committed data. */
 async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   if ((await firstWithin(0, [ended])) !== undefined) return
   for (const { signal, waitMs } of shutDownSteps) {
@@ -152,7 +144,6 @@ async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   throw new Fault(`Postgres (process ${pid}) does not end, not even by SIGKILL`, { retryable: false })
 }
 
-/** Returns the first outcome. Undefined if no promise settles within the time. */
 async function firstWithin<T>(timeoutMs: number, outcomes: readonly Promise<T>[]): Promise<T | undefined> {
   const settled = new AbortController()
   const late = systemClock.sleep(timeoutMs, settled.signal).then(() => undefined)
@@ -163,7 +154,7 @@ async function firstWithin<T>(timeoutMs: number, outcomes: readonly Promise<T>[]
   }
 }
 
-/** Sends a signal. Ignores ESRCH, because the process may end between the check and the signal. */
+/** Ignores ESRCH, because the process may end between the check and the signal. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * Returns the command line of a process. Undefined if no such process runs. On Linux a zombie has no command line and
- * counts as ended, because it holds no resources. `kill -0` still finds a zombie, and PID 1 of a container may take 20
- * s to reap it.
+ * On Linux a zombie has no command line and counts as ended, because it holds no resources. `kill -0` still finds a
+ * zombie, and PID 1 of a container may take 20 s to reap it.
  */
 export async function findCommandLine(pid: number): Promise<string | undefined> {
   const commandLine = process.platform === 'linux' ? await readInProc(pid) : await readWithPs(pid)

@@ -14,8 +14,8 @@ export const burnRole = 'tollbook_burn'
 export const signerRole = 'tollbook_fee_payer'
 
 /**
- * Creates roles and database as an operator would by hand (docs/operations.md). The owner runs the migrations. The API,
- * the burn job and the signer of network fees each have a login. The API also deletes old quotes.
+ * Same roles as an operator creates by hand (docs/operations.md). The owner runs the migrations, and the API also
+ * deletes old quotes.
  */
 export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
@@ -28,7 +28,7 @@ export async function createServiceDatabase(adminUrl: string, logins: DatabaseLo
   })
 }
 
-/** Grants the group roles to the logins. Call it after the migrations, which create the group roles. */
+/** Call it after the migrations, which create the group roles. */
 export async function admitLogins(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)

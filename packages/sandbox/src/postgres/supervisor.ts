@@ -14,11 +14,10 @@ export interface SupervisorDeps {
 export interface Supervisor {
   readonly pid: () => number
   readonly stop: () => Promise<void>
-  /** Kills Postgres by SIGKILL without a restart, like a crash of the machine. */
+  /** SIGKILL without a restart simulates a crash of the machine. */
   readonly kill: () => Promise<void>
 }
 
-/** Keeps one postmaster running: restarts it whenever it ends without a call of `stop` or `kill`. */
 export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervisor> {
   const { log, clock } = deps
   const stopping = new AbortController()

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault, describeError } from '@tollbook/core/fault'
 
-/** Account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
+/** Postgres refuses to run as root, so another account runs its programs and owns the data. */
 export interface SystemUser {
   readonly name: string
   readonly uid: number
@@ -14,9 +14,9 @@ export interface SystemUser {
 }
 
 /**
- * Returns the accounts to try, in order. An ordinary user runs Postgres without a switch. Root switches to the existing
- * user `nobody`. The last account is `nobody` with the capability to enter closed directories (a 0700 /root, or one of
- * `mktemp -d`). It comes last because it could open every file of the machine or container.
+ * An ordinary user runs Postgres without a switch, and root switches to `nobody`. The last account is `nobody` with the
+ * capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes last because it could open
+ * every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly SystemUser[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
@@ -30,15 +30,15 @@ export async function accountsToTry(): Promise<readonly SystemUser[]> {
   ]
 }
 
-/** Reads the IDs of `nobody`. Every passwd file has this user, usually with the number 65534 (macOS: -2). */
+/** Every passwd file has the user `nobody`, usually with the number 65534 (macOS: -2). */
 async function readNobody(): Promise<{ readonly uid: number; readonly gid: number }> {
   const match = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))
   return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
 }
 
 /**
- * Finds an account that can run the programs and reach the data directory. It runs one program, which takes 5 ms. This
- * trial detects obstacles that mode bits do not show: access lists, noexec mounts, a missing glibc.
+ * Runs one program, which takes 5 ms. This trial detects obstacles that mode bits do not show: access lists, noexec
+ * mounts, a missing glibc.
  */
 export async function findAccount(binaries: string, dataDirectory: string): Promise<SystemUser> {
   const obstacles: string[] = []
@@ -63,10 +63,7 @@ interface Command {
   readonly timeoutMs: number
 }
 
-/**
- * Runs a short program until it ends. Returns undefined on success, otherwise the reason with the program's error
- * output.
- */
+/** Undefined on success, otherwise the reason with the program's error output. */
 export async function runAs(account: SystemUser, { program, words, timeoutMs }: Command): Promise<string | undefined> {
   const [file = '', ...args] = [...account.prefix, program, ...words]
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
@@ -76,14 +73,14 @@ export async function runAs(account: SystemUser, { program, words, timeoutMs }: 
 
 const run = promisify(execFile)
 
-/** Returns the options of a start. Starts in `/`, because the account may be unable to enter the working directory. */
+/** Starts in `/`, because the account may be unable to enter the working directory. */
 function startOptions({ uid, gid, prefix }: SystemUser): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   return { ...(prefix.length === 0 ? { uid, gid } : {}), cwd: '/', env: environment }
 }
 
 /**
- * Starts a process in a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres
- * would shut down at once, before the open requests of this process have ended.
+ * In a separate session, Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres would shut down at once,
+ * before the open requests of this process have ended.
  */
 export function spawnAs(account: SystemUser, command: readonly string[], options: SpawnOptions): ChildProcess {
   const [program = '', ...words] = [...account.prefix, ...command]
@@ -91,7 +88,7 @@ export function spawnAs(account: SystemUser, command: readonly string[], options
 }
 
 /**
- * Environment of the programs. It does not contain this process's variables: they include API keys, and an unrelated
- * LD_LIBRARY_PATH would give Postgres the wrong OpenSSL.
+ * Does not contain this process's variables: they include API keys, and an unrelated LD_LIBRARY_PATH would give
+ * Postgres the wrong OpenSSL.
  */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

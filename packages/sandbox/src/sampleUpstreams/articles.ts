@@ -1,4 +1,4 @@
-/** A sample article with its time of publication. Its URL at example.com does not exist. */
+/** The URL at example.com does not exist. */
 export interface Article {
   readonly category: string
   readonly title: string
@@ -6,7 +6,7 @@ export interface Article {
   readonly publishedMs: number
 }
 
-/** Titles for each category that Tollbook sells. They contain words for which callers are likely to search. */
+/** Titles contain words for which callers are likely to search. */
 const titles: Readonly<Record<string, readonly string[]>> = {
   business: [
     'Central bank leaves interest rates where they are, and the euro gains',
@@ -60,7 +60,6 @@ const minuteMs = 60 * 1000
 const repeatsMs = 6 * 60 * minuteMs
 const spacingMs = 13 * minuteMs
 
-/** Returns all articles as of this time, newest first. */
 export function articlesAt(nowMs: number): readonly Article[] {
   const all = Object.entries(titles).flatMap(([category, list]) => list.map((title) => ({ category, title })))
   return all

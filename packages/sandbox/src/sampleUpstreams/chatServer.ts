@@ -4,7 +4,7 @@ import { json, plain, type SampleProvider, type SampleReply, type SampleRequest 
 
 export const sampleModels = ['sample-model', 'sample-model-large'] as const
 
-/** An OpenAI-compatible server. It has no language model: it echoes the message and states that the reply is a sample. */
+/** Has no language model: it echoes the message and states that the reply is a sample. */
 export const chatServer: SampleProvider = (request) => {
   const { path } = request
   if (path === '/v1/models') return json({ object: 'list', data: sampleModels.map((id) => ({ id, object: 'model' })) })
@@ -56,7 +56,7 @@ function completionOf(asked: Order, { said, finishReason, usage, nowMs }: Built)
   return json({ object: 'chat.completion', ...headOf(asked, nowMs), choices, usage })
 }
 
-/** Returns a stream with one event per word, as real servers send one token at a time, and with the usage at the end. */
+/** One event per word, as real servers send one token at a time, and the usage at the end. */
 function chunksOf(asked: Order, { said, finishReason, usage, nowMs }: Built): SampleReply {
   const head = { object: 'chat.completion.chunk', ...headOf(asked, nowMs) }
   const choice = (delta: object, reason: string | null = null) => ({
@@ -80,7 +80,7 @@ function replyTo(message: string): string {
   return `Sample reply: no language model is behind this server. You wrote: ${charactersOf(message, echoedMax)}`
 }
 
-/** Returns the first characters of a text. Counts code points, so that no surrogate pair is split. */
+/** Counts code points, so that no surrogate pair is split. */
 function charactersOf(text: string, count: number): string {
   return Array.from(text).slice(0, count).join('')
 }

@@ -1,12 +1,12 @@
 import { drift, rounded } from './drift.ts'
 
-/** A sample coin with its names at three providers. The figures are invented. */
+/** The three providers have different names for a coin. The figures are invented. */
 export interface Coin {
   readonly id: string
   readonly paprikaId: string
   readonly symbol: string
   readonly name: string
-  /** Rank by market value. Null for an unranked coin. */
+  /** Null for an unranked coin. */
   readonly rank: number | null
   readonly priceUsd: number
   readonly supply: number
@@ -40,7 +40,7 @@ export const coins = rows.map(
   },
 )
 
-/** Returns open, high, low and close of `count` bars, oldest first. The last bar ends at `endMs`. */
+/** Oldest bar first. */
 export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {
   return Array.from({ length: count }, (_, at) => {
     const barEndMs = endMs - (count - 1 - at) * intervalMs
@@ -63,7 +63,7 @@ export function figuresOf(coin: Coin, nowMs: number) {
   }
 }
 
-/** Returns the price at a time with six significant digits, which suits large and small prices. */
+/** Six significant digits suit large and small prices. */
 function priceOf({ symbol, id, priceUsd, swing }: Coin, atMs: number): number {
   return Number((priceUsd * (1 + swing * drift(`${symbol} ${id}`, atMs))).toPrecision(6))
 }

@@ -1,4 +1,4 @@
-/** A sample exchange rate. `pair` is Kraken's name of the pair with the dollar, and `key` the name in Kraken's answer. */
+/** `pair` is Kraken's name of the pair with the dollar, and `key` the name in Kraken's answer. */
 export interface Currency {
   readonly code: string
   readonly perUsd: number
@@ -6,7 +6,7 @@ export interface Currency {
   readonly key: string
 }
 
-/** Sample exchange rates. The figures are invented and constant. */
+/** The figures are invented and constant. */
 export const currencies: readonly Currency[] = [
   { code: 'EUR', perUsd: 0.86, pair: 'EURUSD', key: 'ZEURZUSD' },
   { code: 'GBP', perUsd: 0.76, pair: 'GBPUSD', key: 'ZGBPZUSD' },

@@ -1,11 +1,11 @@
 import { drift, rounded } from './drift.ts'
 
-/** A sample listing of a stock. The figures are invented. */
+/** The figures are invented. */
 export interface Listing {
   readonly symbol: string
   readonly name: string
   readonly exchange: Exchange
-  /** Price in the unit of the exchange, for example pence in London. */
+  /** In the unit of the exchange, for example pence in London. */
   readonly price: number
   readonly volume: number
 }
@@ -36,14 +36,14 @@ export const listings: readonly Listing[] = [
 
 const swing = 0.015
 
-/** Returns the price at a time. Sample exchanges trade around the clock, so that there is always a price of today. */
+/** Sample exchanges trade around the clock, so that there is always a price of today. */
 export function priceAt({ symbol, price }: Listing, atMs: number): number {
   return rounded(price * (1 + swing * drift(symbol, atMs)), 2)
 }
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Returns one bar for each of the last `count` weekdays in UTC, oldest first. The last bar may not have ended. */
+/** Weekdays are counted in UTC, oldest first. The last bar may not have ended. */
 export function barsOf(listing: Listing, nowMs: number, count: number) {
   const todayMs = nowMs - (nowMs % dayMs)
   // Start with twice as many days, which contain enough weekdays. Two more days are needed for a count of one at a

@@ -1,7 +1,6 @@
 import { articleCategories, articlesAt } from './articles.ts'
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** Serves one RSS 2.0 feed of headlines per category, at `/{category}/rss.xml`. */
 export const publisherFeeds: SampleProvider = ({ path, nowMs }) => {
   const [, category = ''] = path.split('/')
   const items = articlesAt(nowMs)

@@ -1,6 +1,6 @@
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** A web page for screenshots without internet. It loads no other resources. */
+/** For screenshots without internet, so it loads no other resources. */
 export const samplePage: SampleProvider = ({ path }) =>
   path === '/' ? plain(page, 200, 'text/html; charset=utf-8') : plain('404 Not Found', 404)
 

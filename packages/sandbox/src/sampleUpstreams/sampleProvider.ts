@@ -1,6 +1,6 @@
 /**
- * A stand-in for one provider, with the paths, members and statuses that the provider's adapter reads. The figures are
- * invented, and answers with them are labelled as samples. The function is pure, so that a test can choose the time.
+ * Has the paths, members and statuses that the provider's adapter reads. The figures are invented, and answers with
+ * them are labelled as samples. The function is pure, so that a test can choose the time.
  */
 export type SampleProvider = (request: SampleRequest) => SampleReply
 
@@ -25,7 +25,7 @@ export function plain(body: string, status = 200, contentType = 'text/plain; cha
   return { status, contentType, body }
 }
 
-/** Returns the items of a comma-separated list in lower case. Empty if the parameter is absent. */
+/** In lower case. Empty if the parameter is absent. */
 export function listOf(query: URLSearchParams, name: string): readonly string[] {
   return query.get(name)?.toLowerCase().split(',') ?? []
 }

@@ -4,7 +4,7 @@ import { listen } from '@tollbook/localnet/httpServer'
 import type { SampleProvider } from './sampleProvider.ts'
 
 export interface SampleServer {
-  /** Origin of the server, `http://127.0.0.1:port`, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly origin: string
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface SampleServer {
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
-/** Serves one provider on a separate port, so that all paths are the same as at the real provider. */
+/** Each provider has a separate port, so that all paths are the same as at the real provider. */
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request)

@@ -8,13 +8,12 @@ import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
 import { openSampleServer } from './sampleServer.ts'
 
-/** Stand-ins on loopback for the providers that Tollbook queries without a key. They are for a machine without internet. */
+/** For a machine without internet. Covers the providers that Tollbook queries without a key. */
 export interface SampleUpstreams {
-  /** URLs of the stand-ins, `http://127.0.0.1:port`. The keys are the first part of the settings `<NAME>_URL`. */
+  /** The keys are the first part of the settings `<NAME>_URL`. */
   readonly upstreams: Readonly<Record<string, { readonly url: string }>>
   readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
   readonly chatServer: { readonly baseUrl: string; readonly models: typeof sampleModels }
-  /** URL of a page for screenshots. */
   readonly pageUrl: string
   close(): Promise<void>
 }
@@ -39,7 +38,7 @@ export async function startSampleUpstreams({ clock }: { readonly clock: Clock })
   }
 }
 
-/** Loads the samples of the folder `providers/`. Its file `metNorway.ts` exports `metNorway` for `MET_NORWAY`. */
+/** The file name `metNorway.ts` gives the setting `MET_NORWAY` and the export `metNorway`. */
 async function loadProviders(): Promise<readonly (readonly [name: string, provider: SampleProvider])[]> {
   const folder = new URL('providers/', import.meta.url)
   const names = (await readdir(folder)).flatMap((file) => /^(\w+)\.[jt]s$/.exec(file)?.[1] ?? [])

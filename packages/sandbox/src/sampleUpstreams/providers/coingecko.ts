@@ -4,10 +4,7 @@ import { currencies } from '../currencies.ts'
 import { rounded } from '../drift.ts'
 import { json, listOf, type SampleProvider } from '../sampleProvider.ts'
 
-/**
- * Answers `/coins/markets`, `/coins/list`, `/coins/{id}/ohlc` and `/exchange_rates`. Like CoinGecko, omits unknown
- * coins and answers 200.
- */
+/** Like CoinGecko, omits unknown coins and answers 200. */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
   const [, historyId] = /^\/api\/v3\/coins\/([^/]+)\/ohlc$/.exec(path) ?? []
   if (historyId !== undefined) return historyOf(historyId, Number(query.get('days')), nowMs)
@@ -25,7 +22,7 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
 
 const hourMs = 60 * 60 * 1000
 
-/** Returns bars, each with the time of its end. Omits a bar that has not ended. */
+/** Each bar has the time of its end. A bar that has not ended is omitted. */
 function historyOf(id: string, days: number, nowMs: number) {
   const coin = coins.find((one) => one.id === id)
   if (coin === undefined) return json({ error: 'coin not found' }, 404)
@@ -34,7 +31,6 @@ function historyOf(id: string, days: number, nowMs: number) {
   return json(bars.map(({ startMs, open, high, low, close }) => [startMs + intervalMs, open, high, low, close]))
 }
 
-/** Returns the price of one bitcoin in each currency. */
 function ratesOf(nowMs: number) {
   const [bitcoin] = coins
   const dollars = bitcoin === undefined ? 0 : figuresOf(bitcoin, nowMs).price
@@ -45,7 +41,7 @@ function ratesOf(nowMs: number) {
   ])
 }
 
-/** Returns the coins with these IDs or symbols. Several coins may have the same symbol. */
+/** Several coins may have the same symbol. */
 function chosen(query: URLSearchParams): readonly Coin[] {
   const [ids, symbols] = [listOf(query, 'ids'), listOf(query, 'symbols')]
   return coins.filter(({ id, symbol }) => ids.includes(id) || symbols.includes(symbol.toLowerCase()))

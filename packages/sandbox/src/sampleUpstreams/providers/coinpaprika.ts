@@ -3,7 +3,6 @@ import { type Coin, coins, figuresOf } from '../coins.ts'
 import { rounded } from '../drift.ts'
 import { json, type SampleProvider } from '../sampleProvider.ts'
 
-/** Answers `/tickers/{id}` with the figures of one coin, or 404. */
 export const coinpaprika: SampleProvider = ({ path, nowMs }) => {
   const [, id] = /^\/v1\/tickers\/([^/]+)$/.exec(path) ?? []
   const coin = coins.find(({ paprikaId }) => paprikaId === id)

@@ -2,7 +2,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Article, articlesAt } from '../articles.ts'
 import { json, plain, type SampleProvider } from '../sampleProvider.ts'
 
-/** Answers `/api/v2/doc/doc` with a list of articles. Like GDELT, answers an empty object if no article matches. */
+/** Like GDELT, answers an empty object if no article matches. */
 export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/api/v2/doc/doc') return plain('404 Not Found', 404)
   const asked = query.get('query') ?? ''

@@ -2,10 +2,7 @@ import { barsOf, type Coin, coins, figuresOf } from '../coins.ts'
 import { type Currency, currencies } from '../currencies.ts'
 import { json, type SampleProvider } from '../sampleProvider.ts'
 
-/**
- * Answers `/0/public/Ticker` and `/0/public/OHLC`. Like Kraken, reports errors with status 200, and the key of a pair
- * in the answer differs from the requested pair.
- */
+/** Like Kraken, reports errors with status 200, and the key of a pair in the answer differs from the requested pair. */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   const pairs = (query.get('pair') ?? '').split(',')
   if (path === '/0/public/OHLC') return historyOf(pairs[0] ?? '', query, nowMs)
@@ -23,7 +20,7 @@ const unknownPair = { error: ['EQuery:Unknown asset pair'] }
 const dayMs = 24 * 60 * 60 * 1000
 const decimals = 8
 
-/** Returns bars from `since` on. The last bar has not ended yet. */
+/** The last bar has not ended yet. */
 function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   const coin = coins.find((one) => one.pair === pair)
   if (coin === undefined) return json(unknownPair)
@@ -43,13 +40,12 @@ function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   return json({ error: [], result: { [coin.key]: rows, last: (lastMs - intervalMs) / 1_000 } })
 }
 
-/** Returns ask and bid of a currency pair. The dollar is the first or the second currency of the pair. */
+/** The dollar is the first or the second currency of the pair. */
 function rateOf({ code, perUsd, pair }: Currency) {
   const price = (pair.startsWith(code) ? 1 / perUsd : perUsd).toFixed(5)
   return { a: [price, '1000', '1000.000'], b: [price, '1000', '1000.000'] }
 }
 
-/** Returns the last trade of a coin: price and volume. */
 function tickerOf(coin: Coin, nowMs: number) {
   return { c: [figuresOf(coin, nowMs).price.toFixed(decimals), '0.01000000'] }
 }

@@ -1,7 +1,6 @@
 import { type Place, weatherAt } from '../climate.ts'
 import { json, listOf, type SampleProvider } from '../sampleProvider.ts'
 
-/** Answers `/v1/forecast?current=…&hourly=…&timeformat=unixtime&wind_speed_unit=ms`. */
 export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/v1/forecast') return json({ error: true, reason: 'Not Found' }, 404)
   const place = { latitude: Number(query.get('latitude')), longitude: Number(query.get('longitude')) }
@@ -51,7 +50,7 @@ function pick<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Re
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
 }
 
-/** Returns the hours of whole days as one list per column, starting at the last midnight in UTC. */
+/** One list per column, starting at the last midnight in UTC. */
 function hoursOf(place: Place, names: readonly string[], { nowMs, days }: { nowMs: number; days: number }) {
   const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)
   const rows = times.map((atMs) => figuresOf(place, atMs))

@@ -3,7 +3,7 @@ import { json, type SampleProvider } from '../sampleProvider.ts'
 type Place = readonly [name: string, latitude: number, longitude: number, population: number]
 type Country = readonly [code: string, country: string, admin1: string, timezone: string, feature: 'PPL' | 'PPLC']
 
-/** A few cities with their real locations. */
+/** The locations are real. */
 const rows: readonly (readonly [...Place, ...Country])[] = [
   ['London', 51.508_53, -0.125_74, 8_961_989, 'GB', 'United Kingdom', 'England', 'Europe/London', 'PPLC'],
   ['London', 42.983_39, -81.233_04, 422_324, 'CA', 'Canada', 'Ontario', 'America/Toronto', 'PPL'],
@@ -23,7 +23,7 @@ const cities = rows.map(
 )
 type SampleCity = (typeof cities)[number]
 
-/** Answers `/v1/search?name=`. Omits the key `results` if nothing matches. */
+/** Omits the key `results` if nothing matches. */
 export const openMeteoGeocoding: SampleProvider = ({ path, query }) => {
   if (path !== '/v1/search') return json({ error: true, reason: 'Not Found' }, 404)
   const count = Number(query.get('count') ?? '10')
@@ -44,7 +44,7 @@ interface Wanted {
   readonly country: string | undefined
 }
 
-/** A name of two letters must match completely. A longer one needs to match only the beginning. */
+/** A name of two letters must match completely, a longer one at its beginning only. */
 function isMeant(one: SampleCity, { name, area, country }: Wanted): boolean {
   const own = one.name.toLowerCase()
   const matches = name.length === 2 ? own === name : own.startsWith(name)

@@ -1,10 +1,6 @@
 import { barsOf, type Listing, listings, priceAt } from '../listings.ts'
 import { json, type SampleProvider } from '../sampleProvider.ts'
 
-/**
- * Answers `/v8/finance/chart/{symbol}?range=` with the price of a listing and daily bars of the range, one list per
- * column.
- */
 export const yahoo: SampleProvider = ({ path, query, nowMs }) => {
   const [, symbol] = /^\/v8\/finance\/chart\/([^/]+)$/.exec(path) ?? []
   const listing = listings.find((one) => one.symbol === symbol)
