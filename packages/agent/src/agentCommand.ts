@@ -14,6 +14,10 @@ import { serveProxy } from './proxy/serveProxy.ts'
 import { type LocalService, setUp, SetUpProblem } from './setUp/setUp.ts'
 import { startWallet } from './wallet/walletProcess.ts'
 
+/**
+ * 2: the owner must correct an option, the policy or the setup. 1: any other failure, and an answer whose status is not
+ * 2xx.
+ */
 export const agentExitCodes = { done: 0, failed: 1, usage: 2 } as const
 
 export interface AgentDeps {

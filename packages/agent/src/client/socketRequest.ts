@@ -49,6 +49,7 @@ async function requireOwnSocket(path: string): Promise<void> {
   throw Object.assign(new Error(why), { code: 'ENOENT' })
 }
 
+/** Throws above `bytesMax`, because an endless body would fill the memory of this process. */
 export async function readAll(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0

@@ -46,6 +46,10 @@ const answerBytesMax = 17 * 1024 * 1024
 
 export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {
   const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
+  /**
+   * The wallet process ends when it is idle, so a request may find it missing, or lose it. Repeating is safe: an open
+   * payment is presented again and never paid twice.
+   */
   const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     for (let tries = 1; ; tries++) {
       try {
@@ -115,6 +119,8 @@ export function readRefusal({ bytes }: Pick<WholeAnswer, 'bytes'>): Refusal {
   return refusal.parse(JSON.parse(utf8Text(bytes)))
 }
 
+// With these codes no process listens on the socket, so a new one is started. After the others, the process may still
+// run.
 const missingCodes = ['ECONNREFUSED', 'ENOENT']
 const lostCodes = [...missingCodes, 'ECONNRESET', 'EPIPE']
 

@@ -23,7 +23,7 @@ const asked = z.object({ url: z.string(), agreement })
 /** The host carries the state of a question, so the state is signed. */
 export interface Consent {
   readonly verify: ReturnType<typeof createRequestStateCodec>['verify']
-  /** The agreement arrives in an earlier request of the same call. Undefined if there is none. */
+  /** Undefined unless the person agreed to an offer for this URL in an earlier request of the call. */
   agreedTo(url: string, context: ServerContext): Agreement | undefined
   ask(url: string, quote: QuoteNote, context: ServerContext): Promise<InputRequiredResult>
 }

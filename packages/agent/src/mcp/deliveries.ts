@@ -21,6 +21,7 @@ export function watchDeliveries(
   const send = transport.send.bind(transport)
   transport.send = async (message, options) => {
     await send(message, options)
+    // A message with a method is a request or a notification, not an answer.
     const id = 'method' in message ? undefined : message.id
     const payments = id === undefined ? [] : (waiting.get(id) ?? [])
     if (id !== undefined) waiting.delete(id)

@@ -43,6 +43,7 @@ export function readServiceTools(host: string, document: unknown): readonly Serv
   return withoutMounts(tools).slice(0, toolsMax)
 }
 
+/** Refuses `.` and `..`, which would lead to another path. */
 function isPath(path: string): boolean {
   return /^(\/[\w.{}~-]+)+$/.test(path) && !path.split('/').some((part) => part === '.' || part === '..')
 }
@@ -113,6 +114,7 @@ function bodySchema({ requestBody }: Operation, document: unknown): unknown {
 }
 
 function describe({ host, method, path, operation }: Found): string {
+  // A model reads this text, so the service contributes only the digits of a price and a cleaned, quoted summary.
   const { summary = '', 'x-price-usd': price } = operation
   const priced =
     price === undefined || !/^[\d.]{1,12}$/.test(String(price)) ? '' : ` Listed at ${price} USD; quote has the price.`

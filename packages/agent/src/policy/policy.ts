@@ -73,6 +73,7 @@ export type Policy = z.infer<typeof policyShape>
 export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem'
   readonly mistakes: readonly string[]
+  /** Lets `mcp init` write the first policy, but never replace a faulty one. */
   readonly isMissing: boolean
 
   constructor(path: string, mistakes: readonly string[], { isMissing = false } = {}) {

@@ -11,12 +11,15 @@ export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, h
   const { perDayUsd, perHostUsd, totalUsd } = limits
   const ceilings = [perDayUsd, perHostUsd, totalUsd, tabs === undefined ? confirmAboveUsd : undefined]
   const depositAttoUsd = readUsd(String(depositUsd))
+  // A lower limit would refuse each deposit, so each request is paid separately instead.
   if (ceilings.some((usd) => usd !== undefined && readUsd(usd) < depositAttoUsd)) return undefined
   const { payTo, tabPayTo } = hosts[host] ?? {}
+  // A deposit goes to another wallet than a payment, so `payTo` alone permits no deposit.
   if (payTo !== undefined && tabPayTo === undefined) return undefined
   return { depositUsd, topUp: true, ...(tabPayTo === undefined ? {} : { expectedWallet: tabPayTo }) }
 }
 
+/** Ignores case and trailing slashes, because a service may ignore them too. */
 export function sellsTabs(path: string): boolean {
   return /\/api\/tabs\/*$/i.test(path)
 }

@@ -49,6 +49,8 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
   }
   const gone = new AbortController()
   const stream = createStreamEnd()
+  // Stop the call only if the program leaves before the last event. Clients leave after it, and the receipt still
+  // follows.
   response.once('close', () => {
     if (!stream.hasEnded()) gone.abort()
   })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { hostOrigin } from '../policy/policy.ts'
 import { methods } from '../walletWire.ts'
 
+/** Every program of this machine and every web page can reach the port of the proxy, so each request is checked first. */
 export type ProxyRequest =
   | {
       readonly method: (typeof methods)[number]
@@ -39,6 +40,7 @@ export function readProxyRequest({ method, path, headers, port, key }: ProxyQues
   if (!known.success) return refuse(405, `the method must be one of ${methods.join(', ')}`)
   const [host = '', ...parts] = inPath ? rest : [first, ...rest]
   const url = `${hostOrigin(host)}/${parts.join('/')}`
+  // Refuse a segment that the URL parser reads as another host, for example with a user name in front.
   if (!URL.canParse(url) || new URL(url).host !== host)
     return refuse(400, 'the path must begin with the host of the service, as the policy writes it')
   return { method: known.data, url, headers: forwarded(headers) }
@@ -49,6 +51,7 @@ function refuse(status: number, refused: string): ProxyRequest {
 }
 
 function isKey(given: string, key: string): boolean {
+  // Compare digests, because `timingSafeEqual` accepts inputs of equal length only.
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(key))
 }

@@ -99,9 +99,11 @@ async function policyFor(service: string, rpcUrl: string): Promise<string> {
     // Use a general name, which the owner may change to the name of the token.
     mints: { [mint]: { name: 'token', usdPerToken: decimalOf(priceUSD) } },
     limits: defaults,
+    // Also prevents deposits until the owner permits them, because the smallest deposit is 1 dollar.
     confirmAboveUsd: defaults.perRequestUsd,
   }
   const text = JSON.stringify(content, null, 2)
+  // Check the text before it is written, because an existing policy is never replaced.
   readPolicy(text, 'of this service')
   return text
 }

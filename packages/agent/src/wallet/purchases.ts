@@ -63,6 +63,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
    * other calls.
    */
   const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {
+    // Drop the payers of an earlier policy, because they apply its limits.
     if (current?.text !== text) current = { text, payers: new Map() }
     const name = JSON.stringify(tab ?? null)
     const payers =
@@ -88,6 +89,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
     async retry(payment) {
       const file = await deps.readPolicy()
       const url = requireListed(payment.request.url, file.policy)
+      // Only the intent of this order counts: `resume` sends the stored request.
       const order: FetchOrder = { intent: 'pay', method: 'GET', url: url.href, headers: [] }
       const call: PurchaseCall = { order, host: url.host, policy: file.policy, payment, debit: undefined }
       const resume = () => firstPayer(file).resume(payment)
@@ -121,6 +123,7 @@ function requireListed(text: string, { hosts }: Policy): URL {
     throw new WalletRefusal('URL_REFUSED', 'the URL must not name a user or a password')
   if (!Object.hasOwn(hosts, url.host))
     throw new WalletRefusal('HOST_NOT_LISTED', `the host ${url.host} is not on the owner's list`)
+  // Drop the fragment, which is not sent. With it, an equal request would not find its open payment.
   url.hash = ''
   return url
 }

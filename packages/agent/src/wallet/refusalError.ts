@@ -40,6 +40,7 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
       message: 'the service or the Solana node does not answer; nothing was paid',
       details: describeError(error),
     }
+  // The SDK throws a TypeError for a URL that it never pays, such as plain http to another machine.
   if (error instanceof TypeError) return { code: 'URL_REFUSED', message: error.message }
   return undefined
 }

@@ -19,6 +19,7 @@ const dropped = new Set([
   paymentHeader,
 ])
 
+/** The payment is in a header, so that the body stays that of the service and can be streamed. */
 export async function sendPurchase(
   response: ServerResponse,
   { response: answer, payment, cost }: Purchase,
@@ -44,6 +45,7 @@ export function sendJson(
   response.end(JSON.stringify(body))
 }
 
+/** A service may answer 409 too: front ends detect a refusal by `kindHeader` and not by its status. */
 export function sendRefusal(response: ServerResponse, body: Refusal): void {
   sendJson(response, 'refusal', { status: 409, body })
 }

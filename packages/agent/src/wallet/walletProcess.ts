@@ -58,6 +58,7 @@ async function listen(
   { folder, report, clock = systemClock }: WalletProcessOptions,
   lock: FolderLock,
 ): Promise<WalletProcess> {
+  // All data of the previous holder is in the files of the folder, so nothing has to be read from its queue.
   await lock.leaveQueue()
   await readOrMakeKey(folder)
   const wallet = await readKeypairFile(folder.key)

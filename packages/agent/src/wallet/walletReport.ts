@@ -91,6 +91,7 @@ const receiptLine = z.object({
 })
 export type ReceiptLine = z.infer<typeof receiptLine>
 
+/** The first line break ends a line that a crash cut off. */
 export async function appendReceipt(path: string, line: ReceiptLine): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 }
