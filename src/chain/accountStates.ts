@@ -46,7 +46,7 @@ const accountJson = z.object({
 const accountsMax = 100
 
 /**
- * In the order of the addresses. Each group of 100 addresses is from one slot. Undefined for an address without an
+ * Keeps the order of the addresses. Each group of 100 addresses is from one slot. Undefined for an address without an
  * account.
  */
 export async function readAccounts(

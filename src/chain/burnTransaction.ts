@@ -10,7 +10,6 @@ import type { SignedTransaction } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
-/** The payment terms determine program, mint and token account of the burn. */
 export interface BurnOrder {
   readonly round: number
   readonly baseUnits: bigint

@@ -4,8 +4,8 @@ import { createNodeClient, type NodeCall, type PostJson, type RpcClient } from '
 export interface ChainNodeDeps {
   readonly url: string
   /**
-   * From 1, in the order of SOLANA_RPC_URLS. Logs and metrics use this number as the node's name, because URLs can
-   * contain keys.
+   * Position in SOLANA_RPC_URLS, from 1. Logs and metrics use this number as the node's name, because URLs can contain
+   * keys.
    */
   readonly number: number
   readonly postJson: PostJson
@@ -14,13 +14,12 @@ export interface ChainNodeDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** The state is what the answers of the node have shown. */
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
   /** The highest slot in any answer of the node. */
   slot(): number
-  /** At commitment `confirmed`. Undefined before the first status. */
+  /** Slot and height at commitment `confirmed`. Undefined before the first status. */
   status(): NodeHeight | undefined
   /** All calls to the node have failed since this time. Undefined while the node answers. */
   failingSinceMs(): number | undefined

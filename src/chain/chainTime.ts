@@ -10,7 +10,7 @@ export interface ChainTime {
   timeMs(): number
   /** This machine's clock less the chain's time when the newest block was last seen. 0 before the first block. */
   skewMs(): number
-  /** Since the newest block was last seen. */
+  /** Time since the newest block was last seen. */
   ageMs(): number
 }
 

@@ -12,7 +12,6 @@ export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
-/** A request waits for this signature, within these limits. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number

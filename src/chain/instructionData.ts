@@ -11,7 +11,6 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 // Digits per step: the most base58 digits that a double holds exactly (58^9 < 2^53).
 const digitsAtOnce = 9
 
-/** Throws for text that is too long or is not base58. */
 export function decodeInstructionData(text: string): Uint8Array {
   if (text.length > charactersMax) throw new Fault('the node gave instruction data of impossible length', healing)
   const value = valueOf(text)

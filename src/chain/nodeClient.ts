@@ -3,7 +3,6 @@ import { z } from 'zod'
 /** Throws if there is no answer. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
-/** To one node, or to the nodes in rotation. */
 export interface RpcClient {
   /** An answer that `result` cannot parse counts as missing. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
@@ -16,7 +15,7 @@ export interface NodeClientDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** For metrics and for the state of the node. */
+/** Metrics and the state of the node are derived from the outcomes. */
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean

@@ -50,7 +50,7 @@ export interface NodeRegistry {
   slot(): number
   height(): number
   newestSlot(): number
-  /** In milliseconds, measured over the last polls. */
+  /** Duration of a slot in milliseconds, measured over the last polls. */
   slotMs(): number
   /** No transaction whose blockhash was valid at this slot can land after this height. */
   boundAt(slot: number): LandingBound

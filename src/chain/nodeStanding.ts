@@ -6,13 +6,12 @@ export interface NodeLimits {
   readonly stillMs: number
   /** A node that is further behind the best node leaves the rotation. */
   readonly lagSlotsMax: number
-  /** In milliseconds, between this machine's clock and the time of the newest block. */
+  /** Largest accepted difference in milliseconds between this machine's clock and the time of the newest block. */
   readonly clockSkewMaxMs: number
 }
 
 export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50, clockSkewMaxMs: 60_000 }
 
-/** For health, metrics and the log. */
 export interface NodeStanding {
   readonly name: string
   readonly slot: number

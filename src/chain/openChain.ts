@@ -22,7 +22,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Accepted in addition to the service token. */
+  /** Dollar tokens are accepted in addition to the service token. */
   readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log
@@ -35,11 +35,11 @@ export interface Chain {
   readonly finality: FinalityReader
   readonly nodes: NodeRegistry
   readonly terms: PaymentTerms
-  /** In the order of CURRENCIES. Accepted in addition to the service token. */
+  /** Dollar tokens in the order of CURRENCIES. */
   readonly dollars: readonly Dollar[]
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** In the order of the addresses. Undefined for an address without an account. */
+  /** Keeps the order of the addresses. Undefined for an address without an account. */
   readAccounts(question: AccountsQuestion): Promise<readonly (ChainAccount | undefined)[]>
   /** Reads the terms again, because a mint can change during sales. Afterwards `terms` has the new transfer fee. */
   readTerms(): Promise<PaymentTerms>

@@ -31,7 +31,7 @@ export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Add
   return assertPresent(readAddress(account.toBase58()), 'a public key is an address')
 }
 
-/** Unsigned, for a multisig or for `signPayout`. */
+/** The result is unsigned, so that a multisig or `signPayout` can sign it. */
 export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer }: PayoutOrder): Uint8Array {
   const key = (address: string) => new PublicKey(address)
   const [mint, program] = [key(terms.mint), key(terms.tokenProgram)] as const

@@ -11,7 +11,6 @@ import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 
-/** The transaction can land up to the block height of `bound`. */
 export interface AbsenceQuestion {
   readonly signature: Signature
   readonly bound: LandingBound

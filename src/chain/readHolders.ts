@@ -27,14 +27,14 @@ export interface HolderSource {
   readonly postJson: PostJson
 }
 
-/** From one finalized slot, including empty and frozen accounts. */
+/** All token accounts of the mint in one finalized slot, including empty and frozen accounts. */
 export interface HeldTokens {
   readonly network: string
   readonly mint: Address
   readonly tokenProgram: Address
   readonly decimals: number
   readonly slot: number
-  /** In ascending order of the addresses. */
+  /** Accounts in ascending order of their addresses. */
   readonly accounts: readonly HeldAccount[]
 }
 

@@ -24,7 +24,7 @@ import type { RpcClient } from './nodeClient.ts'
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address
-  /** For messages. Default: `TOKEN_MINT`. */
+  /** Messages refer to this setting. Default: `TOKEN_MINT`. */
   readonly setting?: string
 }
 

@@ -31,7 +31,7 @@ export interface StatusQuery {
   readonly searchHistory: boolean
 }
 
-/** In the order of the signatures. Undefined for a signature without a status. Throws if the node does not answer. */
+/** Keeps the order of the signatures. Undefined for a signature without a status. Throws if the node does not answer. */
 export async function readStatuses(
   deps: RotationDeps,
   node: ChainNode,

@@ -21,7 +21,7 @@ export const simulationJson = z.object({
 })
 type SimulationJson = z.infer<typeof simulationJson>['value']
 
-/** Holds in the state of one node only. */
+/** Another node may have another state, and so another outcome. */
 export type RehearsalOutcome =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
   | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }

@@ -70,7 +70,7 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   return { bytes, message: serialized, digest: sha256Hex(serialized), payer, mint: readMint(message), memo }
 }
 
-/** The current policy states fee payer, mint and wallets. */
+/** Unlike `readPayerSigned`, depends on the current policy, whose fee payer, mint and wallets may change. */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)
   const instructions = readInstructions(message, policy)

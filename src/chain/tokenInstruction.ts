@@ -13,7 +13,7 @@ export type TokenEffect =
     }
   | { readonly kind: 'open'; readonly tokenAccount: Address; readonly mint: Address; readonly owner: Address }
 
-/** Positions in the instruction's account list. `amountAt` is a position in its data. */
+/** The positions are in the instruction's account list. `amountAt` is a position in its data. */
 interface Layout {
   readonly kind: 'burn' | 'transfer' | 'mintTo'
   readonly source?: number

@@ -12,7 +12,7 @@ import type { TransactionJson } from './transactionJson.ts'
 // Maximum size of a transaction: IPv6's minimum packet of 1,280 bytes less headers.
 const transactionBytesMax = 1_232
 
-/** Decodes a signed transaction in its canonical form and verifies every signature. Makes no request. */
+/** Verifies every signature, and makes no request. */
 export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return refuseProof('malformed_proof')
@@ -94,8 +94,8 @@ function usesDurableNonce({ message }: VersionedTransaction): boolean {
 }
 
 /**
- * Rebuilds the transaction's bytes from a node's JSON. Undefined for an unknown version. False if the signatures do not
- * cover the bytes: the node's answer is then wrong and is ignored.
+ * Undefined for an unknown version. False if the signatures do not cover the bytes: the node's answer is then wrong and
+ * is ignored.
  */
 export function rebuildTransaction({ version, transaction }: TransactionJson): Uint8Array | undefined | false {
   if (version !== undefined && version !== 'legacy' && version !== 0) return undefined

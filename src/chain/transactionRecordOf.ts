@@ -7,7 +7,6 @@ import { rebuildTransaction } from './transactionBytes.ts'
 import type { TransactionJson } from './transactionJson.ts'
 import { failureOf } from './transactionFailure.ts'
 
-/** Throws a fault if the answer is about another transaction. */
 export function recordOf(json: TransactionJson, signature: Signature): TransactionRecord {
   const { slot, blockTime, transaction, meta } = json
   if (transaction.signatures[0] !== signature)

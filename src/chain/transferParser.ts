@@ -12,11 +12,10 @@ export interface Call {
   readonly memo: string | undefined
 }
 
-/** Of a real or a simulated transaction, before the effects are interpreted. */
 export interface RawEffects {
-  /** In the order of the indexes: static keys, then loaded writable keys, then loaded read-only keys. */
+  /** Account keys in the order of the indexes: static keys, then loaded writable keys, then loaded read-only keys. */
   readonly accountKeys: readonly string[]
-  /** At top level, and those that programs called. */
+  /** Instructions at top level, and instructions that programs called. */
   readonly calls: readonly Call[]
   readonly preTokenBalances: readonly TokenBalanceJson[] | undefined
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined

@@ -24,7 +24,7 @@ export interface FeePayerSigner {
   recordOutcome: SigningJournal['recordOutcome']
 }
 
-/** In lamports, of one UTC day. */
+/** Budget of one UTC day. */
 export interface DayBudget {
   readonly lamports: bigint
   readonly leftLamports: bigint

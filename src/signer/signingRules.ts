@@ -5,7 +5,10 @@ export interface LamportLimits {
   readonly perPaymentLamports: bigint
 }
 
-/** They forbid the signature of a valid transaction. The text completes "it does not sign for <wallet>, because …". */
+/**
+ * Each rule forbids the signature of a valid transaction. The text completes "it does not sign for <wallet>, because
+ * …".
+ */
 export const signingRules = {
   perPayment: 'its network fee is higher than is paid for one payment',
   perDay: 'the budget of this day is used up',

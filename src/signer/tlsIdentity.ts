@@ -11,7 +11,7 @@ export interface TlsFiles {
   readonly SIGNER_TLS_CA: string
 }
 
-/** In the form of Node's tls module. */
+/** The fields have the form that Node's tls module reads. */
 export interface TlsIdentity {
   readonly cert: string
   readonly key: string

@@ -26,7 +26,7 @@ export const fetchOrder = z.strictObject({
   url: z.string().max(8_192),
   headers: z.array(z.tuple([z.string().max(64), z.string().max(2_048)])).max(16),
   bodyBase64: z.string().max(bodyCharactersMax).optional(),
-  /** In addition to the limits of the policy. */
+  /** Applies in addition to the limits of the policy. */
   maxUsd: usdText.optional(),
   agreed: agreement.optional(),
 })

@@ -1,7 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { PayerFault } from './errorCode.ts'
 
-/** The step ends at the deadline or when the signal is aborted. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number

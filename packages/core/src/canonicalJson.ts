@@ -55,7 +55,6 @@ function objectText(members: Members): string {
 }
 
 interface Shape {
-  /** In the order of the first object with this shape. */
   readonly keys: readonly string[]
   readonly sorted: readonly SortedKey[]
 }

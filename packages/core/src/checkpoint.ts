@@ -15,7 +15,7 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** One key may sign under several names. */
+/** One key may sign under several names, so a verifier needs both. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
@@ -36,7 +36,7 @@ function isOrigin(text: string): boolean {
 
 const originCharactersMax = 200
 
-/** The signer's key must be the key of the origin. */
+/** The signer's key must be the key of the origin, or `openCheckpoint` refuses the note. */
 export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed25519Signer): string {
   assert(isOrigin(origin), 'an origin is a key name')
   assert(Number.isSafeInteger(size) && size >= 0 && root.length === hashBytes, 'a checkpoint has a size and a root')
@@ -54,7 +54,10 @@ const dash = '—'
 const ed25519Type = 0x01
 const keyIdBytes = 4
 
-/** 4 bytes of a hash over name, type and key. `type` is the signature type of C2SP signed-note. */
+/**
+ * Readers find a signature by this ID: 4 bytes of a hash over name, type and key. `type` is the signature type of C2SP
+ * signed-note.
+ */
 export function keyId({ name, publicKey }: NoteVerifier, type = ed25519Type): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(type), publicKey])).subarray(0, keyIdBytes)
 }
@@ -85,7 +88,7 @@ export interface NoteSignature {
 
 /** Parsed and not verified (C2SP signed-note). */
 export interface Note {
-  /** Includes the last newline. */
+  /** Includes the last newline, which the signatures cover. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }

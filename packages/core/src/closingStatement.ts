@@ -18,16 +18,19 @@ const accountLine = z.object({
   /** Entries of earlier months that were recorded after the close of their month. */
   restatedBaseUnits: signedAmount,
   closingBaseUnits: signedAmount,
-  /** In millionths of a dollar, at the price of the day of each movement. */
+  /** Value in millionths of a dollar, at the price of the day of each movement. */
   debitAtDayPriceMicroUsd: amount,
   creditAtDayPriceMicroUsd: amount,
-  /** In millionths of a dollar, at the price of the last day. */
+  /** Value in millionths of a dollar, at the price of the last day. */
   closingAtDayPriceMicroUsd: signedAmount,
 })
 
 const total = z.object({
   baseUnits: signedAmount,
-  /** In millionths of a dollar, at the quoted price of each payment. Null if a movement does not belong to one payment. */
+  /**
+   * Value in millionths of a dollar, at the quoted price of each payment. Null if a movement does not belong to one
+   * payment.
+   */
   atQuotedPriceMicroUsd: signedAmount.nullable(),
   atDayPriceMicroUsd: signedAmount,
 })

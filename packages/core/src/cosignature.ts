@@ -21,7 +21,7 @@ export function readWitnessKey(text: string): NoteVerifier | undefined {
   return readVerifierKey(text, cosignatureType)
 }
 
-/** The newest of several. Undefined if there is none, or if one of them is invalid. */
+/** The newest of several cosignatures counts. Undefined if there is none, or if one of them is invalid. */
 export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

@@ -30,7 +30,7 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain
 }
 
-/** One line for a person, with each cause that adds information. */
+/** A person reads this line, so a cause that adds no information is omitted. */
 export function errorText(error: Error): string {
   const parts = [error.message]
   for (const cause of chainOf(error.cause).slice(0, causesMax - 1)) {

@@ -4,13 +4,13 @@ import type { Address } from './address.ts'
 export interface Price {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
-  /** Per whole token, in 10^-18 US dollars. */
+  /** Price of one whole token in 10^-18 US dollars. */
   readonly tokenPriceAttoUsd: bigint
   readonly mint: Address
   readonly decimals: number
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** In the order of the split. Their sum is the required amount less the burn. */
+  /** Shares in the order of the split. Their sum is the required amount less the burn. */
   readonly shares: readonly Share[]
   /** A sale in dollars owes a burn of the service token, which the treasury delivers. Absent: no such burn. */
   readonly tokenBurn?: TokenBurn

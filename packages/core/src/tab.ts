@@ -60,7 +60,10 @@ export function readTabId(text: string): Uint8Array | undefined {
 
 export interface TabDebit {
   readonly tab: TabId
-  /** From 1 to 2^63 - 1. The payer chooses the number and uses it for one request only. */
+  /**
+   * The payer chooses a number from 1 to 2^63 - 1. It pays one request only, so a repeated request is not charged
+   * twice.
+   */
   readonly number: bigint
   /** Maximum price of the request, in base units. */
   readonly maxBaseUnits: bigint

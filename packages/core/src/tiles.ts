@@ -16,7 +16,7 @@ export interface TileId {
 }
 
 export interface FullTile extends TileId {
-  /** 256 hashes, concatenated. */
+  /** The 256 hashes of the tile, concatenated. */
   readonly hashes: Uint8Array
   readonly root: Uint8Array
 }
@@ -29,7 +29,7 @@ export interface TreeEdge {
 
 export const emptyEdge: TreeEdge = { size: 0, levels: [] }
 
-/** Positions by level, for a tree of this size. */
+/** Positions of the edge's hashes at each level. */
 export function edgeSlices(size: number): readonly LeafRange[] {
   const slices: LeafRange[] = []
   for (let count = size; count > 0; count = Math.floor(count / tileWidth))
@@ -78,7 +78,7 @@ export function widthAt({ level, index }: TileId, size: number): number {
   return Math.max(0, Math.min(tileWidth, hashes))
 }
 
-/** 2^height leaves, starting at leaf index × 2^height. */
+/** The subtree has 2^height leaves and starts at leaf index × 2^height. */
 interface TreeNode {
   readonly height: number
   readonly index: number
@@ -134,7 +134,7 @@ function hashOfNode(node: TreeNode, tiles: TileReader): Uint8Array {
   return rootOfHashes(splitHashes(hashes.subarray(from * hashBytes, to * hashBytes)))
 }
 
-/** Views of 32 bytes each. Does not copy. */
+/** Returns views of 32 bytes each, and does not copy. */
 export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   assert(hashes.length % hashBytes === 0, 'hashes have 32 bytes each')
   return Array.from({ length: hashes.length / hashBytes }, (_, k) =>

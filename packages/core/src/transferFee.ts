@@ -9,7 +9,7 @@ export interface TransferFee {
 
 const allBasisPoints = 10_000n
 
-/** Rounded up, and at most the maximum. */
+/** Token-2022 rounds the fee up, and limits it to the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const feeBaseUnits = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
   return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits

@@ -34,7 +34,7 @@ export interface OfferQuestion {
   /** Offers of a tool call. If present, they are used instead of the headers. */
   readonly tool?: ToolOffers | undefined
   readonly protocols: readonly SponsoredProtocol[]
-  /** Preferred among several offers. */
+  /** Offers in this mint are preferred. */
   readonly mint: string | undefined
   /** Mints that count as dollars. Preferred if no offer is in `mint`. */
   readonly dollarMints?: readonly string[]

@@ -51,7 +51,7 @@ export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefin
         ...(tool === undefined ? {} : { inMeta: true }),
         encode(transaction) {
           const payload = { transaction: encodeBase64(transaction) }
-          // The protocol requires `accepted` unchanged, so keep unknown members.
+          // The client must echo the whole offer, so `accepted` keeps its unknown members.
           const payment = { x402Version: 2, resource, accepted, payload, extensions }
           const text = encodeBase64(utf8Bytes(JSON.stringify(payment)))
           if (tool === undefined) return text

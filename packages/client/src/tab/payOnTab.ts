@@ -131,7 +131,7 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
   return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
 }
 
-/** May include the base path of a gateway. */
+/** The URL may include the base path of a gateway. */
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath

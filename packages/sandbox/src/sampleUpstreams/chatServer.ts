@@ -4,7 +4,7 @@ import { json, plain, type SampleProvider, type SampleReply, type SampleRequest 
 
 export const sampleModels = ['sample-model', 'sample-model-large'] as const
 
-/** Has no language model: it echoes the message and states that the reply is a sample. */
+/** The server has no language model: it echoes the message and states that the reply is a sample. */
 export const chatServer: SampleProvider = (request) => {
   const { path } = request
   if (path === '/v1/models') return json({ object: 'list', data: sampleModels.map((id) => ({ id, object: 'model' })) })
@@ -56,7 +56,7 @@ function completionOf(asked: Order, { said, finishReason, usage, nowMs }: Built)
   return json({ object: 'chat.completion', ...headOf(asked, nowMs), choices, usage })
 }
 
-/** One event per word, as real servers send one token at a time, and the usage at the end. */
+/** Sends one event per word, as real servers send one token at a time, and the usage at the end. */
 function chunksOf(asked: Order, { said, finishReason, usage, nowMs }: Built): SampleReply {
   const head = { object: 'chat.completion.chunk', ...headOf(asked, nowMs) }
   const choice = (delta: object, reason: string | null = null) => ({

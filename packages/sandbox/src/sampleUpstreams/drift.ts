@@ -5,7 +5,7 @@ const hourMs = 60 * 60 * 1000
 const longPeriodMs = 31 * hourMs
 const shortPeriodMs = 5 * hourMs
 
-/** From -1 to 1. Depends only on seed and time, so that it is the same on every machine. */
+/** The number is from -1 to 1. It depends only on seed and time, so that it is the same on every machine. */
 export function drift(seed: string, atMs: number): number {
   const [first = 0, second = 0] = sha256(seed)
   const wave = (periodMs: number, phase: number) => Math.sin(2 * Math.PI * (atMs / periodMs + phase / 256))

@@ -5,7 +5,7 @@ export interface Listing {
   readonly symbol: string
   readonly name: string
   readonly exchange: Exchange
-  /** In the unit of the exchange, for example pence in London. */
+  /** The unit is that of the exchange, for example pence in London. */
   readonly price: number
   readonly volume: number
 }

@@ -1,6 +1,6 @@
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** For screenshots without internet, so it loads no other resources. */
+/** Screenshots must work without internet, so the page loads no other resources. */
 export const samplePage: SampleProvider = ({ path }) =>
   path === '/' ? plain(page, 200, 'text/html; charset=utf-8') : plain('404 Not Found', 404)
 

@@ -25,7 +25,7 @@ export function plain(body: string, status = 200, contentType = 'text/plain; cha
   return { status, contentType, body }
 }
 
-/** In lower case. Empty if the parameter is absent. */
+/** Items are in lower case. Empty if the parameter is absent. */
 export function listOf(query: URLSearchParams, name: string): readonly string[] {
   return query.get(name)?.toLowerCase().split(',') ?? []
 }

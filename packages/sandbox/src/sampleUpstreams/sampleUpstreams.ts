@@ -8,7 +8,7 @@ import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
 import { openSampleServer } from './sampleServer.ts'
 
-/** For a machine without internet. Covers the providers that Tollbook queries without a key. */
+/** A machine without internet uses these stand-ins for the providers that Tollbook queries without a key. */
 export interface SampleUpstreams {
   /** The keys are the first part of the settings `<NAME>_URL`. */
   readonly upstreams: Readonly<Record<string, { readonly url: string }>>

@@ -2,7 +2,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Place, weatherAt } from '../climate.ts'
 import { json, plain, type SampleProvider } from '../sampleProvider.ts'
 
-/** Every hour of two days, then every sixth hour of a week. */
+/** The forecast has every hour of two days, then every sixth hour of a week. */
 export const metNorway: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/weatherapi/locationforecast/2.0/compact') return plain('404 Not Found', 404)
   const place = { latitude: Number(query.get('lat')), longitude: Number(query.get('lon')) }

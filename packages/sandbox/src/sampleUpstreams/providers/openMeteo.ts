@@ -50,7 +50,7 @@ function pick<T>(all: Readonly<Record<string, T>>, names: readonly string[]): Re
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
 }
 
-/** One list per column, starting at the last midnight in UTC. */
+/** The answer has one list per column, starting at the last midnight in UTC. */
 function hoursOf(place: Place, names: readonly string[], { nowMs, days }: { nowMs: number; days: number }) {
   const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)
   const rows = times.map((atMs) => figuresOf(place, atMs))
