@@ -17,7 +17,6 @@ export interface WitnessDeps {
 
 /** `timeSeconds` is the Unix time of the witness, which its signature covers. */
 export interface Cosigned {
-  /** The checkpoint with the signatures of the log and the witness. */
   readonly note: string
   readonly timeSeconds: number
 }

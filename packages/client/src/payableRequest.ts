@@ -18,7 +18,6 @@ export interface PayableRequest {
   readonly content: PendingRequest
   readonly idempotencyKey: string | undefined
   readonly signal: AbortSignal
-  /** Present if the request is an MCP tool call. */
   readonly tool?: ToolCall
 }
 

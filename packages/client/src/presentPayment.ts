@@ -104,7 +104,6 @@ async function askOnce(
 }
 
 interface EndedAttempt {
-  /** Number of the attempt, from 1. */
   readonly attempt: number
   readonly last: Attempt
   readonly deadlineMs: number

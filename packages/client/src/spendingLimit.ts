@@ -58,7 +58,6 @@ export interface Excess {
   readonly allowed: string
 }
 
-/** Undefined: no limit in that unit. */
 export interface Allowance {
   readonly attoUsd: bigint | undefined
   readonly baseUnits: bigint | undefined

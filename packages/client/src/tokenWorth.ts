@@ -5,7 +5,6 @@ import { attoUsdScale, type Cost } from './spendingLimit.ts'
 /** Raises the dollars of a cost to the payer's own value of the tokens, because the service may state too little. */
 export type TokenWorth = (cost: Cost, decimals: number) => Cost
 
-/** If `usdPerToken` is undefined, the cost stays as the service states it. */
 export function readTokenWorth(usdPerToken: string | undefined): TokenWorth {
   if (usdPerToken === undefined) return (cost) => cost
   const tokenAttoUsd = parseDecimal(usdPerToken, attoUsdScale)

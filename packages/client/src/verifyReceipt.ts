@@ -20,7 +20,6 @@ export interface ReceiptQuestion {
   readonly expected?: ExpectedReceipt
 }
 
-/** Each given member must match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string

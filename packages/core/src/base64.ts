@@ -6,7 +6,6 @@ export function readBase64(text: string, byteLength?: number): Uint8Array | unde
   return byteLength !== undefined && bytes?.length !== byteLength ? undefined : bytes
 }
 
-/** Standard base64 with padding (RFC 4648, section 4). */
 export function encodeBase64(bytes: Uint8Array): string {
   return platform.toBase64(bytes)
 }

@@ -35,7 +35,6 @@ export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
 }
 
-/** Undefined if the text is not pairs of hexadecimal digits. */
 export function fromHex(text: string): Uint8Array | undefined {
   return /^([0-9a-fA-F]{2})*$/.test(text) ? hex.decode(text) : undefined
 }

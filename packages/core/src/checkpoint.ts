@@ -79,7 +79,6 @@ export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier 
 
 const publicKeyBytes = 32
 
-/** `keyId` has 4 bytes. */
 export interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array

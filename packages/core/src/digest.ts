@@ -1,6 +1,5 @@
 import { platform } from '#platform'
 
-/** A text is hashed in UTF-8. */
 export function sha256(data: Uint8Array | string): Uint8Array {
   return platform.sha256(data)
 }

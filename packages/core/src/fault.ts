@@ -46,7 +46,6 @@ function causeText(cause: Error): string {
   return cause.errors.map((error) => (error instanceof Error ? error.message : String(error))).join(', ')
 }
 
-/** Log text for any thrown value and its causes, five errors at most. */
 export function describeError(error: unknown): string {
   return chainOf(error)
     .map((each) => (each instanceof Error ? `${each.name}: ${each.message}` : valueText(each)))

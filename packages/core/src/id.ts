@@ -27,7 +27,6 @@ export function randomToken(): string {
   return token
 }
 
-/** Starts with the kind, for example `quote_k3J…`. */
 export function newId(kind: 'quote' | 'request' | 'attempt' | 'instance'): string {
   return `${kind}_${randomToken()}`
 }

@@ -6,7 +6,6 @@ export interface Platform {
   sha256(data: Uint8Array | string): Uint8Array
   sha256Text(data: Uint8Array | string, encoding: 'hex' | 'base64url'): string
   fillRandom(bytes: Uint8Array): void
-  /** The seed has 32 bytes (RFC 8032). */
   ed25519Signer(seed: Uint8Array, publicKey: Uint8Array): (message: Uint8Array) => Uint8Array
   verifyEd25519(signed: { publicKey: Uint8Array; message: Uint8Array; signature: Uint8Array }): boolean
   toBase64(bytes: Uint8Array): string

@@ -45,12 +45,10 @@ export interface Quote extends ListedPrice {
 
 export const memoPrefix = 'tollbook:'
 
-/** This amount must arrive in the payment wallet's token account, apart from the burn. */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
 }
 
-/** A settlement omits the fields of a price list or a quote. */
 export function plainPrice(price: Price): Price {
   const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
   const { requiredBaseUnits, burnBaseUnits, shares, tokenBurn } = price

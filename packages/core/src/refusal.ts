@@ -91,7 +91,6 @@ export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: RefusalCode
-  /** States the field or cause, and what to do. */
   readonly message: string
   readonly reason?: InvalidPaymentReason
   readonly details?: readonly FieldProblem[]
@@ -113,7 +112,6 @@ export function refuseNumberUsed(): Refusal {
   return refuse('TAB_NUMBER_USED', 'this number of the tab belongs to another request; use a new number')
 }
 
-/** The message starts with the field. */
 export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }

@@ -12,7 +12,6 @@ export type Signature = string & { readonly [signatureBrand]: true }
 const byteLength = 64
 const charactersMax = 88
 
-/** Undefined if the text is not 64 bytes, or is 64 zero bytes. */
 export function readSignature(text: string): Signature | undefined {
   if (text.length > charactersMax) return undefined
   const bytes = decodeBase58(text, byteLength)

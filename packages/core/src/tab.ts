@@ -65,7 +65,6 @@ export interface TabDebit {
    * twice.
    */
   readonly number: bigint
-  /** Maximum price of the request, in base units. */
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
 }
@@ -112,7 +111,6 @@ const form =
   /^tab1\.([1-9A-HJ-NP-Za-km-z]{16,22})\.([1-9]\d{0,18})\.([1-9]\d{0,18})\.([1-9]\d{12})\.([A-Za-z0-9_-]{86})$/
 const signedMax = 2n ** 63n - 1n
 
-/** Undefined for any other text or spelling. */
 export function readDebit(text: string): SignedDebit | undefined {
   const [, tab = '', number = '', max = '', until = '', signed = ''] = form.exec(text) ?? []
   const signature = fromBase64Url(signed)

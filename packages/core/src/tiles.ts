@@ -29,7 +29,6 @@ export interface TreeEdge {
 
 export const emptyEdge: TreeEdge = { size: 0, levels: [] }
 
-/** Positions of the edge's hashes at each level. */
 export function edgeSlices(size: number): readonly LeafRange[] {
   const slices: LeafRange[] = []
   for (let count = size; count > 0; count = Math.floor(count / tileWidth))
@@ -122,7 +121,6 @@ export function tileKey({ level, index }: TileId): string {
 /** Full or partial tiles. The keys are made by `tileKey`. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
-/** Throws `Bug` if one of the tiles is missing. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }

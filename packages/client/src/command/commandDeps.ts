@@ -7,7 +7,6 @@ export interface OutputStream {
 }
 
 export interface PayCommandDeps {
-  /** Name of the command as the user types it, for hints. */
   readonly name: string
   readonly stdout: OutputStream
   readonly stderr: OutputStream
@@ -15,7 +14,6 @@ export interface PayCommandDeps {
   readonly paymentFolder: string
   /** Resolves to undefined if no local mode runs on this machine. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>
-  /** Ctrl-C aborts this signal. */
   readonly interrupted: AbortSignal
   readonly clock?: Clock
 }

@@ -17,7 +17,6 @@ export interface ShownAnswer {
   readonly body: unknown
   readonly replayed: boolean
   readonly verdict: ReceiptVerdict | undefined
-  /** File that received the answer in place of standard output. */
   readonly output: string | undefined
 }
 

@@ -21,7 +21,6 @@ export interface TransactionContent {
   readonly instructions: readonly Instruction[]
 }
 
-/** The places of the signatures stay empty. */
 export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
   const { addresses, requiredSignatures, ...table } = tabulateAccounts(feePayer, instructions)
   const { readonlySigned, readonlyUnsigned, indexOf } = table

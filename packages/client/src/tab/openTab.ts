@@ -105,7 +105,6 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   throw error
 }
 
-/** False if the limits or the service do not permit another deposit. */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,

@@ -19,7 +19,6 @@ export interface TabOrder {
   readonly idempotencyKey: string
 }
 
-/** Undefined: the request must be paid separately. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
   if (payer.tab === undefined) return undefined

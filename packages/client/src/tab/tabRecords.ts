@@ -23,7 +23,6 @@ const tabRecord = z.object({
   deposit: z
     .object({ signature: z.string(), signedAtMs: z.number(), protocol: z.enum(['x402', 'mpp']).exactOptional() })
     .exactOptional(),
-  /** Absent until the service has opened the tab. */
   opened: z
     .object({ tab: z.string(), deposit: z.string(), mint: addressText, origin: z.string(), endsAtMs: z.number() })
     .exactOptional(),

@@ -24,7 +24,6 @@ export function writeCall(params: CallMessage['params']): Uint8Array {
   return utf8Bytes(`${start}${JSON.stringify(params)}}`)
 }
 
-/** Undefined for any body that `writeCall` did not write. */
 export function readWrittenCall(body: Uint8Array): CallMessage | undefined {
   return utf8Text(body.subarray(0, start.length)) === start ? readCall(utf8Text(body)) : undefined
 }

@@ -106,7 +106,6 @@ const resultBytesMax = 16 * 1024 * 1024
 // Statuses of refusals that the payer handles separately. Other refusals get 400.
 const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
-/** The answer also contains the members of the message. */
 async function answerOf(response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const bytes = await readBody(response, resultBytesMax)
