@@ -22,7 +22,6 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Dollar tokens are accepted in addition to the service token. */
   readonly currencies?: readonly DollarSetting[]
   readonly commitment: Commitment
   readonly log: Log

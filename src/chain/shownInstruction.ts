@@ -16,10 +16,6 @@ const bareInstruction = z.object({ programId: z.string(), accounts: z.array(z.st
 export const shownInstructionJson = z.union([bareInstruction, parsedInstruction])
 type ShownInstruction = z.infer<typeof shownInstructionJson>
 
-/**
- * Nodes decode instructions of programs that they support (`jsonParsed`). Instructions of other programs arrive as raw
- * bytes.
- */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)
   if (!('parsed' in instruction)) return readCall(program, instruction.accounts.map(addressOf), instruction.data)

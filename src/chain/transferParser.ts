@@ -41,7 +41,6 @@ export function parseEffects(raw: RawEffects): ParsedEffects {
   }
 }
 
-/** Instructions of a message refer to their accounts by index. */
 export function callsOf(accountKeys: readonly string[], instructions: readonly InstructionJson[]): readonly Call[] {
   const keys = accountKeys.map(addressOf)
   return instructions.map(({ programIdIndex, accounts, data }) => {

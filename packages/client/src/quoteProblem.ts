@@ -2,13 +2,11 @@ import { docsOf } from './errorCode.ts'
 
 /** Problems of an offer. They are found before anything is signed. */
 export type QuoteProblemKind =
-  /** A field is missing or has a wrong type. */
   | 'malformed'
   /** Burn, transfer and distribution do not add up to the required amount. */
   | 'sums_wrong'
-  /** The burn is smaller than the announced percentage. */
   | 'burn_too_small'
-  /** The offer burns another percentage than the expected one. */
+  /** The burn is not the expected percentage, or is not announced in the offer. */
   | 'other_burn'
   /** The offer requires more tokens than its price in US dollars is worth, or states no token price. */
   | 'price_wrong'
@@ -22,11 +20,10 @@ export type QuoteProblemKind =
   | 'other_payment_wallet'
   /** The offer states no valid token program, or not the program of the mint. */
   | 'token_program_wrong'
-  /** The decimals of the offer are not the decimals of the mint. */
   | 'decimals_wrong'
   /** The token account is not the associated token account of the payment wallet, or belongs to another wallet. */
   | 'token_account_wrong'
-  /** The token account does not exist, and the payer does not pay its rent. */
+  /** The payer pays the rent of one token account at most, and of none in another protocol. */
   | 'token_account_missing'
   /** The amount to send does not fit the fee that the mint withholds. */
   | 'transfer_fee_wrong'

@@ -24,10 +24,8 @@ export interface ClosingQuestion {
 }
 
 export type ClosingProblem =
-  /** The value is not a closing statement of this service. */
   | 'malformed'
   | 'keys_malformed'
-  /** The signature does not cover the given figures. */
   | 'signature_invalid'
   /** The signing key was not valid when the statement was issued. */
   | 'key_out_of_period'

@@ -5,7 +5,6 @@
 export type RefusalCode =
   /** The address or wallet sent too many requests. Wait for `retryAfterSeconds`. */
   | 'RATE_LIMITED'
-  /** The request has neither a wallet nor a proof. */
   | 'NO_WALLET'
   /** A parameter is wrong. `details` lists the fields. */
   | 'INVALID_REQUEST'
@@ -15,7 +14,6 @@ export type RefusalCode =
   | 'INVALID_PAYMENT'
   /** The wallet has fewer tokens than the price, so a payment would fail. */
   | 'INSUFFICIENT_BALANCE'
-  /** Another request with this proof is in progress. */
   | 'PAYMENT_IN_PROGRESS'
   /** The outcome of the payment is unknown. Repeat the request with the same proof. Do not pay again. */
   | 'PAYMENT_PENDING'
