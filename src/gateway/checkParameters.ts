@@ -6,7 +6,7 @@ import { type Schema, SchemaProblem } from './parameterSchema.ts'
 
 export type Parameters = Readonly<Record<string, Json>>
 
-/** Checks raw parameters and returns the problems. An empty list means that the schema allows the order. */
+/** An empty list means that the schema allows the order. */
 export type CheckParameters = (input: unknown) => readonly ErrorObject[]
 
 const ajv = new Ajv2020({
@@ -25,10 +25,7 @@ ajvFormats.default(ajv)
 export const isKnownKeyword = (name: string) => ajv.RULES.keywords[name] === true
 export const isKnownFormat = (name: string) => Object.hasOwn(ajv.formats, name)
 
-/**
- * Compiles a schema without references to a check. Throws `SchemaProblem` if the schema is not valid JSON Schema
- * 2020-12.
- */
+/** Throws `SchemaProblem` unless the schema is valid JSON Schema 2020-12. References must be inlined first. */
 export function compileSchema(schema: Schema): CheckParameters {
   try {
     const validate = ajv.compile(schema)
@@ -46,8 +43,8 @@ export interface ParameterRules {
 }
 
 /**
- * Returns the Zod type for the parameters of a product. `read` first converts the sent values, and the schema then
- * checks them. The documents show the schema as the operator wrote it.
+ * `read` converts texts first, because a query has no types, and the schema checks the result. Documents show the
+ * schema as the operator wrote it.
  */
 export function parametersType(
   { schema, check, inPath }: ParameterRules,
@@ -73,7 +70,7 @@ export function parametersType(
     .meta(schema)
 }
 
-/** True if every server treats the value as one segment of a path, even a server that decodes percent-encoding. */
+/** Refuses percent signs and separators, because a server may decode a path before it splits the path into segments. */
 export function isSegment(value: Json | undefined): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false
   const text = String(value)

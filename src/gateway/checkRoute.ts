@@ -15,7 +15,6 @@ import { readPrices, type RoutePrices } from './routePrices.ts'
 import { findUnitProblem } from './usePrice.ts'
 import { hasJsonBody, readTarget } from './routeRequest.ts'
 
-/** A route of the products file that has passed all checks. */
 export interface CheckedRoute {
   readonly route: RouteEntry
   readonly schema: Schema
@@ -108,10 +107,6 @@ function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, han
   return mistakes
 }
 
-/**
- * Returns the mistakes of a route that does not fit its upstream's protocol. An API needs the path `to`, and an MCP
- * server needs a `tool`.
- */
 function protocolMistakes(route: RouteEntry, { url, mcp }: UpstreamEntry, at: FilePath): readonly FileMistake[] {
   if ((url === undefined) === (mcp === undefined))
     return [{ path: ['upstreams', route.upstream], message: 'needs either `url` or `mcp`' }]

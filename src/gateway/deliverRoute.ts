@@ -23,7 +23,6 @@ export interface RouteDeps {
   readonly client: UpstreamClient
 }
 
-/** Sends an order to the upstream, and returns the answer if the rules of the route allow its sale. */
 export async function deliverRoute(
   deps: RouteDeps,
   { route, schema, prices: { unit } }: CheckedRoute,
@@ -58,7 +57,7 @@ function requestOf(
     method: route.method,
     target,
     body,
-    // Send only those headers of the caller that the route names in `forward.request`.
+    // `job.headers` has only the headers of the caller that the route lists in `forward.request`.
     headers: {
       ...sendable(Object.entries(job.headers ?? {})),
       accept: [...route.content_types, ...(route.stream === 'passthrough' ? ['text/event-stream'] : [])].join(', '),
@@ -81,7 +80,7 @@ interface Reading extends RouteDeps {
   readonly bytesMax: number
   readonly unit: UseUnit | undefined
   readonly metered: MeteredJob | undefined
-  /** Token limits of the order. Present if the order pays for tokens by use. */
+  /** Undefined unless the order pays for tokens by use. */
   readonly limited: LimitedOrder | undefined
 }
 
@@ -122,10 +121,7 @@ function parsedJson(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Returns the data of an answer. Throws if the data has no canonical JSON text, because of infinite numbers or lone
- * surrogates.
- */
+/** Throws for infinite numbers and lone surrogates, because such data has no canonical JSON text. */
 function dataOf(bytes: Uint8Array): Json {
   const data = z.json().safeParse(parsedJson(bytes))
   if (data.success && isWellFormed(data.data)) return data.data
@@ -138,7 +134,7 @@ function headersOf({ forward }: RouteEntry, { headers }: IncomingMessage): Reado
 
 type Sendable = readonly (readonly [string, string | string[] | undefined])[]
 
-/** Returns the headers that can be sent. Headers that are absent, repeated or not printable ASCII are dropped. */
+/** Drops headers that are absent, repeated or not printable ASCII. */
 function sendable(headers: Sendable): Readonly<Record<string, string>> {
   return Object.fromEntries(
     headers.flatMap(([name, value]) =>
@@ -181,7 +177,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
 }
 
-/** Returns the counter of a streamed answer that is paid by use. Undefined for an order with a fixed price. */
+/** Undefined for an order with a fixed price. */
 function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
   if (limited !== undefined) return countReply(limited)
   return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)

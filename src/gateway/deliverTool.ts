@@ -25,10 +25,7 @@ export interface ToolOrder {
   readonly job: Job
 }
 
-/**
- * Calls a tool of an MCP server for an order. Every order opens a separate MCP session. A shared session could be
- * forgotten by the server, which would fail a paid order.
- */
+/** Opens a separate MCP session for every order: a server could forget a shared session, which would fail a paid order. */
 export async function deliverTool(
   deps: ToolDeps,
   { route, prices: { unit } }: CheckedRoute,
@@ -67,7 +64,6 @@ const resultShape = z.object({
   structuredContent: z.json().optional(),
 })
 
-/** Returns the data of a tool's result: the structured content, or the plain content if there is no structured content. */
 function dataOf(result: unknown): Json {
   const parsed = resultShape.safeParse(result)
   if (!parsed.success) throw new UpstreamFailure('bad_payload', 'the result of the tool has no canonical JSON')
@@ -92,8 +88,8 @@ interface ExchangeLimits {
 }
 
 /**
- * Sends the requests of the MCP client through the upstream client, and so with its host, headers, circuit breaker and
- * limits.
+ * Sends the requests of the MCP client through the upstream client, so that its headers, circuit breaker and limits
+ * apply.
  */
 function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }: ExchangeLimits) {
   const { origin, pathname } = new URL(client.entry.mcp ?? '')

@@ -6,10 +6,7 @@ const codes: Partial<Record<UpstreamFailure['kind'], HandlerFailure>> = {
   timeout: 'UPSTREAM_TIMEOUT',
 }
 
-/**
- * Returns the failure for the caller. The message describes the kind of failure and never quotes the upstream. Rethrows
- * other errors.
- */
+/** Never quotes the upstream, whose answer may contain anything. Rethrows other errors. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof UpstreamFailure)) throw error
   const { kind } = error

@@ -4,24 +4,19 @@ import { z } from 'zod'
 /** A place in the products file: names and indexes, from the top level down. */
 export type FilePath = readonly (string | number)[]
 
-/** A mistake in a products file, and the place that must be changed. */
 export interface FileMistake {
   readonly path: FilePath
-  /** The mistake and how to fix it. The path precedes this text. */
+  /** The mistake and how to fix it. A report prints the path first, so this text begins in lower case. */
   readonly message: string
   /** True if the name at the end of the path is wrong, and not the value. */
   readonly isName?: boolean
 }
 
-/** A checked part of the file, or the mistakes in this part. */
 export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
 
 const distanceMax = 3
 
-/**
- * Converts Zod's issues with an entry into mistakes. An unknown name becomes a separate mistake, which suggests the
- * most similar known name.
- */
+/** An unknown name becomes a separate mistake, which suggests the most similar known name. */
 export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
   return error.issues.flatMap((issue): readonly FileMistake[] => {
     const inside = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))

@@ -11,7 +11,7 @@ export const priceText = z.union([z.string(), z.number()]).transform((value, con
   return z.NEVER
 })
 
-/** Schema of a price per million units in US dollars. The price may be 0. */
+/** US dollars per million units. Unlike `priceText`, it may be 0. */
 export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
   const rate = parseDecimal(String(value), usdDecimals)
   if (rate !== undefined && rate <= perMillionMax) return rate
@@ -22,21 +22,18 @@ export const rateText = z.union([z.string(), z.number()]).transform((value, cont
 const durationMsMax = 300_000
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 
-/** Schema of a duration such as `10s`, read as milliseconds. */
 export const durationText = quantityText('must be a time such as 500ms, 10s or 2m, at most 5m', msOfUnit, durationMsMax)
 
 // Maximum of configurable sizes, because an answer is held in memory until it is committed.
 const sizeBytesMax = 64 * 1024 * 1024
 const bytesOfUnit: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 * 1024 }
 
-/** Schema of a size such as `256KiB`, read as bytes. */
 export const sizeText = quantityText(
   'must be a size such as 512B, 256KiB or 8MiB, at most 64MiB',
   bytesOfUnit,
   sizeBytesMax,
 )
 
-/** Returns the schema of a whole number with a unit. The value is converted to the smallest unit. */
 function quantityText(rule: string, units: Readonly<Record<string, number>>, max: number) {
   return z.string(rule).transform((text, context) => {
     const [, count = '', unit = ''] = /^([1-9]\d{0,8})([A-Za-z]+)$/.exec(text) ?? []
@@ -73,7 +70,6 @@ export const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, 'must be pr
 const privateNames =
   /^(authorization|cookie|set-cookie2?|proxy-.*|x-payment.*|payment-.*|x-wallet-address|x-forwarded-.*|forwarded|tollbook-.*|x-tollbook-.*|idempotency-key|x-request-id|content-type|content-encoding)$/
 
-/** Schema of a header name that may be forwarded from a caller to an upstream, or from an upstream to a caller. */
 export const forwardedName = headerName.refine(
   (name) => !privateNames.test(name),
   'is a header of credentials, payments or proxies, and is not passed on',

@@ -32,13 +32,9 @@ export function fillVariables(value: unknown, readVariable: ReadVariable) {
   return { value: fill(value, []), mistakes }
 }
 
-// Names of headers that usually contain a secret.
 const secretName = /auth|key|token|secret|cookie|password|signature/i
 
-/**
- * Finds header values that are secrets written in the file. The file could publish them through repositories and
- * backups.
- */
+/** A secret that is written in the file could be published through repositories and backups. */
 export function findWrittenSecrets(value: unknown): readonly FileMistake[] {
   const upstreams = membersOf(membersOf(value).find(([name]) => name === 'upstreams')?.[1])
   return upstreams.flatMap(([upstream, entry]) =>

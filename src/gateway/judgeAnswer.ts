@@ -4,7 +4,6 @@ import { retryAfterMsOf } from '../outbound/retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { RouteEntry } from './productsFile.ts'
 
-/** Throws unless the status, the content encoding and the media type of an answer allow its sale. */
 export function judgeHead(route: RouteEntry, response: IncomingMessage, clock: Clock): void {
   judgeStatus(route, response, clock)
   const { headers } = response
@@ -16,12 +15,10 @@ export function judgeHead(route: RouteEntry, response: IncomingMessage, clock: C
     throw new UpstreamFailure('bad_payload', `the answer has the media type ${type.slice(0, 100)}`)
 }
 
-/** Returns the media type in lower case, without parameters; `none` if the header is absent. */
 function mediaTypeOf({ headers }: IncomingMessage): string {
   return (headers['content-type'] ?? 'none').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** True if the answer is an event stream that the route forwards while it arrives. */
 export function isEventStream({ stream }: RouteEntry, response: IncomingMessage): boolean {
   return stream === 'passthrough' && mediaTypeOf(response) === 'text/event-stream'
 }
@@ -42,7 +39,7 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
   throw failureOfStatus(response, clock) ?? new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
 }
 
-/** Returns the failure for a status that concerns the whole upstream. Undefined for a status that concerns one order. */
+/** Undefined for a status that concerns one order and not the whole upstream. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
   const retryAfterMs = retryAfterMsOf(headers['retry-after'], clock)
@@ -57,7 +54,6 @@ export function hasEnd({ headers, complete }: IncomingMessage): boolean {
   return complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }
 
-/** Throws unless the JSON of an answer contains the member that the route requires as a sign of success. */
 export function judgeJson({ success }: RouteEntry, data: unknown): void {
   const { json } = success
   if (json === undefined) return
@@ -73,7 +69,6 @@ export function memberOf(value: unknown, name: string): unknown {
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Throws unless the answer ends with the text that the route requires. Trailing white space is ignored. */
 export function judgeEnd({ success }: RouteEntry, tail: string): void {
   if (success.ends_with !== undefined && !tail.trimEnd().endsWith(success.ends_with))
     throw new UpstreamFailure('incomplete', 'the answer has not the end that shows that it is complete')

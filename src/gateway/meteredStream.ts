@@ -18,7 +18,6 @@ export interface EventCounter {
   usage(): Usage
 }
 
-/** Yields whole events, and ends the stream when the budget is used up. */
 export async function* countedEvents(
   chunks: AsyncIterable<Uint8Array>,
   counter: EventCounter,
@@ -35,7 +34,7 @@ export async function* countedEvents(
 
 const eventBytesMax = 1024 * 1024
 
-/** Splits a stream into events, after each empty line. Remaining bytes at the end are also an event. */
+/** Remaining bytes after the last empty line are also an event. */
 async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let pending = Buffer.alloc(0)
   for await (const chunk of chunks) {
@@ -79,10 +78,7 @@ const chunkShape = z.looseObject({
 
 const nothing = Buffer.alloc(0)
 
-/**
- * Creates a counter for the tokens of a streamed reply. If the budget limits the reply, the counter adds `stoppedBy` to
- * its end.
- */
+/** Adds `stoppedBy` to a reply that the budget cut, because `finish_reason` does not show whose limit ended the reply. */
 export function countReply(limited: LimitedOrder): EventCounter {
   const { outputMax, isByBudget, wantsUsage } = limited
   let reported: Pick<Usage, 'input' | 'output'> | undefined
@@ -115,7 +111,6 @@ export function countReply(limited: LimitedOrder): EventCounter {
 const stoppedBy = { stoppedBy: 'limit' }
 const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 
-/** Parses the JSON of an event. Undefined for any other event. */
 function dataOf(event: Buffer): unknown {
   const lines = event.toString('utf8').split(/\r?\n/)
   const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length)] : [])).join('\n')

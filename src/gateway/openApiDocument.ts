@@ -21,7 +21,6 @@ export interface Operation {
   readonly parameters: readonly unknown[]
   readonly requestBody: unknown
   readonly summary: string | undefined
-  /** Media types of answers with a 2xx status. */
   readonly answerTypes: readonly string[]
 }
 
@@ -43,7 +42,7 @@ export function readOpenApi(name: string) {
   return {
     title: typeof title === 'string' ? title : 'api',
     serverUrl: serverUrlOf(root['servers']),
-    /** Finds an operation such as `GET /pets/{id}`. Returns it in the form of OpenAPI 3.1, without references. */
+    /** The operation is in the form of OpenAPI 3.1, without references. */
     operation: (wanted: string) => findOperation(paths, wanted, version),
   }
 }
@@ -109,7 +108,7 @@ function answerTypesOf(responses: PlacedNode): readonly string[] {
   return [...new Set(sold.flatMap((status) => Object.keys(memberOf(childOf(responses, status).node, 'content'))))]
 }
 
-/** Returns the address of the first server. Undefined if there is no server, or if the address is relative. */
+/** Undefined without a server, or if its address is relative. */
 function serverUrlOf(servers: unknown): string | undefined {
   const [server] = listOf(servers)
   if (!isSchema(server) || typeof server['url'] !== 'string') return undefined

@@ -5,7 +5,7 @@ import { routeOf } from './openApiRoute.ts'
 import { isSchema, SchemaProblem } from './parameterSchema.ts'
 import { openApiShape } from './productsFile.ts'
 
-/** An unchecked entry of `routes`, and its place in the file. */
+/** Not yet checked against `routeShape`. */
 export interface PlacedRoute {
   readonly at: FilePath
   readonly entry: unknown
@@ -16,7 +16,6 @@ interface ExpandedEntries {
   readonly mistakes: readonly FileMistake[]
 }
 
-/** Replaces the entries of `openapi` by routes, one for each operation. */
 export function expandOpenApi(entries: readonly unknown[], file: string): ExpandedEntries {
   const expanded = entries.map((entry, index) => expand(entry, { at: ['openapi', index], file }))
   return {

@@ -17,10 +17,7 @@ export interface ImportOrder {
   readonly url?: string | undefined
 }
 
-/**
- * Returns the text of a products file that sells these operations, and remarks about what the operator must still
- * decide.
- */
+/** The remarks state what the operator must still decide. */
 export function importOpenApi(order: ImportOrder) {
   const { operations, priceUsd } = order
   const document = readOpenApi(order.document)

@@ -8,18 +8,16 @@ import { compileSchema } from './checkParameters.ts'
 
 export interface RouteFacts {
   readonly upstream: string
-  /** Start of the route's path, such as `/pets`. */
   readonly prefix: string
   readonly price: unknown
 }
 
-/** An entry of `routes` in the form of the file, and remarks for the operator. */
 export interface ImportedRoute {
   readonly entry: Schema
   readonly remarks: readonly string[]
 }
 
-/** Returns the route that sells an operation. Throws `SchemaProblem` if the operation cannot be sold as a route. */
+/** Throws `SchemaProblem` if the operation cannot be sold as a route. */
 export function routeOf(operation: Operation, { upstream, prefix, price }: RouteFacts): ImportedRoute {
   const { method, path, answerTypes } = operation
   const name = `${method} ${path}`
@@ -87,7 +85,7 @@ interface Input {
   readonly explode: boolean
 }
 
-/** Reads the parameters in path and query. A later parameter replaces an earlier one with the same name and place. */
+/** A later parameter replaces an earlier one with the same name and place: operations override their path item. */
 function inputsOf({ parameters, method, path }: Operation, remarks: string[]): readonly Input[] {
   const read = new Map<string, Parameter>()
   for (const parameter of parameters) {
@@ -127,10 +125,7 @@ function inputOf(parameter: Parameter, place: Input['place']): Input {
 /** Replaces other characters than letters, digits and underscores, because callers' programs use these names. */
 const segmentName = (name: string) => name.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_')
 
-/**
- * Returns the path of the route, and the path at the upstream. Unusual characters are replaced only in the route's
- * path.
- */
+/** Replaces unusual characters only in the route's path, because the upstream serves only its original path. */
 function targetOf(name: string, path: string) {
   const segments = path.split('/').slice(1)
   if (!/^[\x21-\x7e]+$/.test(path) || /[#?\\]/.test(path))
@@ -194,7 +189,7 @@ function bodyOf({ method, path, requestBody }: Operation, remarks: string[]): Bo
 
 const combinators = ['allOf', 'anyOf', 'oneOf', 'if', 'not']
 
-/** Returns one schema for the parameters of path, query and body. Undefined if the operation has no parameters. */
+/** Undefined if the operation has no parameters. */
 function parametersOf(name: string, inputs: readonly Input[], { schema: body }: Body): Schema | undefined {
   const twice = inputs.find((input, index) => inputs.findIndex((other) => other.name === input.name) !== index)
   if (twice !== undefined) throw new SchemaProblem(`operation "${name}" has two parameters "${twice.name}"`)
@@ -226,10 +221,7 @@ function parametersOf(name: string, inputs: readonly Input[], { schema: body }: 
   }
 }
 
-/**
- * Returns how the upstream expects arrays in the query. Throws `SchemaProblem` for mixed styles, because a route writes
- * all its arrays in the same style.
- */
+/** Throws `SchemaProblem` for mixed styles, because a route writes all its arrays in the same style. */
 function arraysOf(name: string, inputs: readonly Input[]): 'comma' | 'repeat' {
   const inQuery = inputs.filter(({ place }) => place === 'query')
   const inPath = inputs.filter(({ place }) => place === 'path')

@@ -21,10 +21,6 @@ const maps = new Set(['properties', 'dependentSchemas'])
 
 const textLengthMax = 300
 
-/**
- * Returns the schema with only those keywords that check or describe a value. Members that occur only in answers are
- * dropped.
- */
 export function plainSchema(schema: unknown): unknown {
   if (!isSchema(schema)) return typeof schema === 'boolean' ? schema : {}
   const allowed = Object.entries(schema).filter(([name, value]) => isAllowed(name, value))
@@ -56,21 +52,20 @@ function plainMembers(members: Schema): Schema {
 
 const isReadOnly = (member: unknown) => isSchema(member) && member['readOnly'] === true
 
-/** Removes read-only members from `required`, because they occur only in answers. */
+/** An order cannot have read-only members, because they occur only in answers. */
 function withoutUnknownRequired(plain: Schema, { properties }: Schema): Schema {
   const { required } = plain
   if (!Array.isArray(required) || !isSchema(properties)) return plain
   return { ...plain, required: required.filter((name) => !isReadOnly(properties[String(name)])) }
 }
 
-/** Returns the text as a single line, cut at a word if it is too long. */
 export function shortText(text: string, lengthMax = textLengthMax): string {
   // Separate `${`, because `${NAME}` would be a variable in a products file.
   const line = text.replaceAll('${', '$ {').replaceAll(/\s+/g, ' ').trim()
   return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 2).replace(/ \S*$/, '')} …`
 }
 
-/** Returns a value that the schema probably allows: the schema's own example, or the simplest value. */
+/** The value is a guess, so the caller checks it against the schema. */
 export function exampleOf(schema: unknown, isSimple = false, depth = 0): unknown {
   if (!isSchema(schema) || depth > depthMax) return null
   const { example, examples, default: standard, enum: values } = schema

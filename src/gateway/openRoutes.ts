@@ -8,7 +8,7 @@ import { openUpstreamClient, type UpstreamClient, type UpstreamClientDeps } from
 
 export type OpenRoutes = ReturnType<typeof openRoutes>
 
-/** Creates a product for each route. No upstream receives a request yet. */
+/** No upstream receives a request yet. */
 export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamClientDeps) {
   const clients = new Map<string, UpstreamClient>()
   const products = routes.map((checked) => {
@@ -20,7 +20,6 @@ export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamCl
   })
   return {
     products,
-    /** Opens the routes among the sold products, at the prices in `sold`. */
     open: (sold: readonly ProductFacts[]): readonly Endpoint[] =>
       onSale(products, sold).map((product) => openEndpoint(product, undefined)),
     close(): Promise<void> {

@@ -39,7 +39,6 @@ function typesOf(schema: unknown): readonly unknown[] {
   return values.map((value) => typeof value)
 }
 
-/** Parses an array from JSON, or from values that are separated by commas. An empty text is an empty array. */
 function readArray(schema: unknown, text: string): unknown {
   if (text.startsWith('[')) return readJson(text)
   const items = isSchema(schema) ? schema['items'] : undefined

@@ -75,10 +75,7 @@ export function inlineReferences(schema: Schema, start: Place): Schema {
   return isSchema(inlined) ? inlined : schema
 }
 
-/**
- * Returns a member of an object. If the member is a reference, returns its target. The node is undefined if there is no
- * such member.
- */
+/** Follows references. The node is undefined if there is no such member. */
 export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
   const member = isSchema(node) && Object.hasOwn(node, name) ? node[name] : undefined
   let child: PlacedNode = { node: member, place }
@@ -118,7 +115,7 @@ function decoded(text: string, reference: string): string {
   }
 }
 
-/** Reads a JSON or YAML document. Throws `SchemaProblem`, whose message begins with `subject`. */
+/** Throws `SchemaProblem`, whose message begins with `subject`. */
 export function readDocument(file: string, subject: string): unknown {
   try {
     if (statSync(file).size > bytesMax) throw new SchemaProblem(`${subject} has more than ${bytesMax} bytes`)
@@ -130,8 +127,8 @@ export function readDocument(file: string, subject: string): unknown {
 }
 
 /**
- * Closes the schema of all parameters, so that unlisted parameters are refused. If the schema combines other schemas,
- * the parameters of all of them are allowed.
+ * Refuses unlisted parameters. If schemas are combined, `additionalProperties` would refuse the parameters of the
+ * combined schemas.
  */
 export function closedSchema(schema: Schema): Schema {
   const isCombined = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'].some((name) => name in schema)

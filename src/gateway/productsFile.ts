@@ -26,7 +26,7 @@ const jsonSchemaOf = (shape: z.core.$ZodType) => {
   return schema
 }
 
-/** Schema of a route's price by use. `usePrice.ts` checks the combination of members. */
+/** `usePrice.ts` checks the combination of members. */
 export const useShape = z.strictObject({
   input_per_million: rateText.optional().describe('Price of a million tokens of the prompt.'),
   output_per_million: rateText.optional().describe('Price of a million tokens of the reply.'),
@@ -40,7 +40,7 @@ export type UseEntry = z.infer<typeof useShape>
 
 export const useByValue = z.record(z.string(), useShape)
 
-/** Schema of a route's price. `routePrices.ts` checks it together with the parameters. */
+/** `routePrices.ts` checks the price together with the parameters. */
 export const priceShape = z
   .strictObject({
     usd: z
@@ -130,7 +130,6 @@ const successShape = z.strictObject({
 
 const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, 'must be the name of a parameter')
 
-/** Schema of a route: a product with its path, and the upstream request that produces the answer. */
 export const routeShape = z.strictObject({
   path: z
     .string()
@@ -217,7 +216,6 @@ export const upstreamName = z
 
 const builtinNameShape = z.enum(builtinNames, `must be one of ${builtinNames.join(', ')}`)
 
-/** Schema of a built-in product: only the name, or an object with the operator's price. */
 export const builtinShape = z
   .union(
     [
@@ -236,7 +234,6 @@ export const builtinShape = z
       : { name: entry.name, priceMicroUsd: entry.price, isOff: entry.off },
   )
 
-/** Schema of operations from an OpenAPI document that become routes. */
 export const openApiShape = z.strictObject({
   document: z.string().min(1).describe('OpenAPI 3.0 or 3.1 in JSON or YAML, relative to this file.'),
   upstream: z.string().describe('Name of an entry of `upstreams`.'),
@@ -261,7 +258,7 @@ export const productsFileShape = z.strictObject({
   openapi: z.array(openApiShape).default([]),
 })
 
-/** Returns the JSON Schema of the products file, with which editors complete and check the file. */
+/** Editors complete and check the products file with this schema. */
 export function productsFileSchema(): object {
   return {
     title: 'Products of Tollbook',

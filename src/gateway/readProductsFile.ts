@@ -30,10 +30,7 @@ export interface ReadFileDeps extends Pick<RouteContext, 'handlerTimeoutMs'> {
 
 const fileBytesMax = 4 * 1024 * 1024
 
-/**
- * Reads a products file. If the file has mistakes, throws a single fault that lists all of them, each with its line and
- * how to fix it.
- */
+/** Throws a single fault that lists all mistakes, each with its line and how to fix it. */
 export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile {
   const yaml = readYaml(path, readText(path))
   if (yaml.syntax.length > 0) throw fileFault(yaml.syntax)

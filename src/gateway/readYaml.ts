@@ -4,7 +4,6 @@ import type { FileMistake, FilePath } from './fileMistake.ts'
 // Maximum of YAML aliases, because nested aliases can expand a short text without limit.
 const aliasesMax = 100
 
-/** Parses YAML 1.2. All names in a mapping are texts, and duplicate names are a syntax error. */
 export function readYaml(file: string, text: string) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, uniqueKeys: true, prettyErrors: false })
@@ -23,10 +22,7 @@ export function readYaml(file: string, text: string) {
   return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
 }
 
-/**
- * Returns the offset of the mistake in the file. If the path does not exist, returns the offset of the nearest existing
- * parent.
- */
+/** A missing member has no offset, so its mistake is placed at the nearest existing parent. */
 function offsetOf(document: Document, { path, isName = false }: FileMistake): number {
   const above = path.slice(0, -1)
   const last = path.at(-1)
@@ -42,7 +38,6 @@ function offsetOf(document: Document, { path, isName = false }: FileMistake): nu
   return document.contents?.range?.[0] ?? 0
 }
 
-/** Formats a path such as `routes[0].price.usd:`. The empty path becomes `the file:`. */
 function shownPath(path: FilePath): string {
   const shown = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
   return path.length === 0 ? 'the file:' : `${shown.replace(/^\./, '')}:`

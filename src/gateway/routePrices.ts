@@ -18,13 +18,13 @@ export interface RoutePrices {
   readonly metered?: MeteredPrice
   /** The unit that prices by use count. Undefined: the route has no price by use. */
   readonly unit?: UseUnit
-  /** Returns the name of the variant that an order buys. Undefined: the order has the price of the route itself. */
+  /** Undefined: the order has the price of the route itself. */
   variantOf(order: Parameters): string | undefined
 }
 
 type ReadPrices = Checked<{ readonly prices: RoutePrices }>
 
-/** Reads the prices of a route, and checks that every order that the schema allows has a price. */
+/** Every order that the schema allows must have a price. */
 export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
   const read = readFixedPrices(price, schema, at)
   const { use, by, per } = price
@@ -111,7 +111,7 @@ interface PerQuantity {
 // Maximum of quantities, because each is an entry of about 300 bytes in every price list.
 const quantitiesMax = 200
 
-/** Returns one variant for each quantity, so that the price list contains every price that an order can have. */
+/** One variant for each quantity, because the price list must contain every price that an order can have. */
 function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
   const found = findParameter(schema, per)
   const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
@@ -143,7 +143,6 @@ function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at:
   return { prices: { priceMicroUsd: usd * BigInt(bounds.max), variants, variantOf } }
 }
 
-/** Returns the smallest and largest quantity. Undefined if the schema does not bound the quantity. */
 function boundsOf(schema: Schema): { readonly min: number; readonly max: number } | undefined {
   const { type, minimum, maximum, minItems = 0, maxItems } = schema
   const [min, max] = type === 'array' ? [minItems, maxItems] : type === 'integer' ? [minimum, maximum] : []
@@ -169,7 +168,6 @@ function findParameter(schema: Schema, pointer: readonly string[]): FoundParamet
   return { schema: at, isRequired }
 }
 
-/** Returns the values that a schema lists, as texts. Undefined if the schema lists no values. */
 function valuesOf(schema: Schema): readonly string[] | undefined {
   const values = 'const' in schema ? [schema['const']] : schema['enum']
   return Array.isArray(values) ? values.map(String) : undefined

@@ -5,10 +5,7 @@ import type { RouteEntry } from './productsFile.ts'
 
 const parameterOfSegment = /^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}$/
 
-/**
- * Reads the target `to` of a route. `inPath` has the parameters that fill whole segments. All other parts are sent as
- * written.
- */
+/** `inPath` has the parameters that fill whole segments. All other parts are sent as written. */
 export function readTarget(to: string) {
   const [path = '', ...query] = to.split('?')
   const segments = path.split('/')
@@ -30,7 +27,7 @@ export function hasJsonBody({ method, body }: RouteEntry): boolean {
   return !hasNoBody(method) && body.content_types === undefined
 }
 
-/** Returns the path, query and body of the request for an order. Every parameter is sent in exactly one of these parts. */
+/** Every parameter is sent in exactly one of path, query and body. */
 export function requestFor(route: RouteEntry, order: Parameters) {
   const used = new Set<string>()
   const segment = (written: string) => {

@@ -23,7 +23,6 @@ const servicePaths: readonly string[] = [
   '/x402',
 ]
 
-/** True if the path is reserved for this or a later release of the service. */
 export function isServicePath(path: string): boolean {
   return servicePaths.some((own) => path === own || path.startsWith(`${own}/`))
 }

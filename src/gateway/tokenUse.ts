@@ -11,7 +11,6 @@ import { isSchema, type Schema } from './parameterSchema.ts'
 // Members whose text is neither part of the prompt nor part of the reply.
 const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])
 
-/** Returns all texts in a value, except those of `unread` members. */
 function textsIn(value: Json | undefined): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(textsIn)
@@ -19,14 +18,13 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
 }
 
-/** Estimates the input tokens of an order, before the API reports the exact number. */
+/** An estimate, because only the API's answer states the exact number. */
 export function countInput({ messages, prompt, input }: Parameters): number {
   const texts = [messages, prompt, input].flatMap(textsIn)
   const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
   return texts.reduce((sum, text) => sum + countTokens(text), marks)
 }
 
-/** An order by use with its token limits, as it is sent to the API. */
 export interface LimitedOrder {
   readonly order: Parameters
   readonly input: number
@@ -41,7 +39,7 @@ const ownLimit = z.int().positive().optional().catch(undefined)
 const highest = z.looseObject({ maximum: ownLimit }).catch({ maximum: undefined })
 const streamOptions = z.looseObject({ include_usage: z.boolean().optional() }).catch({})
 
-/** Limits the output of an order to the tokens that its budget pays for. For a stream, also requests the usage. */
+/** For a stream, also requests the usage, because APIs with OpenAI's wire format omit it by default. */
 export function limitTokens(order: Parameters, schema: Schema, { price, budgetMicroUsd }: MeteredJob): LimitedOrder {
   const input = countInput(order)
   // If the budget does not cover one output token, request one anyway: the charge is capped at the budget.
@@ -75,7 +73,6 @@ function limitName(order: Parameters, properties: Schema): 'max_tokens' | 'max_c
 const count = z.int().min(0)
 const report = z.object({ usage: z.object({ prompt_tokens: count, completion_tokens: count.default(0) }) })
 
-/** Returns the token counts in an answer or in an event of a stream. Undefined if the data has no counts. */
 export function reportIn(data: unknown): Pick<Usage, 'input' | 'output'> | undefined {
   const { usage } = report.safeParse(data).data ?? {}
   return usage === undefined ? undefined : { input: usage.prompt_tokens, output: usage.completion_tokens }
@@ -87,10 +84,7 @@ interface Written extends Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> {
   readonly reply: string
 }
 
-/**
- * Returns the billed usage: the API's counts, limited to plausible maximums. Without reported counts, the usage is
- * estimated.
- */
+/** Limits the API's counts to what the order can have used, because the API could report any number. */
 export function tokenUsage({ order, input, outputMax, reported, reply }: Written): Usage {
   if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
   // Upper bound of the input tokens: each token has at least one byte.
@@ -106,7 +100,6 @@ const choices = z.object({
   choices: z.array(z.object({ delta: z.json(), message: z.json(), text: z.json() }).partial()),
 })
 
-/** Returns the texts of a reply, or of one event of a streamed reply. */
 export function replyIn(data: unknown): string {
   const read = choices.safeParse(data).data?.choices ?? []
   return read.flatMap(({ delta, message, text }) => [delta, message, text].flatMap(textsIn)).join('')

@@ -56,10 +56,7 @@ interface State extends UpstreamClientDeps {
 
 const probeMsMax = 3_000
 
-/**
- * Opens the client of an upstream. All routes of the upstream share the circuit breaker, the limits and the
- * connections. No request is sent yet.
- */
+/** All routes of the upstream share the circuit breaker, the limits and the connections. */
 export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry) {
   const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)
@@ -137,7 +134,6 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
   }
 }
 
-/** Sends a request. After a failure, sends it a second time if the route is idempotent. */
 async function sendInTries(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const triesMax = request.isIdempotent ? 2 : 1
   for (let tries = 1; ; tries++) {
@@ -179,10 +175,7 @@ function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, error: 
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
 
-/**
- * Returns an identifier of the request for the circuit breaker. One order that makes the upstream fail must not close
- * the routes for other callers.
- */
+/** Failures are counted per request: one order that makes the upstream fail must not close the routes for other callers. */
 function itemOf({ method, target, body = '' }: RouteRequest): string {
   return sha256Hex(`${method} ${target} ${String(body)}`)
 }

@@ -11,7 +11,6 @@ import { hasJsonBody } from './routeRequest.ts'
 export type UseUnit =
   /** Tokens of prompt and reply, for an API with OpenAI's wire format. */
   | { readonly kind: 'tokens' }
-  /** Bytes of the answer. */
   | { readonly kind: 'bytes' }
   /** Rows of the answer: the items of an array, or a number that the answer states. */
   | { readonly kind: 'rows'; readonly pointer: readonly string[] }
@@ -105,7 +104,7 @@ interface PricedUnit extends Omit<MeteredPrice, 'minimumMicroUsd'> {
   readonly unit: UseUnit
 }
 
-/** Returns the priced unit. Undefined unless the entry has the complete prices of exactly one unit. */
+/** Undefined unless the entry has the complete prices of exactly one unit. */
 function pricedUnit(entry: UseEntry): PricedUnit | undefined {
   const { input_per_million: input, output_per_million: output, per_million_bytes: bytes, rows, per_row: row } = entry
   const units: PricedUnit[] = []
@@ -118,7 +117,6 @@ function pricedUnit(entry: UseEntry): PricedUnit | undefined {
   return units.length === 1 && !isHalf ? units[0] : undefined
 }
 
-/** Returns the reason why answers of the route cannot be counted in this unit. Undefined: they can be counted. */
 export function findUnitProblem({ kind }: UseUnit, route: RouteEntry): string | undefined {
   const isTool = route.tool !== undefined
   const hasJson = hasOnlyJson(route)
