@@ -1,14 +1,13 @@
 import { Fault } from '@tollbook/core/fault'
 import type { BuiltinChoice } from '../../product/builtinName.ts'
 
-/** The built-in products for sale, and the function that opens their endpoints. */
 export type Goods = NonNullable<Awaited<ReturnType<typeof loadGoods>>>
 
 export type BuiltinProducts = Goods['products']
 
 /**
- * Loads the built-in products, if any is sold. Undefined: none is sold. No other import of the service loads their
- * code. A service that sells only configured products therefore needs none of their packages.
+ * No other import of the service loads the built-in products, so a service without them needs none of their packages.
+ * Undefined: none is sold.
  */
 export async function loadGoods(choices: readonly BuiltinChoice[]) {
   if (choices.length === 0) return undefined

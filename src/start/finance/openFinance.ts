@@ -40,7 +40,6 @@ const rollUpEveryMs = 1_000
 // Maximum number of connections for decisions. Two are enough, because a person decides one payment at a time.
 const decisionConnectionsMax = 2
 
-/** Opens the finance reports and the rules of access to them. Without an issuer of tokens, reports are not served. */
 export function openFinance(config: FinancePartConfig, deps: FinanceDeps) {
   const { finance: access, refunds, reportsDatabaseUrl: readDatabaseUrl, server } = config
   const { clock, log, ledger, chain } = deps
@@ -113,10 +112,7 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/**
- * Returns the tokens of a mint in all payment wallets together. Former wallets count too, because they hold tokens
- * until the tokens are paid out or moved.
- */
+/** Counts former wallets too, because they hold tokens until the tokens are paid out or moved. */
 async function totalBaseUnits({ chain, ledger }: FinanceDeps, of: string): Promise<bigint> {
   const terms = ledger.settings.allTerms().filter(({ mint }) => mint === of)
   const balances = await Promise.all(

@@ -12,7 +12,7 @@ export interface FindStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>
 }
 
-/** Creates a function that finds the state, attempts, receipt and refunds of a payment, for the wallet that paid. */
+/** Returns undefined for any wallet except the wallet that paid. */
 export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): FindPaymentStatus {
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
@@ -37,10 +37,7 @@ export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): F
   }
 }
 
-/**
- * Returns the refunds of a payment. Null while the reports are behind the ledger, because a public request rolls up at
- * most one step.
- */
+/** Null while the reports are behind the ledger, because a public request rolls up at most one step. */
 async function readRefunds(
   reports: FindStatusDeps['reports'],
   { reference, wallet }: { readonly reference: string; readonly wallet: string },

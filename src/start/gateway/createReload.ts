@@ -5,20 +5,18 @@ import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { closePart } from '../closePart.ts'
 import type { OpenGateway } from './openGateway.ts'
 
-/** Sells the products of a file instead of those that are sold now. */
 type SellFile = (next: OpenGateway) => Promise<void>
 
 export interface ReloadDeps {
   readonly log: Log
   readonly gateway: OpenGateway
-  /** Opens the products file. Throws a fault if the file has a mistake. */
+  /** Throws a fault if the file has a mistake. */
   readonly openFile: () => OpenGateway
 }
 
 // Health message for a refused file. Callers can read this text, so only the log contains the mistakes.
 const refused = 'the changed products file has mistakes and is not used; the log lists them'
 
-/** Creates the function that reads the products file again while the service runs. */
 export function createReload({ log, gateway, openFile }: ReloadDeps) {
   let hasMistakes = false
   let current = gateway
@@ -63,7 +61,7 @@ export function createReload({ log, gateway, openFile }: ReloadDeps) {
   }
 }
 
-/** Throws if the file changes the built-in products, because they are loaded at the start only. */
+/** A reload cannot change the built-in products, because they are loaded at the start only. */
 function requireSameBuiltin(before: OpenGateway, after: OpenGateway): void {
   if (canonicalText(before.builtin) === canonicalText(after.builtin)) return
   throw new Fault('the products file changes the built-in products, which needs a restart', { retryable: false })

@@ -14,10 +14,7 @@ export interface GatewayConfig {
 
 export type OpenGateway = ReturnType<typeof openGateway>
 
-/**
- * Opens the products of the operator's file. Without a file, opens no configured products, and the built-in products
- * are sold.
- */
+/** Without a products file, all built-in products are sold, and no configured product. */
 export function openGateway({ catalog, providers }: GatewayConfig, { clock, log, metrics }: PartDeps) {
   const { productsFile } = catalog
   const { handlerTimeoutMs, areProbed: isProbed } = providers

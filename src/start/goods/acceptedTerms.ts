@@ -5,7 +5,6 @@ import type { ProductFacts } from '../../product/productFacts.ts'
 import { isAsked, type ProviderName, providerTerms } from '../../product/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
 
-/** A provider whose published terms do not permit sales, with the products that use it. */
 interface OpenTerms {
   readonly provider: ProviderName
   readonly commercialUse: string
@@ -16,7 +15,6 @@ interface OpenTerms {
 type SoldFacts = readonly Pick<ProductFacts, 'path' | 'providers'>[]
 type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 
-/** Returns the providers of the products on sale whose terms the operator has not yet accepted. */
 export function unacceptedTerms(sold: SoldFacts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
@@ -42,7 +40,6 @@ interface TermsQuestion {
   readonly log: Log
 }
 
-/** Finds providers in use whose terms are not accepted. Throws on mainnet, and logs a warning on other chains. */
 export function checkProviderTerms({ sold, config, network, log }: TermsQuestion): void {
   const open = unacceptedTerms(sold, config)
   if (open.length === 0) return

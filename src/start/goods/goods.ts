@@ -18,13 +18,13 @@ export interface GoodsConfig {
 }
 
 export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
-  /** The products for sale at the operator's prices. Products that are off are not included. */
+  /** At the operator's prices, without the products that are off. */
   readonly sold: readonly BuiltinProduct[]
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Loads the chosen products. Products that are off are loaded too, but not sold. */
+/** Also loads products that are off, because their stored captures stay available until they expire. */
 export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   const names = choices.map(({ name }) => name)
   const loaded = await loadProducts(names)
@@ -38,10 +38,7 @@ export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   }
 }
 
-/**
- * Opens the endpoints of the built-in products, with the parts that they need. Throws a `Fault` on mainnet if a product
- * uses a provider whose terms are not accepted.
- */
+/** Throws a `Fault` on mainnet if a product uses a provider whose terms are not accepted. */
 async function openGoods(names: readonly BuiltinName[], { providers: config, delivery }: GoodsConfig, deps: GoodsDeps) {
   const { log, sold, terms, upstreams } = deps
   checkProviderTerms({ sold, config, log, network: terms.network })
@@ -91,10 +88,7 @@ async function openModelRoutes(
   return modelRoutesOf(endpoints, { provided: await parts.chat(), sampled: await samples?.chat() })
 }
 
-/**
- * Returns a function that opens a part at the first call, for the first product that needs it. Later calls return the
- * same part.
- */
+/** Opens a part at the first call only, so that a service without the part's products never opens it. */
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let part: Promise<T> | undefined
   return () => (part ??= open())

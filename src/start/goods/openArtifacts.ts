@@ -26,7 +26,6 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   }
 }
 
-/** Opens the storage of screenshots and PDFs. Its jobs remove expired files and detect when failed storage works again. */
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
   { clock, log }: Pick<PartDeps, 'clock' | 'log'>,

@@ -9,10 +9,7 @@ import { createModelRoutes } from '../../routes/modelRoutes.ts'
 import type { FreeRoute } from '../../transport/freeRoute.ts'
 import type { Providers } from './openProviders.ts'
 
-/**
- * Opens the chat servers in the order of their use. A streamed reply must end before the time limit, after which it
- * counts as broken.
- */
+/** A streamed reply must end before the time limit of the handler, after which it counts as broken. */
 export function openChat(config: ProviderConfig, { data, aiServers }: Providers, caller: UpstreamDeps): ChatDeps {
   const { handlerTimeoutMs, aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = config
   const streamMsMax = Math.floor(handlerTimeoutMs * 0.9)
@@ -32,7 +29,7 @@ interface ChatSources {
   readonly sampled: ChatDeps | undefined
 }
 
-/** Returns the routes of the model list that OpenAI's clients read. Empty if the chat in OpenAI's format is not sold. */
+/** OpenAI's clients read the model list. Empty if the chat in OpenAI's format is not sold. */
 export function modelRoutesOf(
   endpoints: readonly Endpoint[],
   { provided, sampled = provided }: ChatSources,

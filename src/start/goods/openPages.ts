@@ -14,7 +14,6 @@ export interface PagesDeps extends Pick<PartDeps, 'clock' | 'log' | 'metrics'> {
 
 export type Pages = Awaited<ReturnType<typeof openPages>>
 
-/** Opens the browser and the storage of captures. */
 export async function openPages({ artifacts: storage, render }: DeliveryConfig, deps: PagesDeps) {
   const { clock, log, serviceUrl } = deps
   await using opened = new AsyncDisposableStack()

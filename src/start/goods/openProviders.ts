@@ -8,7 +8,6 @@ import type { LookupCounts } from '../../transport/lookupCounts.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
-/** Access to the providers of data, headlines and chat. Requests contain the names of Tollbook and of the operator. */
 export interface Providers extends Pick<ProviderAddresses, 'newsFeeds' | 'aiServers'> {
   readonly data: ProviderDeps
   readonly readFeed: ReadFeed
@@ -23,7 +22,7 @@ export interface ProvidersDeps extends PartDeps {
   readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
-/** Opens the providers of the configuration. Also opens samples for products that no provider can answer. */
+/** Also opens samples for products that no provider can answer. */
 export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
   const { log, upstreams, lookups, samples, hosts } = deps
   const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({

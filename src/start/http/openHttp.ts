@@ -38,8 +38,8 @@ const connectionsPerAddressMax = 256
 const drainTimeoutMs = 35_000
 
 /**
- * Opens the listeners, after all other parts, which makes the service reachable. `close` stops accepting requests and
- * answers those in progress.
+ * Opens after all other parts, because it makes the service reachable. `close` stops accepting requests and answers
+ * those in progress.
  */
 export async function openHttp({ server, limits, sale, catalog }: HttpConfig, deps: HttpDeps) {
   const { clock, log, metrics, chain, ledger, payments, lookups, load, health, address } = deps

@@ -2,17 +2,13 @@ import type { HealthCheck } from '../../transport/freeRoute.ts'
 
 export type Health = ReturnType<typeof createHealth>
 
-/**
- * Creates the health of the service. Paid requests are refused while a check fails that applies to them and to every
- * product.
- */
+/** Paid requests are refused while a check fails that applies to them and to every product. */
 export function createHealth(all: readonly HealthCheck[]) {
   const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
   let draining = false
   return {
     checks,
-    /** Returns why paid requests are refused. Undefined while the service accepts them. */
     whyClosed(): string | undefined {
       if (draining) return 'the server is shutting down'
       for (const check of closing) {

@@ -46,7 +46,7 @@ export interface JobsConfig {
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
-/** Starts the background jobs. Health starts first, so that the other jobs use a checked ledger and chain. */
+/** Health starts first, so that the other jobs use a checked ledger and chain. */
 export async function startJobs(config: JobsConfig, deps: JobsDeps) {
   const { clock, log, chain, ledger } = deps
   const { tokenPriceAttoUsd, marketSources } = deps.products
@@ -66,18 +66,16 @@ export async function startJobs(config: JobsConfig, deps: JobsDeps) {
   const ofToken: HealthCheck = { name: 'tokenAccount', problem: token.problem, quotesOnly: true }
   return {
     checks: [...health.checks, ofToken, ...lifecycle.checks, ...(chain.dollars.length === 0 ? [] : [ofDollars])],
-    /** Returns why no quotes are created. A caller who has paid is still served. */
+    /** Stops only quotes: a caller who has paid is still served. */
     whyNoQuotes: health.whyNoQuotes,
     whyExposed,
     slot: health.slot,
-    /** Returns why a dollar, or a deposit in it, is not accepted at present. */
     whyDollarOff: dollars.whyOff,
     whyNoDeposit: dollars.whyNoDeposit,
     close: () => stopAll([...lifecycle.jobs, token, dollars, health]),
   }
 }
 
-/** Starts the jobs that follow a payment after its answer: finality, reversal, refund, and matching with transfers. */
 function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
   const { attemptsMax } = sale
   const { clock, log, metrics, chain, ledger } = deps
@@ -107,7 +105,7 @@ function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
 
 const burnDebtEveryMs = 30_000
 
-/** Measures for how long burns have been owed. A separate process makes the burns, and may not be running. */
+/** A separate process makes the burns, and may not be running. */
 async function measureBurnDebt({ clock, ledger, chain, metrics }: JobsDeps): Promise<void> {
   const { owedBaseUnits, oldestOwedAtMs } = await ledger.burnDebt(chain.terms)
   // Use at least 0, because block times may be slightly ahead of the server's clock.

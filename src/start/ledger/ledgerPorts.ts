@@ -17,10 +17,7 @@ import type { PartDeps } from '../partDeps.ts'
 export type LedgerPorts = Awaited<ReturnType<typeof openLedgerPorts>>
 export type SealPort = LedgerPorts['seal']
 
-/**
- * Opens the database of the ledger and returns its ports. The ports belong to this instance, which has a random
- * application name. No other part gets the database handle.
- */
+/** Each instance has a random application name. No other part gets the database handle. */
 export async function openLedgerPorts(config: LedgerConfig, { clock, log, metrics }: PartDeps) {
   const { databaseUrl } = config
   const applicationName = newId('instance')
@@ -45,7 +42,6 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
       requireCheckpoint: (file: string) => requireStoredCheckpoint(database, file),
       sealNext: (sign: (tree: TreeHead) => string) => sealNext({ ...store, sign }),
     },
-    /** Shares the counts of busy clients with other instances. */
     shareRates,
     openNews: (options: { readonly isSample: boolean }) => createNewsStore(database, options),
     openReports: (options: Pick<ReportsOptions, 'token' | 'readDatabaseUrl'>) =>
@@ -53,7 +49,7 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
     burnDebt: ({ mint }: Pick<PaymentTerms, 'mint'>) => readBurnDebt(database, mint),
     burnReads: (terms: PaymentTerms) => ({
       burnStats: () => burnStats({ database, clock }, terms),
-      /** Finds a burn by a payment reference or a bare signature. Undefined if the ledger has no such payment. */
+      /** Accepts a payment reference or a bare signature. Undefined if the ledger has no such payment. */
       burnOf: (reference: string) => findBurnOf(database, reference),
     }),
     close: () => store.close(),

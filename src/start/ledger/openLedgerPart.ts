@@ -22,8 +22,8 @@ export interface LedgerPartDeps extends PartDeps {
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
 
 /**
- * Opens the ledger, its records about this service, and the signing key. The first values of the settings are recorded
- * only after the ledger was compared with its checkpoint.
+ * Records the first settings only after the ledger was compared with its checkpoint, because a backup that is too old
+ * must stay unchanged.
  */
 export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
   const { clock, log, chain } = deps

@@ -23,19 +23,19 @@ import { isSameValue, isWithin } from '../../settings/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Operations with the operator's private key. No other part gets the key itself. */
+/** No other part gets the private key itself. */
 export interface ReceiptKeys {
-  /** Returns a signed note over a tree head. Throws while the ledger does not accept the key. */
+  /** Throws while the ledger does not accept the key. */
   signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
-  /** Returns a JWS over a statement. Verifiers find its key by the DID of the service at `serviceUrl`. */
+  /** Verifiers find the key of the JWS by the DID of the service at `serviceUrl`. */
   signStatement(serviceUrl: string, statement: Json): string
-  /** Returns a closing statement with its proof. Throws while the ledger does not accept the key. */
+  /** Throws while the ledger does not accept the key. */
   signClosing(closing: UnsignedClosing): SignedClosing
   didDocument(serviceUrl: string): Json
   /** Returns an authentication code for a text that clients send back. All instances return the same code. */
   authenticate(text: string): string
-  /** True if `authenticate` returns this code for the text. The comparison takes the same time for every wrong code. */
+  /** Compares in constant time, so that response times do not reveal a valid code. */
   isAuthentic(text: string, code: string): boolean
   /** Returns the public keys of all periods, as a JWK set. */
   published(): Json

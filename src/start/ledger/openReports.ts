@@ -19,7 +19,6 @@ const stepsPerRunMax = 20
 
 export type OpenReports = ReturnType<typeof openReports>
 
-/** Opens the reports, on a standby if one is configured. No other part gets the database handle. */
 export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions) {
   const opened = new AsyncDisposableStack()
   const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
@@ -32,7 +31,6 @@ export function openReports({ databaseUrl, readDatabaseUrl, token, log }: Report
     ...createReports(standby, token),
     // Read the state of one payment from the primary, because support and payers act on it.
     facts: createPaymentFacts(database),
-    /** Rolls up new events into the reports. One call does a bounded amount of work. */
     async rollUp() {
       for (let step = 0; step < stepsPerRunMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return
     },

@@ -13,10 +13,7 @@ export interface SealDeps extends PartDeps {
   readonly keys: Pick<ReceiptKeys, 'signCheckpoint' | 'verifierKeys'>
 }
 
-/**
- * Opens the signed checkpoints of the ledger. This must happen before any other part appends events, because a backup
- * that is restored and too old must stay unchanged.
- */
+/** Opens before any other part appends events, because a restored backup that is too old must stay unchanged. */
 export async function openSeal(config: SealConfig, deps: SealDeps) {
   const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps

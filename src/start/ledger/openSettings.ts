@@ -31,11 +31,10 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** The settings that the ledger has on record, read again while the service runs. */
 export interface LedgerSettingsPart {
   readonly origin: string
   readonly check: HealthCheck
-  /** Records the first value of each setting. Call this only after the ledger was compared with its checkpoint. */
+  /** Call this only after the ledger was compared with its checkpoint. */
   record(): Promise<void>
   refresh(): Promise<void>
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
@@ -44,21 +43,18 @@ export interface LedgerSettingsPart {
    * mint, returns the terms of the service token.
    */
   acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Returns the terms of every wallet on record, for any purpose: first of the service token, then of each dollar. */
+  /** Includes wallets for any purpose: first of the service token, then of each dollar. */
   allTerms(): readonly PaymentTerms[]
-  /**
-   * Returns the terms of deposits on tabs in this mint, or in the service token without a mint. Undefined if no
-   * deposits are sold in it.
-   */
+  /** Without a mint, in the service token. Undefined if no deposits are sold in the mint. */
   depositTerms(mint?: Address): PaymentTerms | undefined
-  /** Returns the terms of the wallets that could receive a deposit at that time, the configured wallet first. */
+  /** The configured wallet is first. */
   acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Returns the wallets of deposits on record, the newest first. They are returned even if tabs are no longer sold. */
+  /** Newest first. Includes wallets on record even if tabs are no longer sold. */
   tabWallets(): readonly Address[]
   close(): Promise<void>
 }
 
-/** Configuration whose values must agree with the values on record. */
+/** Values that must agree with the ledger's record. */
 export interface RecordedConfig {
   readonly receiptSigningKey: ReceiptSigningKey
   readonly catalog: Pick<CatalogConfig, 'split'>
@@ -86,7 +82,7 @@ interface Opened {
 
 const refreshMs = 5_000
 
-/** Compares the configuration with the settings on record. Throws if a setting differs without a recorded change. */
+/** Throws if a setting differs without a recorded change. */
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
   const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
@@ -146,10 +142,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
 
 const clockMarginMs = 60_000
 
-/**
- * Returns how many milliseconds before the end of its values an instance stops selling. In that time it can answer its
- * open quotes and running attempts.
- */
+/** After the sale stops, this time suffices to answer open quotes and running attempts. */
 function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): number {
   return Math.max(claimLeaseMs, quoteTtlMs + quoteGraceMs) + clockMarginMs
 }
@@ -161,7 +154,6 @@ async function refresh(opened: Opened): Promise<void> {
   opened.readAtMs = opened.deps.clock.monotonicMs()
 }
 
-/** Returns the origin of the log: LEDGER_ORIGIN, the name on record, or a new name for a new ledger. */
 async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps): Promise<string> {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
   return configured ?? (typeof recorded === 'string' ? recorded : `tollbook/${terms.paymentWallet}`)
@@ -196,7 +188,6 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
 // clock differ by seconds, or by minutes while the cluster is slow.
 const earlyMs = 300_000
 
-/** Returns the terms of each wallet that was valid at that time, the configured wallet first. */
 function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {
   const ofTime = periods.filter(({ fromMs, untilMs }) => isWithin({ fromMs: fromMs - earlyMs, untilMs }, landedAtMs))
   const wallets = new Set(ofTime.map(walletOf))

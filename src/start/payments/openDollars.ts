@@ -21,7 +21,6 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
    * Undefined if it is accepted.
    */
   readonly whyOff: (mint: Address) => string | undefined
-  /** Returns why the wallet for tabs cannot receive a dollar at present. Undefined if it can. */
   readonly whyNoDeposit: (mint: Address) => string | undefined
   readonly lifecycle: Pick<PaymentLifecycle, 'undeliveredBaseUnits'>
 }
@@ -30,9 +29,8 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
 const debtAgeMaxMs = 1_000
 
 /**
- * Opens the dollars that are accepted in addition to the token. A dollar is offered only while the burn of the sale can
- * be promised: the token has a price, and the treasury owes no more tokens than the operator allows. Undefined if only
- * the token is accepted.
+ * Offers a dollar only while its burn can be promised: the token has a price, and the treasury's debt is within the
+ * operator's limit. Undefined if only the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
   const { clock, dollars, token, currentPrice, lifecycle } = deps

@@ -31,22 +31,22 @@ import type { Products } from '../products/openProducts.ts'
 export interface RailConfig {
   readonly catalog: Pick<CatalogConfig, 'split' | 'token' | 'seller'>
   readonly sale: SaleConfig
-  /** Configuration of x402. Undefined: x402 and MPP are not offered. */
+  /** Undefined: x402 and MPP are not offered. */
   readonly x402: X402Config | undefined
 }
 
 export interface RailsDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<NativeRailDeps, 'slot'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'tabs' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
-  /** Dollars accepted in addition to the token. Undefined: only the token is accepted. */
+  /** Undefined: only the token is accepted. */
   readonly dollars?: Dollars | undefined
   readonly products: Pick<Products, 'currentPrice' | 'endpoints'>
   readonly serviceUrl: () => string
-  /** Part with the client of the signer. Without a client, x402 and MPP are not offered. */
+  /** Without a client of the signer, x402 and MPP are not offered. */
   readonly signer: Pick<SignerPart, 'feePayer'>
 }
 
-/** Opens the rails, in the order in which they are matched with a request. */
+/** The order in which the rails are matched with a request. */
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
   const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
@@ -63,7 +63,6 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
   return [tab, ...joined]
 }
 
-/** Returns the same dollars with the wallet for tabs as receiver. */
 function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depositTerms']): Dollars {
   return {
     ...dollars,
@@ -107,7 +106,7 @@ interface SponsoredRailsDeps extends RailsDeps {
   readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'>
 }
 
-/** Opens x402 and MPP. Standard clients need a fee payer. The fee payer's key is in a separate process, the signer. */
+/** Standard clients need a fee payer, whose key is in a separate process, the signer. */
 function openSponsoredRails(
   { sale, x402, catalog }: RailConfig & { readonly x402: X402Config },
   { settling, clock, feePayer, ledger, dollars, products, serviceUrl }: SponsoredRailsDeps,

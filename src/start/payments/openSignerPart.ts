@@ -21,10 +21,7 @@ export async function openSignerPart(x402: X402Config | undefined, deps: PartDep
   const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
-  /**
-   * Tells the signer that a payment can never be confirmed. Such a payment costs nothing, so it does not count as
-   * failed.
-   */
+  /** A payment that can never be confirmed costs nothing, so the signer must not count it as failed. */
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
     // Skip transactions that were not signed by the fee payer.

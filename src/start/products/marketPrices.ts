@@ -17,10 +17,6 @@ const tolerancePercent = 2
 /** Maximum age of a price for quotes in milliseconds, counted from the last agreement of the markets. */
 const ageMaxMs = 300_000
 
-/**
- * Opens prices that follow the token price on which the markets agree. A new price list is published when the token
- * price changes.
- */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, listed, upstreams, earlier } = deps
   const job = await startPriceJob(
@@ -55,7 +51,6 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
   }
 }
 
-/** Returns the markets as sources of the price of one mint. */
 export function marketSources(upstreams: PricingDeps['upstreams'], terms: PaymentTerms): readonly PriceSource[] {
   const { access } = upstreams
   const markets = [createJupiter(access), createDexscreener(access), createGeckoterminal(access)]

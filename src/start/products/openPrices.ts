@@ -12,15 +12,11 @@ import { openMarketPrices } from './marketPrices.ts'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
 export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'listed'> {
-  /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
-  /** Shares into which each payment is divided. */
   readonly split: readonly SplitShare[]
-  /** Dollars in which the products are also sold. */
   readonly dollars?: readonly Dollar[]
 }
 
-/** Opens prices. The token price is either fixed by the operator or the price on which the markets agree. */
 export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
   const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps), listed: listedFacts(deps) }
   return config.source === 'fixed'
@@ -28,10 +24,7 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
     : openMarketPrices(config, pricing)
 }
 
-/**
- * Returns the parts of each price list that do not depend on the token price. Throws a fault if the split makes a sale
- * impossible.
- */
+/** Throws a fault if the split makes a sale impossible. */
 function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
   const metered = meteredEntries(sold)
   const [poor] = dollars.flatMap((dollar) => findPoorTreasury(dollar, split) ?? [])
@@ -46,10 +39,7 @@ function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['li
   }
 }
 
-/**
- * Returns the price lists at this token price. Returns a text with the reason if a request cannot be sold at this
- * price.
- */
+/** A text states why a request cannot be sold at this price. */
 function pricesAt(
   { sold, split, dollars = [], terms: { mint, decimals } }: PricesDeps,
   tokenPriceAttoUsd: TokenPriceAttoUsd,
@@ -67,7 +57,7 @@ function pricesAt(
   return [...inToken, ...inDollars]
 }
 
-/** Opens fixed prices. They are published once, because they change only with the configuration. */
+/** Published once, because fixed prices change only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
   const { terms, priceLists, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
@@ -86,7 +76,6 @@ async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: Prici
   }
 }
 
-/** Returns a function that finds the prices of one list by endpoint and mint. */
 function listedPrices(prices: readonly Price[], priceList: number) {
   const keyOf = (endpoint: string, mint: Address) => `${mint} ${endpoint}`
   const known = new Map(

@@ -36,10 +36,8 @@ export interface ProductsDeps extends Omit<GoodsDeps, 'upstreams' | 'sold' | 'te
 
 export type Products = Awaited<ReturnType<typeof openProducts>>
 
-/** Products on sale. The routes of `gateway` are from the products file. */
 export type Offers = Pick<ProductsDeps, 'gateway' | 'sold'>
 
-/** Opens the endpoints that create the answers, with their prices. `replace` changes both while the service runs. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
   const { chain, goods } = deps
   const { providers, products: delivery } = config
@@ -67,7 +65,7 @@ export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
     tokenPriceAttoUsd: () => current.prices.tokenPriceAttoUsd(),
     checks: [...checks, ...(builtin?.checks ?? [])],
     sampled: () => current.supply.sampled(),
-    /** Creates sources of the price of any mint. They send no request until they are used. */
+    /** The sources send no request until they are used. */
     marketSources: (terms: PaymentTerms) => marketSources(upstreams, terms),
     /**
      * Publishes the prices of the new products, then sells these products. `serve` makes them public. If `serve` fails,
@@ -96,7 +94,6 @@ interface OffersDeps extends ProductsDeps {
   readonly earlier: Prices | undefined
 }
 
-/** Publishes the prices of the products, and opens the products of the file. */
 async function openOffers({ prices: config, catalog }: ProductConfig, deps: OffersDeps) {
   const { clock, log, upstreams, chain, ledger, sold, builtin, gateway, tabs, earlier } = deps
   const { terms, dollars } = chain

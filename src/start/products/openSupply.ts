@@ -20,10 +20,7 @@ const firstRunMsMax = 5_000
 const standInsMsMax = 10_000
 const pollMs = 50
 
-/**
- * Probes the providers before the first quote and regularly afterwards. The health then shows which provider supplies
- * each product.
- */
+/** The start waits for the first probes, so that a product without a working provider is not sold. */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps) {
   const supplied = endpoints.filter(({ providers, probes }) => providers.length + probes.length > 0)
   const job = startProbeJob(

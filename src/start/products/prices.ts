@@ -11,20 +11,18 @@ import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
-/** Prices of the endpoints in tokens. They follow the operator's token price or the markets' price. */
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
-  /** Returns the price in the service token, or in the dollar with this mint. Undefined while there is no price. */
+  /** In the service token, unless `mint` names a dollar. Undefined while there is no price. */
   currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
-  /** Returns the answer of `/api/token/price`. Undefined while the token has no price. */
+  /** The answer of `/api/token/price`. Undefined while the token has no price. */
   tokenPrice(): Json | undefined
-  /** Returns the last answers of the markets. Absent if the operator sets the price. */
+  /** Absent if the operator sets the price. */
   heard?(): MarketsHeard
   close(): Promise<void>
 }
 
-/** Ports that convert a token price from any source to price lists. */
 export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'listed'> {
   readonly upstreams: Pick<Upstreams, 'access'>
   readonly terms: PaymentTerms
@@ -39,7 +37,6 @@ interface SourcedPrice {
   readonly asOfMs: number
 }
 
-/** Formats a token price for the answer of `/api/token/price`. */
 export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms) {
   const priceUSD = displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals)
   return { priceUSD, source: price.source, asOf: isoTime(price.asOfMs), mint, decimals }

@@ -8,15 +8,11 @@ import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts
 
 type TokenPricing = Pick<ProviderConfig, 'aiTokenPrices' | 'aiOutputTokensMax'>
 
-/** Models of the chat products, with the settings that determine their prices. */
 export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'>, TokenPricing {
   readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
-/**
- * Returns the definitions with the operator's prices. Products that are off are omitted. Throws one fault that lists
- * every mistake.
- */
+/** Throws one fault that lists every mistake. Products that are off are omitted. */
 export function soldProducts<Product extends ProductFacts>(
   products: readonly Product[],
   config: PriceListConfig,
@@ -41,7 +37,6 @@ function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
   return [...aiServers, ...(samples?.aiServers ?? [])].flatMap((server) => server.models)
 }
 
-/** Adds variants to each chat product: one for each model with its own price. */
 function withModels<Product extends ProductFacts>(product: Product, prices: ModelPrices): Product {
   if (prices.size === 0 || !product.providers.includes('AI')) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }
@@ -55,10 +50,7 @@ function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]
   )
 }
 
-/**
- * Adds metered prices to a chat product, so that tabs pay for the tokens of a reply. The price of a whole reply is the
- * maximum.
- */
+/** Tabs pay for the tokens of a reply, and at most the price of a whole reply. */
 function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
   if (!product.providers.includes('AI')) return product
   const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models

@@ -42,10 +42,7 @@ export interface TabEnds {
   close(): Promise<void>
 }
 
-/**
- * Returns the value of all tabs in millionths of a US dollar, converted at the price of a deposit in each mint. A mint
- * without a price is omitted. Undefined until balances and prices are known.
- */
+/** In millionths of a US dollar. A mint without a price is omitted. Undefined until balances and prices are known. */
 function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigint | undefined {
   if (custodies.length === 0 || prices.length === 0) return undefined
   return custodies.reduce((sum, { mint, prepaidBaseUnits }) => {
@@ -60,12 +57,11 @@ const custodyEveryMs = 10_000
 const custodySharedMs = 1_000
 const full = 'all tabs together hold as much as this service permits'
 
-/** Returns the products that open and top up tabs. None without TAB_WALLET. */
 export function tabProducts(config: TabConfig) {
   return config.wallet === undefined ? [] : [createTabProduct(config)]
 }
 
-/** Opens the sale of tabs. Deposits are refused until `startEnds` has read the wallets for tabs. */
+/** Deposits are refused until `startEnds` has read the wallets for tabs. */
 export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) {
   const { tabs, settings } = ledger
   const { origin, tabWallets } = settings
@@ -82,10 +78,9 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
   }
 
   return {
-    /** Opens the products of this part that are on sale, with the operator's prices. */
     open: (sold: readonly ProductFacts[], prices: CurrentPrices): readonly Endpoint[] =>
       onSale(tabProducts(config), sold).map((product) => openEndpoint(product, productDeps(prices))),
-    /** Starts the jobs of tabs. Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
+    /** Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
     async startEnds({ log, slot }: TabEndsDeps): Promise<TabEnds> {
       if (tabWallets().length === 0)
         return { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }

@@ -7,9 +7,7 @@ import type { PartDeps } from '../partDeps.ts'
 /** Clients of other services. Each request contains the names of Tollbook and the operator. */
 export interface Upstreams {
   readonly caller: UpstreamDeps
-  /** Returns access to the services at these addresses. */
   accessTo(addresses: Pick<ProviderAddresses, 'upstreams'>, isSample: boolean): UpstreamAccess
-  /** Access to the services of the configuration. */
   readonly access: UpstreamAccess
 }
 
