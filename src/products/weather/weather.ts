@@ -115,7 +115,7 @@ function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Weat
   }
 }
 
-/** Returns the place of an order. An order with a position needs no search by name. */
+/** An order with a position needs no search by name. */
 function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: WeatherOrder) {
   if (city !== undefined) return findPlace(gazetteer, city)
   assert(latitude !== undefined && longitude !== undefined, 'an order has a city or a position')
@@ -134,10 +134,7 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): 
 
 type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
 
-/**
- * Creates the source for positions of places outside the local list. An answer is fresh for a day, because places do
- * not move.
- */
+/** Positions of places outside the local list. An answer is fresh for a day, because places do not move. */
 function createGeocoding(deps: ProviderDeps): Geocoding {
   return createSource<PlaceQuery, FoundPlace>(deps, {
     what: 'the position of a city',

@@ -5,7 +5,7 @@ import { type Air, fahrenheitOf, type ForecastStep, tenths, type WeatherReport }
 import { daysMax, hoursMax, type WeatherOrder } from './weatherParameters.ts'
 
 const temperature = z.object({ celsius: z.number(), fahrenheit: z.number() })
-/** Optional figures. A figure is absent if the provider does not report it. */
+/** A figure is absent if the provider does not report it. */
 const air = z.object({
   windSpeed: z.number().optional(),
   windDirection: z.number().optional().meta({ description: 'degrees from which it blows' }),
@@ -62,7 +62,6 @@ export const weatherAnswer = z.object({
 
 export type WeatherData = z.infer<typeof weatherAnswer>
 
-/** Builds the sold data: the fields of the specification, and the additional fields that the order requests. */
 export function weatherDataOf(order: WeatherOrder, place: PlaceRecord, report: WeatherReport) {
   const { latitude, longitude, details = false, hours, days, units = 'metric' } = order
   const scale = scales[units]
@@ -159,10 +158,7 @@ interface Days {
   readonly longitude: number
 }
 
-/**
- * Returns a summary of each day. Days without a step in the evening are omitted, because they are incomplete. The first
- * day has only its remaining hours.
- */
+/** Omits days without a step in the evening, because they are incomplete. The first day has only its remaining hours. */
 function daysOf(steps: readonly ForecastStep[], { days, scale, longitude }: Days) {
   const solarMs = Math.round(longitude / 15) * hourMs
   const byDate = Map.groupBy(steps, ({ timeMs }) => isoTime(timeMs + solarMs).slice(0, 10))

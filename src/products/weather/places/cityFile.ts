@@ -8,7 +8,6 @@ import { assert, Bug } from '@tollbook/core/assert'
  * and a fifth of the time. The package version is pinned, so the layout below does not change.
  */
 
-/** A populated place from GeoNames. */
 export interface City {
   readonly name: string
   /** Country code of ISO 3166-1 alpha-2, such as `DE`. */
@@ -20,19 +19,13 @@ export interface City {
   readonly longitude: number
 }
 
-/**
- * Cities by their number in the file. A city is decoded only when it is read, because decoding all of them would take
- * 97 MB.
- */
+/** A city is decoded only when it is read, because decoding all of them would take 97 MB. */
 export interface CityFile {
   readonly count: number
-  /** Yields the names of all cities, in the order of their numbers, to build an index. */
+  /** In the order of the cities' numbers. */
   names(): Iterable<string>
   cityAt(number: number): City
-  /**
-   * Returns the nearest city within 100 km. Reads all positions, which takes about a millisecond. Undefined: no city is
-   * that near.
-   */
+  /** Reads all positions, which takes about a millisecond. Undefined: no city is within 100 km. */
   nearest(latitude: number, longitude: number): City | undefined
 }
 
@@ -74,10 +67,7 @@ interface Positions {
   readonly longitudes: Int32Array
 }
 
-/**
- * Returns the number of the nearest city. Computes distances on a flat map, scaled by the latitude, which is exact
- * enough within 100 km.
- */
+/** Computes distances on a flat map, scaled by the latitude, which is exact enough within 100 km. */
 function nearestIn({ latitudes, longitudes }: Positions, latitude: number, longitude: number): number | undefined {
   const scale = Math.cos((latitude * Math.PI) / 180)
   let nearest: number | undefined
@@ -138,7 +128,6 @@ function unfold(value: number): number {
   return (value >>> 1) ^ -(value & 1)
 }
 
-/** Returns the name of the city whose fields begin at `start`. */
 function nameAt(bytes: Buffer, start: number): string {
   const at = { position: start }
   while (at.position < bytes.length) {

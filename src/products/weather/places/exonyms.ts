@@ -1,4 +1,3 @@
-/** An alternative name of a listed city, such as München for Munich. */
 export interface Exonym {
   readonly alias: string
   /** The name under which GeoNames lists the city. */
@@ -113,7 +112,6 @@ const table: Readonly<Record<string, string>> = {
   ZA: 'Cape Town: Kaapstad, Le Cap; Pretoria: Tshwane',
 }
 
-/** All alternative names in the table, with one entry for each name. */
 export const exonyms: readonly Exonym[] = Object.entries(table).flatMap(([countryCode, cities]) =>
   cities.split(/;\s+/).flatMap((city) => {
     const [name = '', others = ''] = city.split(': ')

@@ -2,7 +2,6 @@ import type { City } from './cityFile.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import { type Area, findAreas, countryNameOf, regionNameOf } from './qualifier.ts'
 
-/** A city as an answer describes it. */
 export interface PlaceRecord {
   readonly name: string
   readonly country: string
@@ -19,7 +18,6 @@ export interface PlaceQuery {
   readonly qualifiers: readonly string[]
 }
 
-/** The chosen place, and other places of the same name. */
 export interface FoundPlace {
   readonly place: PlaceRecord
   /** Other cities of the same name, the largest first. */
@@ -53,7 +51,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
-/** Returns the nearest listed city. If no city is near, the returned name is the position, and the country is empty. */
+/** If no city is near, the name is the position, and the country is empty. */
 export function placeNear(
   gazetteer: Gazetteer,
   { latitude, longitude }: Pick<PlaceRecord, 'latitude' | 'longitude'>,
@@ -92,7 +90,7 @@ function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
-/** Removes duplicates: a city can be found by its name and by an alias. */
+/** A city can be found twice: by its name and by an alias. */
 function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
   const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
   return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)

@@ -22,7 +22,6 @@ const plainWords = /^[a-z]+(?: [a-z]+)*$/
 const abbreviation = /\b(?:st|ste|mt|ft)\b/g
 const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', mt: 'mount', ft: 'fort' }
 
-/** Returns a normalized name for comparison: in lower case, without accents, and with common abbreviations spelled out. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
   // Skip `foldMarks` for names of plain words, which are four of five. It takes ten times as long, and 135,000 names

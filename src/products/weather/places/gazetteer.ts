@@ -2,10 +2,9 @@ import { type City, openCityFile } from './cityFile.ts'
 import { exonyms } from './exonyms.ts'
 import { foldName } from './foldName.ts'
 
-/** An index of cities by name. */
 export interface Gazetteer {
   find(name: string): readonly City[]
-  /** Returns the nearest city within 100 km. Undefined: no city is that near. */
+  /** Undefined: no city is within 100 km. */
   nearest(latitude: number, longitude: number): City | undefined
 }
 

@@ -48,12 +48,10 @@ const plainNames: Readonly<Record<string, string>> = {
 }
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 
-/** Returns the English name of a country, or the code if there is no name. */
 export function countryNameOf(countryCode: string): string {
   return plainNames[countryCode] ?? english.of(countryCode) ?? countryCode
 }
 
-/** Returns the main name of a region. Undefined: the region is not in our list. */
 export function regionNameOf({
   countryCode,
   regionCode,
@@ -66,10 +64,7 @@ export function regionNameOf({
 
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
-/**
- * Returns all countries and regions that the text can mean. "CA" is Canada and California, and "Georgia" is a country
- * and a state.
- */
+/** A text can have several meanings: "CA" is Canada and California, and "Georgia" is a country and a state. */
 export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
@@ -101,14 +96,13 @@ function readAreas(): ReadonlyMap<string, readonly Area[]> {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 
-/** Returns all two-letter codes that have an English name. */
 function countryCodes(): readonly string[] {
   return alphabet.flatMap((first) =>
     alphabet.map((second) => first + second).filter((code) => english.of(code) !== undefined),
   )
 }
 
-/** Returns the current code of a country: GB for UK, and DE for DD. */
+/** Some codes are not current: UK becomes GB, and DD becomes DE. */
 function currentCodeOf(code: string): string {
   return new Intl.Locale('und', { region: code }).region ?? code
 }

@@ -1,4 +1,3 @@
-/** A region of a country, such as a state or province. */
 export interface Region {
   readonly countryCode: string
   readonly code: string

@@ -93,10 +93,7 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
   }
 }
 
-/**
- * Returns the condition of a request. Empty if a full answer is needed, because the stored forecast has no steps left
- * or no modification date.
- */
+/** Empty if a full answer is needed, because the stored forecast has no steps left or no modification date. */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
@@ -203,7 +200,6 @@ function observationOf(
 // reading.
 const continuous = { withinMs: 2 * 60 * 60 * 1000, celsius: 5, humidityPercent: 40 }
 
-/** True if the steps of the neighbouring hours have similar figures. */
 function isContinued(
   now: { readonly timeMs: number; readonly celsius: number; readonly humidityPercent: number },
   steps: readonly Step[],
@@ -217,7 +213,7 @@ function isContinued(
   return near.length > 0 && near.every(isNear)
 }
 
-/** Returns the steps of the forecast. The last steps of MET Norway lack sky and precipitation, and are omitted. */
+/** Omits the last steps of MET Norway, which lack sky and precipitation. */
 function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
   return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
     if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []
@@ -236,10 +232,7 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/**
- * Returns the words for a weather symbol. The API misspells `lightssleetshowersandthunder` and its snow variant, for
- * compatibility.
- */
+/** The API misspells `lightssleetshowersandthunder` and its snow variant, for compatibility. */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined

@@ -24,10 +24,7 @@ const customerPace = { requests: 600, perSeconds: 60 }
 
 const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
 
-/**
- * Opens an API of Open-Meteo. A customer has one key for all APIs. Requests with a key use other hosts and a faster
- * pace.
- */
+/** A customer has one key for all APIs. Requests with a key use other hosts and a faster pace. */
 export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstreamOf(deps, setting, {
@@ -39,7 +36,7 @@ export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
 }
 
-/** Opens Open-Meteo's weather of any place on Earth, computed by models for the grid cell around the place. */
+/** Models compute the weather of any place on Earth, for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {
@@ -71,7 +68,7 @@ const cellDegreesMax = 0.5
 
 const minute = 60 * 1000
 
-/** Returns the pause after a rate limit, derived from the error text, because the answer has no Retry-After header. */
+/** Reads the pause from the error text, because the answer has no Retry-After header. */
 function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute

@@ -14,7 +14,7 @@ import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 // requested name.
 const resultsMax = 10
 
-/** Opens Open-Meteo's geocoder, which finds places of any size. It is used for names outside the local list. */
+/** Finds places of any size, for names outside the local list. */
 export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO_GEOCODING')
   return {
@@ -78,7 +78,7 @@ function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean
   return !isThere(latitude, longitude) && Math.abs(longitude) <= 90 && isThere(longitude, latitude)
 }
 
-/** True if the result is a populated place. The geocoder also returns countries, airports, rivers and mountains. */
+/** The geocoder also returns countries, airports, rivers and mountains. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
   // Refuse a place that lacks both coordinates. Missing coordinates are read as zero, which is a point at sea.
   const isSomewhere = latitude !== 0 || longitude !== 0

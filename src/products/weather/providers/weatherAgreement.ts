@@ -17,8 +17,8 @@ export const weatherAgreement: AgreementRule = {
 }
 
 /**
- * Wraps a provider so that its answers have the figures that are compared between providers. Throws `UpstreamFailure`
- * for a temperature that is impossible at the latitude and season.
+ * Adds the figures that are compared between providers. Throws `UpstreamFailure` for a temperature that is impossible
+ * at the latitude and season.
  */
 export function withFigures(
   clock: Clock,
@@ -62,7 +62,6 @@ const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [120, 16],
 ]
 
-/** Returns an upper bound of the air temperature at this latitude and time of the year, in °C. */
 export function hottestCelsius(latitude: number, atMs: number): number {
   const declination = tiltDegrees * Math.cos((2 * Math.PI * (atMs - solsticeMs)) / yearMs)
   const sunDegrees = Math.abs(latitude - declination)

@@ -1,6 +1,5 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
-/** The position whose weather is requested. */
 export interface WeatherQuery {
   readonly latitude: number
   readonly longitude: number
@@ -8,17 +7,16 @@ export interface WeatherQuery {
   readonly isForecast?: true
 }
 
-/** The weather of a place now, and the additional figures and forecast that are sold on request. */
 export interface WeatherReport {
   readonly temperature: { readonly celsius: number; readonly fahrenheit: number }
   readonly humidity: number
   readonly description: string
   readonly air: Air
-  /** Steps of the forecast from now on, in ascending order. Absent if the query did not request a forecast. */
+  /** From now on, in ascending order. Absent if the query did not request a forecast. */
   readonly steps?: readonly ForecastStep[]
 }
 
-/** Figures that some providers do not report. */
+/** All figures are optional, because some providers do not report them. */
 export interface Air {
   readonly windMetersPerSecond?: number | undefined
   readonly windFromDegrees?: number | undefined
@@ -28,7 +26,6 @@ export interface Air {
   readonly cloudPercent?: number | undefined
 }
 
-/** The weather at one time of a forecast. */
 export interface ForecastStep extends Air {
   readonly timeMs: number
   readonly celsius: number
@@ -36,7 +33,7 @@ export interface ForecastStep extends Air {
   readonly description?: string | undefined
 }
 
-/** A provider's weather in the units that are sold, before validation. */
+/** In the units that are sold, before validation. */
 export interface MeasuredWeather {
   readonly celsius: number
   readonly humidityPercent: number
@@ -50,7 +47,7 @@ export interface MeasuredWeather {
 const celsiusMin = -95
 const celsiusMax = 65
 
-/** True if air anywhere on Earth can have this temperature in °C. Defective sensors report values outside this range. */
+/** Defective sensors report temperatures outside this range. */
 export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
@@ -60,8 +57,8 @@ export function isOfAir(celsius: number): boolean {
 const humidityPercentMin = 1
 
 /**
- * Checks the figures and builds a report. Throws `UpstreamFailure` for a temperature or humidity that air cannot have.
- * A humidity from 100 to 110 % is reported as 100 %.
+ * Throws `UpstreamFailure` for a temperature or humidity that air cannot have. Reports a humidity from 100 to 110 % as
+ * 100 %.
  */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
@@ -84,7 +81,7 @@ const ranges: Readonly<Record<keyof Air, readonly [min: number, max: number]>> =
   cloudPercent: [0, 100],
 }
 
-/** Removes figures outside their plausible range. The figures are optional, so the rest of the report is still sold. */
+/** Removes implausible figures instead of failing: they are optional, so the rest of the report is still sold. */
 export function plausibleAir(air: Air): Air {
   const keep = (field: keyof Air) => {
     const value = air[field]
@@ -109,13 +106,11 @@ const metersPerSecond: Readonly<Record<string, number>> = {
   kt: 1852 / 3600,
 }
 
-/** Converts a wind speed to metres per second. Undefined without a value, or if the unit is unknown. */
 export function windOf(value: number | null | undefined, unit: string | undefined): number | undefined {
   const factor = metersPerSecond[unit ?? '']
   return value === null || value === undefined || factor === undefined ? undefined : value * factor
 }
 
-/** Returns the value if it is in the unit that is sold; otherwise undefined. */
 export function figureIn(value: number | null | undefined, isInUnit: boolean): number | undefined {
   return value === null || !isInUnit ? undefined : value
 }
@@ -134,10 +129,7 @@ export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
 
-/**
- * Throws if the answer is for another position than the requested position. `degreesMax` is the tolerance in degrees,
- * which depends on the provider's grid.
- */
+/** `degreesMax` depends on the provider's grid: an answer is for the grid cell around the position. */
 export function refuseElsewhere(
   asked: Pick<WeatherQuery, 'latitude' | 'longitude'>,
   answered: { readonly latitude?: number | undefined; readonly longitude?: number | undefined },
