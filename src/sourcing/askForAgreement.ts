@@ -23,7 +23,6 @@ import {
 import { familyOf } from './agreement/figures.ts'
 import type { LastKnown } from './agreement/lastKnown.ts'
 
-/** The agreement rule of a source, with the last known values and the confirming sources. */
 export interface AgreementPolicy<Query> extends AgreementRule {
   readonly keyOf: (query: Query) => string
   readonly lastKnown: LastKnown
@@ -43,7 +42,7 @@ export class ProvidersDiffer extends ProvidersFailed {
 
 interface Heard<Data> {
   readonly reading: Reading
-  /** The provider's answer. Undefined for a witness, which has no complete answer. */
+  /** Undefined for a witness, which has no complete answer. */
   readonly answer: ProviderAnswer<Data> | undefined
 }
 
@@ -94,10 +93,7 @@ function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Q
   return witnesses.filter((witness) => witness.covers(query))
 }
 
-/**
- * True if several sources have the item. A single answer is then not enough, even while the other sources do not
- * answer.
- */
+/** If several sources have the item, a single answer is not enough, even while the other sources do not answer. */
 function hasSeveralSources<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -107,10 +103,7 @@ function hasSeveralSources<Query, Data>(
   return covering.length + witnessesOf(policy, query).length > 1
 }
 
-/**
- * Returns the reason why no answer can be confirmed now, so that the service refuses before it quotes. Undefined: an
- * answer can be confirmed.
- */
+/** Lets the service refuse before it quotes. Undefined: an answer can be confirmed. */
 export function whyUnconfirmable<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -126,10 +119,7 @@ export function whyUnconfirmable<Query, Data>(
     : 'only one source can be asked at the moment, and another has to confirm its answer'
 }
 
-/**
- * Returns the providers with the available ones first. Providers that rest or do not cover the item come last, because
- * they fail without a request.
- */
+/** Providers that rest or do not cover the item come last, because they fail without a request. */
 function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[], query: Query) {
   const canAsk = (provider: Provider<Query, Data>) =>
     Number(provider.covers?.(query) !== false && provider.whyUnavailable() === undefined)
@@ -164,7 +154,7 @@ function concluded<Query, Data>(inquiry: Inquiry<Query, Data>, judged: Judgement
   }
 }
 
-/** Returns the evidence for `meta.agreement`. */
+/** The evidence that `meta.agreement` shows to the buyer. */
 function noteOf<Query, Data>({ policy, silent }: Inquiry<Query, Data>, agreed: AgreedReading): Json {
   const { main, tolerances } = policy
   const tolerance = tolerances[main]
@@ -188,10 +178,7 @@ function noteOf<Query, Data>({ policy, silent }: Inquiry<Query, Data>, agreed: A
 
 const fieldsShownMax = 20
 
-/**
- * Returns the fields to show. A list of more than 20 fields is shortened to its families, because a series has
- * thousands of fields.
- */
+/** Shortens a list of more than 20 fields to its families, because a series has thousands of fields. */
 function shownFields(fields: readonly string[]): readonly string[] {
   return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
 }

@@ -12,7 +12,6 @@ export interface ProviderChainOptions<Query, Data> {
   readonly aheadMaxMs?: number
 }
 
-/** An answer in the form that the cache stores. */
 export interface ProviderAnswer<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
@@ -48,10 +47,6 @@ export class ProvidersFailed extends Error {
   }
 }
 
-/**
- * Returns the error for a lookup without an answer: `ItemUnknown` if the providers lack the item, or `ProvidersFailed`
- * if a provider failed.
- */
 export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
@@ -63,10 +58,7 @@ export interface ProvidersInTurn<Query, Data> {
   readonly liveness: Liveness
 }
 
-/**
- * Queries the providers one after another, and returns the first usable answer. Throws `ItemUnknown` or
- * `ProvidersFailed` if no provider has a usable answer within `chainMsMax`.
- */
+/** Throws `ItemUnknown` or `ProvidersFailed` if no provider has a usable answer within `chainMsMax`. */
 export async function askInTurn<Query, Data>(
   { clock, options, liveness }: ProvidersInTurn<Query, Data>,
   query: Query,
@@ -96,7 +88,7 @@ export interface AskedProvider<Query, Data> {
   readonly leftMs: number
 }
 
-/** Queries a provider once. Throws `UpstreamFailure` if the provider is resting, is late or returns outdated data. */
+/** Throws `UpstreamFailure` if the provider is resting, is late or returns outdated data. */
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,

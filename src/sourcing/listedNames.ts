@@ -1,13 +1,9 @@
-/** A searchable item with a short symbol and a name. */
 export interface ListedName {
   readonly symbol: string
   readonly name: string
 }
 
-/**
- * Returns the items that match the query: the symbol, or a word of the name, begins with the query. Equal symbols come
- * first, then symbols that begin with the query, then names.
- */
+/** Equal symbols come first, then symbols that begin with the query, then names with a word that begins with it. */
 export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)
   const ranked = items.flatMap((item): [rank: number, item: T][] => {

@@ -5,7 +5,6 @@ import type { PaceLimit } from '../outbound/pace.ts'
 import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/** The services of the process that data products need to reach their providers. */
 export interface ProviderDeps extends UpstreamAccess {
   readonly log: Log
   /** True if providers are probed in the background. False: a provider counts as available until a request fails. */
@@ -22,7 +21,6 @@ export interface SharedCount {
 
 export type OpenSharedCount = (provider: string, perMinute: number) => SharedCount
 
-/** A provider of one kind of answer. Each provider is implemented in a separate file with its name. */
 export interface Provider<Query, Data> {
   /** Name that `meta.source` contains, such as `coingecko`. */
   readonly name: string
@@ -49,7 +47,7 @@ export interface Provider<Query, Data> {
   ask(query: Query): Promise<Observation<Data>>
 }
 
-/** A validated answer of a provider, in the units and terms of this service. */
+/** Validated, and in the units and terms of this service. */
 export interface Observation<Data> {
   readonly data: Data
   /** Time of the data by the provider's own timestamp, in milliseconds since 1970. */
@@ -82,16 +80,13 @@ export interface Witness<Query> {
   ask(query: Query): Promise<{ readonly figures: Figures; readonly asOfMs?: number }>
 }
 
-/** Parses a decimal number. Undefined for `N/A`, an empty text and other placeholders. */
+/** Undefined for `N/A`, an empty text and other placeholders. */
 export function decimalOf(text: string | null | undefined): number | undefined {
   const plain = text?.trim().replace(/^\+/, '') ?? ''
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(plain) ? Number(plain) : undefined
 }
 
-/**
- * Returns the value if it can be sold. Throws for null, zero and negative numbers, which providers send for a missing
- * figure.
- */
+/** Throws for null, zero and negative numbers, which providers send for a missing figure. */
 export function positive(value: number | null | undefined, field: string): number {
   if (value !== undefined && value !== null && Number.isFinite(value) && value > 0) return value
   throw new UpstreamFailure('incomplete', `${field} is missing, zero or negative`)

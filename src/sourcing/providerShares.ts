@@ -15,7 +15,6 @@ export interface Lookup {
   readonly isListed: boolean
 }
 
-/** Returns the providers, each limited to the share that this lookup may use. */
 export type ProviderShares<Query, Data> = (lookup: Lookup) => readonly Provider<Query, Data>[]
 
 const windowMs = 60_000

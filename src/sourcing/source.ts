@@ -20,12 +20,8 @@ import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from '
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from '../product/providerTerms.ts'
 
-/** The providers of an endpoint in order of preference, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
-  /**
-   * Returns the reason why an answer cannot be sold now. Undefined if a provider is available, or if the answer is
-   * cached.
-   */
+  /** Undefined if a provider is available, or if the answer is cached. */
   whyUnavailable(query?: Query, buyer?: string): string | undefined
   /** True if the providers reported within the last ten minutes that the item does not exist. */
   isKnownMissing(query: Query): boolean
@@ -41,7 +37,6 @@ export type SourceFinding<Data> =
   | {
       readonly kind: 'found'
       readonly data: Data
-      /** Additional fields that are sold on request. */
       readonly details: Readonly<Record<string, Json>>
       readonly meta: Meta
     }
@@ -78,10 +73,6 @@ const staleRetryMs = 5_000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
-/**
- * Creates the source of a product, with its cache, agreement rule and limits. Concurrent equal queries share one
- * lookup.
- */
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
@@ -193,10 +184,7 @@ function whyUnavailable<Query, Data>(
   return why === undefined ? undefined : `${what}: ${why}`
 }
 
-/**
- * Returns the reason why the caller has used up the shares at all providers. Undefined if a share is left at one
- * provider or more.
- */
+/** Undefined if a share is left at one provider or more. */
 function whyNoShare<Query, Data>(
   { what }: SourceOptions<Query, Data>,
   query: Query,

@@ -2,7 +2,6 @@ import type { Failure } from '../product/product.ts'
 import type { ProvidersFailed } from './askInTurn.ts'
 import { ProvidersDiffer } from './askForAgreement.ts'
 
-/** Words for one kind of answer, used in failure messages for the caller. */
 export interface AnswerWords {
   /** The kind of answer, such as `a cryptocurrency price`. */
   readonly what: string
@@ -17,7 +16,6 @@ export const tooManyMisses = {
     'this wallet asked for 3 items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes',
 } as const
 
-/** Returns the failure for an answer that no provider has, or that no provider returned. */
 export function failureOfCode(
   { what, hint }: AnswerWords,
   code: 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT',
@@ -31,7 +29,6 @@ export function failureOfCode(
   return { kind: 'failed', code, message: said[code] }
 }
 
-/** Returns the failure for an error of the providers. */
 export function failureOfError(words: AnswerWords, error: ProvidersFailed): Failure {
   if (!(error instanceof ProvidersDiffer)) return failureOfCode(words, error.code)
   const { what } = words

@@ -1,11 +1,10 @@
 import type { OpenProduct } from '../product/productDefinition.ts'
 
-/** Returns the product, marked as supplied by the samples of local mode. */
 export function ofSamples(product: OpenProduct): OpenProduct {
   return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }
 
-/** Combines a product with its samples for local mode. The samples answer while none of the product's providers answers. */
+/** The samples answer while none of the product's providers answers. */
 export function withStandIn(provided: OpenProduct, sampled: OpenProduct): OpenProduct {
   // Choose once per request, in `read`, so that the quote's checks and the delivery use the same product.
   const isProvided = () => provided.suppliedBy() === 'providers'

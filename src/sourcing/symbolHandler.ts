@@ -8,7 +8,6 @@ import { text, type TextRule } from '../product/text.ts'
 /** Maximum of additional symbols in a request. Each symbol uses as much of the providers' quota as a separate request. */
 const moreMax = 4
 
-/** Returns the schema of the parameter `more`: additional symbols, separated by commas, without duplicates. */
 export function moreSymbols(what: string, symbol: RegExp) {
   const rule: TextRule = {
     expected: `1 to ${moreMax} further ${what}, separated by commas`,
@@ -22,17 +21,16 @@ export function moreSymbols(what: string, symbol: RegExp) {
   return text(rule)
 }
 
-/** Splits a value of `more` that the schema has accepted. */
+/** The schema must have accepted the value before. */
 export function splitSymbols(more: string | undefined): readonly string[] {
   return more?.split(',') ?? []
 }
 
 interface SymbolHandlerOptions<Order, Query, Data> {
   readonly source: AnswerSource<Query, Data>
-  /** Returns the queries of an order: first the main item, then the items of `more`. */
+  /** The main item is first, before the items of `more`. */
   readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
   readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
-  /** Advice for a caller whose symbol does not exist at any provider. */
   readonly hint: string
 }
 
@@ -41,7 +39,7 @@ export interface AnsweredQuery<Query, Data> {
   readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
 }
 
-/** Creates the handler of a product that is ordered by symbols. An order is delivered completely or fails. */
+/** An order of several symbols is delivered completely, or fails. */
 export function symbolHandler<Order extends Json, Query extends { readonly symbol: string }, Data>(
   options: SymbolHandlerOptions<Order, Query, Data>,
 ): ProductHandler<Order> {

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 
-/** A date and time as a clock in a certain time zone shows them. */
 export interface ClockReading {
   readonly year: number
   /** Month from 1 to 12. */
@@ -11,10 +10,7 @@ export interface ClockReading {
   readonly second: number
 }
 
-/**
- * Returns the time at which a clock in the zone showed this reading, in milliseconds since 1970. In the repeated hour
- * of autumn, returns the later time.
- */
+/** In the repeated hour of autumn, returns the later time. */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
   // Find the offset of an approximate time first, then the offset of the result. The two differ on days when clocks

@@ -1,28 +1,20 @@
-/** The comparable values of an answer. The keys are the names of the sold fields. */
+/** The keys are the names of the sold fields, such as `price` or `close 2026-11-20`. */
 export type Figures = Readonly<Record<string, number | string>>
 
-/**
- * The largest difference at which two numbers agree: in per cent, in absolute points, or as a factor. Texts must be
- * equal.
- */
+/** In per cent, in absolute points, or as a factor. Texts must be equal. */
 export type Tolerance = { readonly percent: number } | { readonly points: number } | { readonly factor: number }
 
 export type Tolerances = Readonly<Record<string, Tolerance>>
 
-/** Returns the fields in both answers whose values differ by more than their tolerance. Texts must be equal. */
 export function fieldsApart(one: Figures, other: Figures, tolerances: Tolerances): readonly string[] {
   return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[familyOf(field)]))
 }
 
-/**
- * Returns the family of a field, which is the word before the first space. All fields of a family share one tolerance:
- * `close 2026-11-20` and `close 2026-11-21` use the tolerance of `close`.
- */
+/** All fields of a family share one tolerance: `close 2026-11-20` and `close 2026-11-21` use the tolerance of `close`. */
 export function familyOf(field: string): string {
   return field.split(' ', 1)[0] ?? field
 }
 
-/** Returns the fields that both answers have. Only these can be compared. */
 export function sharedFields(one: Figures, other: Figures): readonly string[] {
   return Object.keys(one).filter((field) => field in other)
 }

@@ -1,7 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { familyOf, fieldsApart, type Figures, sharedFields, type Tolerances } from './figures.ts'
 
-/** The figures that one source reports about an item. */
 export interface Reading {
   readonly source: string
   readonly figures: Figures
@@ -21,7 +20,6 @@ export interface Reading {
   readonly isComplete: boolean
 }
 
-/** The rule of a product by which answers of several sources must agree before an answer is sold. */
 export interface AgreementRule {
   /**
    * The field, or family of fields, that must be confirmed by another source or by the last known value. Example: the
@@ -38,7 +36,6 @@ export interface AgreementRule {
   readonly move?: string
 }
 
-/** Evidence in addition to the readings. */
 export interface Evidence {
   /** The figures that were sold last. Undefined if nothing was sold recently. */
   readonly lastKnown: Figures | undefined
@@ -56,7 +53,6 @@ export type Judgement =
   /** No source has sent a complete answer. */
   | { readonly kind: 'none' }
 
-/** The reading that is sold, and its comparison with all other readings. */
 export interface AgreedReading {
   /**
    * `agreed`: at least one other source confirms the reading. `last_known`: only the last known value confirms the
@@ -76,10 +72,7 @@ export interface AgreedReading {
 // A larger daily change, in per cent, is more often an unadjusted split, another unit or another coin than real news.
 export const movePercentMax = 30
 
-/**
- * True if the daily change is larger than 30 %. Such a reading is sold only if every source was queried and no source
- * contradicts it.
- */
+/** A reading with a large daily change is sold only if every source was queried and no source contradicts it. */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
   const percent = move === undefined ? 0 : figures[move]
   return typeof percent === 'number' && Math.abs(percent) > movePercentMax
@@ -126,10 +119,7 @@ interface Candidate {
   readonly rule: AgreementRule
 }
 
-/**
- * Compares the candidate with the other readings and the last known value. Undefined if the evidence does not allow
- * selling the candidate.
- */
+/** Undefined if the evidence does not allow selling the candidate. */
 function agreedOn(
   { sold, readings, rule }: Candidate,
   { lastKnown, needsSecond }: Evidence,
@@ -166,7 +156,6 @@ function nearFields(sold: Reading, other: Reading, apart: ReadonlySet<string>): 
   return sharedFields(sold.figures, other.figures).filter((field) => !apart.has(field))
 }
 
-/** Returns the families for which `part` contains more than half of their fields. */
 function familiesMostlyIn(part: readonly string[], fields: readonly string[]): readonly string[] {
   const counts = Map.groupBy(fields, familyOf)
   return [...Map.groupBy(part, familyOf)]

@@ -3,7 +3,6 @@ import type { Clock } from '@tollbook/core/clock'
 import { cacheBound } from '../cacheBound.ts'
 import type { Figures } from './figures.ts'
 
-/** The figures that this process sold most recently, by the key of the item. */
 export interface LastKnown {
   find(key: string): Figures | undefined
   remember(key: string, figures: Figures): void

@@ -1,6 +1,5 @@
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 
-/** Prices during one interval. */
 export interface Bar {
   readonly startMs: number
   readonly open: number
@@ -11,7 +10,6 @@ export interface Bar {
   readonly volume?: number | undefined
 }
 
-/** Conditions that a provider's bars must meet before they are sold. */
 export interface BarRule {
   /** The price that is sold with the history. Undefined for a probe: the last close is then not compared with a price. */
   readonly price: number | undefined
@@ -31,7 +29,7 @@ const stepFactorMax = 5
 // Tolerate rounding differences, because providers round each of the four prices of a bar separately.
 const roundingSlack = 1e-6
 
-/** Returns the bars unchanged. Throws unless they are in order, consistent and recent, and end near the agreed price. */
+/** Throws unless the bars are in order, consistent and recent, and end near the agreed price. */
 export function checkBars(bars: readonly Bar[], rule: BarRule): readonly Bar[] {
   const refuse = (why: string) => new UpstreamFailure('incomplete', `the history: ${why}`)
   const [first, last] = [bars[0], bars.at(-1)]
@@ -60,7 +58,7 @@ function isFar(one: number, other: number): boolean {
   return Math.max(one, other) > Math.min(one, other) * stepFactorMax
 }
 
-/** Returns the time to which a series extends: the end of the last bar, or now if the last bar is still running. */
+/** The last bar may still be running, so a series extends at most to now. */
 export function endMsOf(bars: readonly Bar[], { intervalMs, nowMs }: Pick<BarRule, 'intervalMs' | 'nowMs'>): number {
   return Math.min(nowMs, (bars.at(-1)?.startMs ?? 0) + intervalMs)
 }

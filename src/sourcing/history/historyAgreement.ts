@@ -9,7 +9,6 @@ import type { Bar } from './bars.ts'
  * before the space in its field name is the family, which determines the tolerance.
  */
 
-/** The lengths that make bars of different providers comparable. */
 export interface Grid {
   readonly intervalMs: number
   /**
@@ -19,10 +18,7 @@ export interface Grid {
   readonly cellMs: number
 }
 
-/**
- * Returns the figures of a series by cell. Bars are merged into cells, because providers have bars of half an hour, of
- * hours or of days.
- */
+/** Merges bars into cells, because providers have bars of half an hour, of hours or of days. */
 export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid): Figures {
   const cells = Map.groupBy(bars, ({ startMs }) => Math.floor(startMs / cellMs))
   return Object.fromEntries(
@@ -40,10 +36,7 @@ export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid):
   )
 }
 
-/**
- * Returns the figures of daily bars, keyed by the date at the exchange. Dates are comparable, although some providers
- * date a bar by the opening and others by midnight.
- */
+/** Keyed by the date at the exchange, because some providers date a bar by the opening and others by midnight. */
 export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   const dates = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
   const figures: Record<string, number | string> = {}

@@ -6,7 +6,7 @@ import type { ProductHandler } from '../../product/productDefinition.ts'
 import type { AnswerSource } from '../source.ts'
 import type { Bar } from './bars.ts'
 
-/** Price bars from oldest to newest, with prices in `currency`. */
+/** Bars from oldest to newest, with prices in `currency`. */
 export interface PriceHistory {
   readonly bars: readonly Bar[]
   readonly intervalMs: number
@@ -18,7 +18,6 @@ export interface PriceHistory {
 // Maximum of daily bars in a year. A leap year has fewer working days, and exchanges have fewer trading days.
 const barsMax = 263
 
-/** Schema of the member `history` of an answer. */
 export const shownHistory = z.object({
   intervalMinutes: z.number().meta({ description: 'length of a bar' }),
   currency: z.string(),
@@ -39,10 +38,7 @@ export const shownHistory = z.object({
 
 interface HistoryOptions<Order, Query> {
   readonly source: AnswerSource<Query, PriceHistory>
-  /**
-   * Returns the query for the history of an order. Undefined if the order requests no history. `sold` is the agreed
-   * price, and is absent before the purchase.
-   */
+  /** Undefined if the order requests no history. `sold` is the agreed price, and is absent before the purchase. */
   readonly queryOf: (order: Order, sold?: SoldPrice) => Query | undefined
 }
 
@@ -53,10 +49,7 @@ export interface SoldPrice {
   readonly meta: Value['meta']
 }
 
-/**
- * Wraps a product so that it also delivers the history that an order requests. If the history cannot be delivered, the
- * whole order fails.
- */
+/** If the history cannot be delivered, the whole order fails. */
 export function withHistory<Order extends Json, Query>(
   handler: ProductHandler<Order>,
   { source, queryOf }: HistoryOptions<Order, Query>,
