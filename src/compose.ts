@@ -34,14 +34,11 @@ export { requireFreePorts } from './start/http/freePorts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Funds a wallet with tokens of a local chain. Returns the problem if this fails. Absent outside local mode. */
+  /** Returns the problem if the wallet cannot be funded. Absent outside local mode. */
   readonly fundWallet?: WalletPort['fund']
   /** Addresses of samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
-  /**
-   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, and a database clock.
-   * Also the load of the process, and limits of nodes and jobs.
-   */
+  /** Tests replace these parts, for example by a ledger that stops at a chosen step. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: BuiltinProducts) => BuiltinProducts
@@ -60,18 +57,15 @@ export interface Service {
   readonly financePort: number | undefined
   /** Port of the separate listener for health checks. Undefined if there is none. */
   readonly healthPort: number | undefined
-  /** Returns the paths of the products that currently use samples. Always empty outside local mode. */
+  /** Paths of the products that currently use samples. Always empty outside local mode. */
   sampled(): readonly string[]
-  /** Reads the products file again. A file with a mistake changes nothing. */
+  /** A products file with a mistake changes nothing. */
   reload(): Promise<void>
   /** Stops accepting requests, answers those in progress, writes queued data, and closes every part. */
   close(): Promise<void>
 }
 
-/**
- * Opens the parts of the service in the order of this function. Each part reads its part of the configuration, and
- * receives the earlier parts that its type lists. The code of each part is in `start/`.
- */
+/** The order of this function is the order of the parts: each part receives only the earlier parts that its type lists. */
 export async function createService(config: ServiceConfig, options: ServiceOptions): Promise<Service> {
   const { log, clock = systemClock, seams = {}, samples, fundWallet } = options
   // Close the parts in reverse order. This happens in `close`, or at once if a later part cannot be opened.

@@ -27,7 +27,7 @@ export { type ProviderAddresses, sampleModes } from './config/providerConfig.ts'
 export { parseShareWallets } from './config/commandConfig.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 
-/** Schema of all variables, grouped by the part that uses them. docs/operations.md has the table. */
+/** docs/operations.md has the table of all variables. */
 const configSchema = z.object({
   logLevel: variable('LOG_LEVEL', z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info')),
   ledger: ledgerConfig,
@@ -65,10 +65,9 @@ const configSchema = z.object({
   limits: limitConfig,
 })
 
-/** The operator's configuration. Local mode supplies the undefined parts. */
+/** Local mode supplies the undefined parts. */
 export type Config = ReturnType<typeof withDefaults>
 
-/** The private key that signs receipts, as a JWK. */
 export type ReceiptSigningKey = NonNullable<Config['receiptSigningKey']>
 
 /** A configuration that can start the service without local mode. */
@@ -92,14 +91,12 @@ function withDefaults(config: z.infer<typeof configSchema>) {
 
 const leaves = leavesOf(configSchema)
 
-/** Names of all variables that the configuration reads. */
 export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf) => leaf.variable))]
 
 interface ConfigFlags {
   readonly sampleUpstreams?: string | undefined
-  /** Path that replaces PRODUCTS_FILE. */
   readonly productsFile?: string | undefined
-  /** Mode of the start, for commands that start a service. Undefined for commands that read only some of the variables. */
+  /** Undefined for commands that read only some of the variables. */
   readonly start?: StartMode | undefined
 }
 
@@ -116,12 +113,11 @@ export function useThreads(count: number): void {
 // use.
 const serviceThreads = 64
 
-/** Sets the thread pool size of a service. Call this before the pool of libuv is first used. */
 export function useServiceThreads(): void {
   useThreads(serviceThreads)
 }
 
-/** Reads the environment and the files that it names. Throws one fault that lists every mistake with its fix. */
+/** Throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
   { sampleUpstreams, productsFile, start }: ConfigFlags = {},
@@ -143,7 +139,7 @@ export function readConfig(
   throw configFault([...mistakes], asked)
 }
 
-/** Reads a variable that the products file mentions, or the contents of the file in `NAME_FILE`. */
+/** For variables that the products file mentions. A value may also be in the file that `NAME_FILE` names. */
 export function readVariable(name: string): { readonly value: string } | { readonly problem: string } {
   const { given, mistakes } = readVariables(process.env, [name])
   const value = given[name]
@@ -157,14 +153,12 @@ export function configFault(mistakes: readonly string[], hints: readonly string[
   return new Fault(`the configuration has ${mistakes.length} mistake${s}:${lines}`, { retryable: false })
 }
 
-/** Finds variables that no code reads and whose names resemble a variable of the configuration. */
 export function mistypedVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly MistypedVariable[] {
   return findMistyped(env, [...environmentNames, ...environmentNames.map((name) => name + fileSuffix)])
 }
 
-/** True if ledger, chain and receipt key are configured, so that the service starts without local mode. */
 export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
 }

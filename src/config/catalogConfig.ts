@@ -18,14 +18,13 @@ const contact = z
     'must be an e-mail address or an http(s) URL',
   )
 
-/** Products for sale with their prices in US dollars, the split of each payment, and the symbol and source of the token. */
 export const catalogConfig = z.object({
-  /** File in which the operator describes products. Undefined: the built-in products are sold. */
+  /** Undefined: the built-in products are sold. */
   productsFile: variable('PRODUCTS_FILE', filePath),
   prices: variable('PRICES_USD', parsedBy(parsePrices, new Map())),
   productsOff: variable('PRODUCTS_OFF', parsedBy(parseProductsOff, new Set())),
   split: variable('SPLIT', parsedBy(parseSplit, defaultSplit)),
-  /** Name and description of the operator, which documents and pages show. */
+  /** Documents and pages show these texts. */
   seller: z.object({
     name: variable('SERVICE_NAME', line(60).default(defaultSeller.name)),
     description: variable('SERVICE_DESCRIPTION', line(200).default(defaultSeller.description)),

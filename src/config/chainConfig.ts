@@ -8,10 +8,10 @@ const commitment = variable(
   z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
 )
 
-/** The chain on which callers pay. Undefined: local mode starts a chain. */
+/** Undefined: local mode starts a chain. */
 export const chainConfig = z
   .object({
-    /** URLs of Solana nodes, in the order of their use. */
+    /** In the order of their use. */
     rpcUrls: variable('SOLANA_RPC_URLS', httpUrls),
     tokenMint,
     paymentWallet,

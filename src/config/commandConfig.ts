@@ -17,10 +17,7 @@ export const payoutConfig = z.object({
   wallets: variable('PAYOUT_WALLETS', parsedBy(parseShareWallets, new Map<string, Address>())),
 })
 
-/**
- * Parses `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`. Each entry has the name of a share of the split
- * and its wallet.
- */
+/** Example: `provider:ADDRESS,treasury:ADDRESS`. Each entry is a share of the split and its wallet. */
 export function parseShareWallets(setting: string): ParsedList<ReadonlyMap<string, Address>> {
   const entries = parseEntries(setting, ':')
   const problems = repeatedNames(entries).map((name) => `names "${name}" more than once; keep one wallet for it`)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { GivenVariables } from './variables.ts'
 
-/** A schema that reads one variable, and its path in the configuration. */
 interface Leaf {
   readonly variable: string
   readonly path: string
@@ -9,20 +8,19 @@ interface Leaf {
 
 const pathOf = (keys: readonly PropertyKey[]) => keys.map(String).join('.')
 
-/** Returns the variables that a schema reads. One variable can have several paths. */
+/** One variable can have several paths. */
 export function leavesOf(schema: z.core.$ZodType, keys: readonly string[] = []): readonly Leaf[] {
   const variable = variableOf(schema)
   if (variable !== undefined) return [{ variable, path: pathOf(keys) }]
   return membersOf(schema).flatMap(([key, member]) => leavesOf(member, [...keys, key]))
 }
 
-/** Returns the variable at the path of an issue. Undefined for an issue about several variables. */
+/** Undefined for an issue about several variables. */
 export function variableAt(leaves: readonly Leaf[], keys: readonly PropertyKey[]): string | undefined {
   const path = `${pathOf(keys)}.`
   return leaves.find((leaf) => path.startsWith(`${leaf.path}.`))?.variable
 }
 
-/** Converts the given variables to the input of the schema. */
 export function inputOf(schema: z.core.$ZodType, given: GivenVariables): unknown {
   const variable = variableOf(schema)
   if (variable !== undefined) return given[variable]
@@ -34,7 +32,7 @@ function variableOf(schema: z.core.$ZodType): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** Returns the members of an object schema. The schema may be wrapped in a transformation. */
+/** The schema may be wrapped in a transformation. */
 function membersOf(schema: z.core.$ZodType): readonly [string, z.core.$ZodType][] {
   if (schema instanceof z.core.$ZodPipe) return membersOf(schema._zod.def.in)
   return schema instanceof z.core.$ZodObject ? Object.entries(schema._zod.def.shape) : []

@@ -3,7 +3,6 @@ import { stablecoinMints } from './stablecoinMints.ts'
 import { sharedPorts } from './serverConfig.ts'
 import type { GivenVariables } from './variables.ts'
 
-/** A variable, a second variable that must then also be set, and the reason. */
 type Companion = readonly [present: string, needed: string, why: string]
 
 const ofFinance = [
@@ -14,7 +13,6 @@ const ofFinance = [
 const tlsFiles = ['SIGNER_TLS_CERT', 'SIGNER_TLS_KEY', 'SIGNER_TLS_CA']
 const signerPorts = ['SIGNER_ADDRESS', 'SIGNER_LISTEN']
 
-/** Variables that SOLANA_RPC_URLS requires, with the reasons. */
 export const besideChain = [
   ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],
   ['PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS'],
@@ -35,7 +33,7 @@ const companions: readonly Companion[] = [
   ),
 ]
 
-/** Finds mistakes that involve several variables. A variable whose file cannot be read does not count as missing. */
+/** A variable whose file cannot be read does not count as missing. */
 export function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
   const isGiven = (name: string) => given[name] !== undefined
   const missing = companions.filter(([present, needed]) => isGiven(present) && !isGiven(needed) && !isSet(needed))
@@ -55,8 +53,8 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
 }
 
 /**
- * Returns mistakes in the use of samples. Samples have no value, so they are allowed only on the chain of local mode,
- * whose tokens have no value either. Markets have no samples.
+ * Samples have no value, so they are allowed only on the chain of local mode, whose tokens have no value either.
+ * Markets have no samples.
  */
 function sampleConflicts(given: GivenVariables): readonly string[] {
   const asked = given['SAMPLE_UPSTREAMS']
@@ -67,10 +65,7 @@ function sampleConflicts(given: GivenVariables): readonly string[] {
   return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
 }
 
-/**
- * Returns a mistake if the token is a stablecoin and the operator has not confirmed it, because each payment burns a
- * part of the token.
- */
+/** Each payment burns a part of the token, so a stablecoin needs the operator's confirmation. */
 function burnsMoney(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
   if (allowed !== undefined && allowed !== mint)
@@ -82,10 +77,7 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/**
- * Returns mistakes in the settings of dollars: a dollar that is the service token, or a wallet with two purposes. The
- * wallet of the treasury delivers burns, and deposits are held apart from payments, so both wallets must be separate.
- */
+/** The treasury's wallet delivers burns, and deposits are held apart from payments, so both wallets must be separate. */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
   const dollars = parseCurrencies(given['CURRENCIES'] ?? '')
@@ -109,7 +101,6 @@ function dollarConflicts(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** True if a quorum is configured with fewer than two nodes. */
 function needsSecondNode(given: GivenVariables): boolean {
   return given['SOLANA_QUORUM_ABOVE_USD'] !== undefined && (given['SOLANA_RPC_URLS'] ?? '').split(',').length < 2
 }

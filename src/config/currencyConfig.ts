@@ -8,10 +8,9 @@ import { integerFrom, parsedBy, solanaAddress, variable } from './variables.ts'
 
 const noCurrencies: readonly DollarSetting[] = []
 
-/** Dollar tokens that the service accepts in addition to its own token. The signer reads this variable too. */
+/** The signer reads this variable too. */
 export const currencies = variable('CURRENCIES', parsedBy(parseCurrencies, noCurrencies))
 
-/** Dollar tokens that are accepted in addition to the service token, and the limit of burns promised for them. */
 export const currencyConfig = z.object({
   accepted: currencies,
   /**
@@ -46,10 +45,7 @@ export function parseCurrencies(setting: string): ParsedList<readonly DollarSett
   return parsedUnless(problems, currencies)
 }
 
-/**
- * Returns a mistake for each mint that two dollars use. Each payment in such a mint would have two wallets and two
- * splits.
- */
+/** Each payment in a shared mint would have two wallets and two splits. */
 function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
   return currencies.flatMap((dollar, at) =>
     currencies
@@ -59,7 +55,7 @@ function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
   )
 }
 
-/** Parses one entry of the variable. Returns an error message if it is invalid. */
+/** A text is the error message of an invalid entry. */
 function currencyOf(text: string): DollarSetting | string {
   const [head = '', ...options] = text.split(optionStart)
   const [name = '', mintText] = head.split('=')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { complete, onOff, postgresUrl, variable } from './variables.ts'
 
-/** The database of the ledger. Undefined: local mode starts an embedded Postgres. */
+/** Undefined: local mode starts an embedded Postgres. */
 export const ledgerConfig = z
   .object({
     databaseUrl: variable('DATABASE_URL', postgresUrl),

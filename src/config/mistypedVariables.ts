@@ -1,6 +1,5 @@
 import { closestMatch } from 'leven'
 
-/** A variable in the environment that no code reads, and the variable that was probably meant. */
 export interface MistypedVariable {
   readonly name: string
   readonly meant: string
@@ -11,7 +10,7 @@ const checkedLengthMin = 8
 const maxDistance = 2
 const prefix = 'TOLLBOOK_'
 
-/** Finds mistyped variables. A name without the prefix `TOLLBOOK_` is not reported if the correct name also has a value. */
+/** A name without the prefix `TOLLBOOK_` is not reported if the correct name also has a value. */
 export function findMistyped(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

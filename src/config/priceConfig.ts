@@ -12,7 +12,6 @@ const tokenPrice = z
   })
   .default(10n ** 15n)
 
-/** The token price, which converts prices in US dollars to prices in tokens. */
 export const priceConfig = z.object({
   /** `fixed` uses `tokenPriceAttoUsd`. `market` uses the price on which the markets agree. */
   source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),

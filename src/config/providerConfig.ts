@@ -43,7 +43,6 @@ const acceptedNames = list
 
 const modelsMax = 20
 
-/** Parses one or several model names, separated by commas. The first name is the default. */
 const modelNames = z.string().transform((value, context): [string, ...string[]] => {
   const names = value.split(',').map((name) => name.trim())
   const [first, ...others] = names

@@ -5,7 +5,6 @@ import { usd, variable, integerFrom } from './variables.ts'
 /** Maximum milliseconds of a request handler. Chat servers share most of this time. */
 export const handlerTimeoutMs = variable('HANDLER_TIMEOUT_MS', integerFrom(100, 300_000, 30_000))
 
-/** Limits that cannot be configured. */
 const fixedLimits = {
   quoteTtlMs,
   quoteGraceMs,

@@ -17,8 +17,8 @@ const receiptSigningKey = z
   .refine(isKeyPair, keyExpected)
 
 /**
- * True if the public and private parts of a key belong together. Otherwise a wrong public key would be published, and
- * no receipt would verify.
+ * If the two parts of a key did not belong together, a wrong public key would be published, and no receipt would
+ * verify.
  */
 function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d: string }): boolean {
   try {
@@ -30,7 +30,7 @@ function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d:
   }
 }
 
-/** The private key that signs receipts. Undefined: local mode creates a key. */
+/** Undefined: local mode creates a key. */
 export const signingKey = z
   .string()
   .transform((value, context): unknown => {

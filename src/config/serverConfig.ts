@@ -82,7 +82,6 @@ const listeners = [
   { host: 'FINANCE_HOST', port: 'FINANCE_PORT', defaults: { host: '127.0.0.1', port: '0' } },
 ] as const
 
-/** Returns one message for each pair of listeners that would bind the same port on overlapping addresses. */
 export function sharedPorts(given: GivenVariables): readonly string[] {
   const opened = listeners.map(({ host, port, defaults }) => ({
     name: port,

@@ -4,7 +4,6 @@ import { currencies } from './currencyConfig.ts'
 import { tabWallet } from './tabConfig.ts'
 import { complete, filePath, postgresUrl, solanaAddress, variable, integerFrom } from './variables.ts'
 
-/** Address of the signer: a Unix socket of this machine, or a port with mutual TLS. */
 export type SignerPlace =
   | { readonly socketPath: string }
   | {
@@ -50,7 +49,7 @@ function placeOf({ socketPath: path, port, tls: files }: PlaceVariables): Signer
   return files === undefined ? undefined : { ...port, tls: files }
 }
 
-/** The signer for payments over x402 and MPP. Undefined: both protocols are not offered. */
+/** Undefined: x402 and MPP are not offered. */
 export const x402Config = z
   .object({
     socketPath,

@@ -17,7 +17,7 @@ export interface StartVariables {
   readonly mistyped: readonly MistypedVariable[]
 }
 
-/** Variables that an operator must set. Local mode uses its own values instead. */
+/** Local mode uses its own values instead. */
 const needed = [
   ['DATABASE_URL', "the login of the service on the ledger's database"],
   ['SOLANA_RPC_URLS', 'the nodes of the chain on which callers pay'],
@@ -46,7 +46,6 @@ const ofOperator = new Set<string>([
 const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
 
-/** Returns reasons not to start. Empty if no variable is missing and no variable contradicts the mode. */
 export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
   const operated = operatorVariables(variables)
   const names = operated.join(', ')
@@ -66,7 +65,7 @@ function gapAdvice(operated: string): string {
     : `local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove ${operated}`
 }
 
-/** Returns the set variables that only an operator sets. A mistyped name counts as the variable that was probably meant. */
+/** A mistyped name counts as the variable that was probably meant, so that a typing mistake cannot start local mode. */
 function operatorVariables({ given, set, mistyped }: StartVariables): readonly string[] {
   const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
   const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))

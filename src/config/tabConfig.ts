@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { solanaAddress, usd, variable } from './variables.ts'
 
-/** Wallet that receives all deposits, separate from the payment wallet. The signer reads this variable too. */
+/** Separate from the payment wallet. The signer reads this variable too. */
 export const tabWallet = variable('TAB_WALLET', solanaAddress)
 
-/** Settings of tabs. Tabs are sold only if a wallet for their deposits is set. */
+/** Tabs are sold only if a wallet for their deposits is set. */
 export const tabConfig = z.object({
   wallet: tabWallet,
   /** Maximum amount of one deposit, and of the balance of one tab. */

@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { describeError } from '@tollbook/core/fault'
 
-/** Values of the variables, and mistakes in variables that name a file. */
 export interface VariableValues {
   readonly given: Readonly<Record<string, string>>
   /** Names of variables that have a value or a file. The file may be unreadable. */

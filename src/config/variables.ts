@@ -6,7 +6,7 @@ import type { ParsedList } from '../pricing/commaList.ts'
 
 export type GivenVariables = Readonly<Record<string, string>>
 
-/** Attaches the name of the variable that a schema reads (configSchema.ts). */
+/** `configSchema.ts` reads the name of the variable from the schema. */
 export function variable<T extends z.ZodType>(name: string, schema: T): T {
   return schema.meta({ variable: name })
 }
@@ -23,7 +23,6 @@ export function integerFrom(min: number, max: number, standard: number) {
 
 const bytesPerMegabyte = 1_000_000
 
-/** Reads a size in megabytes and converts it to bytes. */
 export function megabytes(min: number, max: number, standard: number) {
   return integerFrom(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
@@ -82,7 +81,6 @@ export const secret = z
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
   .optional()
 
-/** Reads a switch: `1` is true and `0` is false. */
 export function onOff(standard: '0' | '1') {
   return z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -92,7 +90,7 @@ export function onOff(standard: '0' | '1') {
 
 const usdDecimals = 6
 
-/** Reads an amount in US dollars and converts it to millionths. */
+/** Millionths of a US dollar. */
 export const usd = z.string().transform((value, context) => {
   const amount = parseDecimal(value, usdDecimals)
   if (amount !== undefined) return amount
@@ -102,7 +100,7 @@ export const usd = z.string().transform((value, context) => {
 
 type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
-/** Returns the values if every variable has one. Undefined if a value is missing. */
+/** Undefined if a value is missing, because the part is then not configured. */
 export function complete<T extends object>(values: T): Complete<T> | undefined {
   return isComplete(values) ? values : undefined
 }
@@ -111,7 +109,7 @@ function isComplete<T extends object>(values: T): values is T & Complete<T> {
   return !Object.values(values).includes(undefined)
 }
 
-/** Reads a variable with a parser that reports every mistake at once. */
+/** Reports every mistake in the variable at once. */
 export function parsedBy<T>(parse: (text: string) => ParsedList<T>, standard: T) {
   return z
     .string()
