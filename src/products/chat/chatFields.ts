@@ -19,7 +19,7 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
-/** Returns the schema of a conversation. The model answers the last message. */
+/** The model answers the last message. */
 export function conversation<T extends z.ZodType>(message: T) {
   const expected = `must be a list of 1 to ${messagesMax} messages`
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
@@ -38,10 +38,7 @@ export interface ModelRules {
  */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
-/**
- * Returns the schema of a token limit, up to the largest limit of all models. `withinLimits` then checks the limit of
- * the chosen model.
- */
+/** Allows the largest limit of all models. `withinLimits` then checks the limit of the chosen model. */
 export function tokenLimit(rules: ModelRules) {
   return boundedInteger(1, largestLimitOf(rules))
 }
@@ -52,14 +49,10 @@ function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
 
 interface TurnReader<Order> {
   readonly turnOf: (order: Order) => ChatTurn
-  /** Returns the name of the order field that limits the output tokens, for the error message. */
+  /** The error message uses the name of this order field. */
   readonly tokensField: (order: Order) => string
 }
 
-/**
- * Extends a schema by two rules. A conversation must not be too long, and the token limit must not exceed the limit of
- * the chosen model.
- */
 export function withinLimits<Order>(
   schema: z.ZodType<Order>,
   rules: ModelRules,
@@ -79,7 +72,7 @@ export function withinLimits<Order>(
   })
 }
 
-/** Returns the schema of a model's name. Before the models are known, any name is accepted. */
+/** Before the models are known, any name is accepted. */
 export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,

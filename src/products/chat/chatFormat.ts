@@ -35,21 +35,19 @@ export interface ChatFormat<Order> {
   readonly eventsOf: (order: Order, head: ReplyHead & { readonly model: string }) => ReplyEvents
 }
 
-/** The facts about a reply that its envelope or first event contains. */
 export interface ReplyHead {
   readonly requestId: string
   readonly nowMs: number
   readonly meta: Meta
 }
 
-/** Builds the events of a streamed reply. `begin` is sent first, and is empty if the format has no opening event. */
+/** `begin` is sent first, and is empty if the format has no opening event. */
 export interface ReplyEvents {
   readonly begin: string
   readonly text: (text: string) => string
   readonly end: (end: ChatEnd) => string
 }
 
-/** Returns a function that opens the chat in this wire format. */
 export function openChatIn<Order extends Json>(format: ChatFormat<Order>) {
   return (deps: ChatDeps): ProductHandler<Order> => {
     const chat = openChat(deps)
@@ -111,7 +109,7 @@ function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
   return tokens < covered ? { ...limited, stoppedBy: 'limit' } : limited
 }
 
-/** Adds `stoppedBy` to a reply that ended because the caller's budget was used up. */
+/** Adds `stoppedBy` because the finish reason `length` does not show whether the caller's budget ended the reply. */
 function endOf<End extends ChatEnd>(end: End, { stoppedBy }: ChatRequest): End {
   return stoppedBy === undefined || end.finishReason !== 'length' ? end : { ...end, stoppedBy }
 }

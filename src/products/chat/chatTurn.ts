@@ -17,7 +17,6 @@ export interface ChatDeps {
   readonly chatLimits: ChatLimits
 }
 
-/** Limits of one reply, set by the operator. */
 export interface ChatLimits {
   /** Tokens that the price of one reply covers, unless the model has a separate limit. */
   readonly outputTokensMax: number
@@ -29,12 +28,11 @@ export interface ChatLimits {
   readonly silentMsMax: number
 }
 
-/** The chat servers of one product, with the record of which servers answer. */
 export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
 
-/** Opens the chat servers and tracks their liveness. Sends no request yet. */
+/** Sends no request yet. */
 export function openChat(deps: ChatDeps): Chat {
   return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
 }
@@ -50,12 +48,11 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
   }
 }
 
-/** Returns every model that a caller may choose, in the order of the servers. */
+/** In the order of the servers. */
 export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
 
-/** Returns the rules for an order's parameters: the models for sale, and the tokens that their prices cover. */
 export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers' | 'chatLimits'>): ModelRules {
   const { modelPrices, outputTokensMax } = chatLimits
   return {
@@ -64,14 +61,14 @@ export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers
   }
 }
 
-/** Returns the model if it has a separate price; otherwise undefined. A payment is valid only for the returned variant. */
+/** A payment is valid only for the returned variant. Undefined: the model has the standard price. */
 export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
   return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
 }
 
 /**
- * Returns the servers that can answer the request. Without a model, the caller pays the standard price, so servers
- * whose default model has a separate price are excluded.
+ * Without a model, the caller pays the standard price, so servers whose default model has a separate price are
+ * excluded.
  */
 function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
   return chatServers.filter(({ models }) => {
@@ -80,10 +77,7 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
-/**
- * Returns the reason why a reply cannot be sold now, in words for the caller. Without `model`, checks the default
- * models. Undefined: a reply can be sold.
- */
+/** In words for the caller. Without `model`, checks the default models. Undefined: a reply can be sold. */
 export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
@@ -95,7 +89,6 @@ export function whyChatUnavailable(chat: Chat, model?: string): string | undefin
     : `the model ${model} cannot be asked at the moment`
 }
 
-/** Returns the probes of a chat product, and a function that reports whether any chat server answers. */
 export function supplyOf({ chatServers, liveness }: Chat) {
   return {
     probes: chatServers.length === 0 ? [] : [liveness],
@@ -125,7 +118,7 @@ export interface ReplyParts {
   readonly stop: () => void
 }
 
-/** Requests a whole reply, and cuts the text to the length that the price covers. */
+/** Cuts the text to the length that the price covers, because some servers ignore the token limit. */
 export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
   const asking = { request, signal: job.signal }
   const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
@@ -137,10 +130,6 @@ export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Prom
 // longer reply exceeds the paid tokens.
 const charactersOfToken = 128
 
-/**
- * Returns the maximum length of a reply in characters. The length is bounded because some servers ignore the token
- * limit.
- */
 function charactersMaxOf({ tokensMax, charactersMax }: Pick<ChatRequest, 'tokensMax' | 'charactersMax'>): number {
   return charactersMax ?? tokensMax * charactersOfToken
 }
@@ -150,7 +139,7 @@ function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
   return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
 }
 
-/** Cuts a text to this length, and drops the first half of a surrogate pair if the cut splits the pair. */
+/** Drops the first half of a surrogate pair that the cut splits, because a lone half is not valid text. */
 function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
@@ -251,7 +240,7 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
   }
 }
 
-/** Returns the end of a reply that was cut. The token counts are null, because the server did not report them. */
+/** The token counts are null, because the server did not report them before the cut. */
 export function cutOff(model: string): ChatEnd {
   return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
 }

@@ -2,9 +2,7 @@ import { type MeteredPrice, outputWithin, type Usage } from '../../pricing/meter
 import { countTokens, tokensPerMessage } from '../../pricing/tokenCount.ts'
 import type { ChatMessage, ChatUsage } from './server/chatRequest.ts'
 
-/* Counts the tokens of a chat for the price by use. */
-
-/** Estimates the input tokens of a conversation, before the model reports the exact number. */
+/** An estimate, because only the model reports the exact number. */
 export function countInput(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + countTokens(content) + tokensPerMessage, 0)
 }
@@ -20,13 +18,12 @@ interface Answered {
   readonly tokensMax: number
   /** The text of the whole reply, or of the part that was written. */
   readonly reply: string
-  /** Token counts that the server reported. Null: not reported. */
   readonly reported: ChatUsage
 }
 
 /**
- * Returns the billed usage of a reply: the server's counts, limited to plausible maximums. Without reported counts, the
- * usage is estimated.
+ * Limits the server's counts to what the reply can have used, because a server could report any number. Without
+ * reported counts, the usage is estimated.
  */
 export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usage {
   const { promptTokens, completionTokens } = reported
@@ -39,10 +36,7 @@ export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usa
   }
 }
 
-/**
- * Returns the number of output tokens that the budget pays for. At least 1, because the charge never exceeds the
- * budget.
- */
+/** At least 1, because the charge never exceeds the budget. */
 export function affordableTokens(
   price: MeteredPrice,
   { messages, budgetMicroUsd }: { readonly messages: readonly ChatMessage[]; readonly budgetMicroUsd: bigint },

@@ -3,10 +3,7 @@ import type { ErrorForm } from '../../product/productFacts.ts'
 
 /* OpenAI's wire format for errors, and for parameters that clients send although they have no effect. */
 
-/**
- * Converts an error into the form that OpenAI's clients read. All other members stay, so that a client can still find
- * the payment offer.
- */
+/** All other members stay, so that a client can still find the payment offer. */
 export const openAiError: ErrorForm = (status, body) => {
   const { error = '', code = null, details } = body
   return { ...body, error: { message: error, type: typeOf(status), param: fieldOf(details), code } }
@@ -19,7 +16,6 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error'
 }
 
-/** Returns the name of the first invalid parameter, or null. */
 function fieldOf(details: Json | undefined): Json {
   const [first] = Array.isArray(details) ? details : []
   return typeof first === 'object' && first !== null && !Array.isArray(first) ? (first['field'] ?? null) : null
@@ -65,7 +61,7 @@ const neutralOfMessage: ReadonlyMap<string, (value: unknown) => boolean> = new M
   ['annotations', isEmptyList],
 ])
 
-/** Removes parameters that have no effect. `null` counts as absent, as in OpenAI's API. */
+/** `null` counts as absent, as in OpenAI's API. */
 export function withoutNeutral(input: unknown): unknown {
   if (!isObject(input)) return input
   const order = keep(input, neutral)

@@ -11,7 +11,6 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
  * some servers repeat the API key in their errors.
  */
 
-/** The name of the answering server, for failure messages, and the requested model. */
 export interface AnsweringServer {
   readonly label: string
   /** The requested model, used if the answer does not contain a model name. */
@@ -37,7 +36,7 @@ const completion = z.object({
 // Finish reasons of a complete answer. `unknown` stands for a missing reason, because some servers omit the reason.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
-/** Reads a complete reply. Throws `UpstreamFailure` for any other answer. A refusal by the model is `not_covered`. */
+/** Throws `UpstreamFailure` for an answer that is not a complete reply. A refusal by the model is `not_covered`. */
 export function readCompletion(
   server: AnsweringServer,
   { text, isJson }: { text: string; isJson: boolean },
@@ -78,7 +77,6 @@ const chunk = z.object({ ...inAnswer, choices: z.array(z.object({ ...inChoice, d
 
 type Chunk = z.infer<typeof chunk>
 
-/** Limits of the time in which a server makes no progress. */
 export interface SilenceLimits {
   readonly clock: Clock
   /** Limit before the first text. It is separate because some models reason first and send nothing meanwhile. */
@@ -87,10 +85,7 @@ export interface SilenceLimits {
   readonly silentMsMax: number
 }
 
-/**
- * Yields the texts of a streamed answer. Throws if the answer is interrupted, refused or empty, or if the server falls
- * silent.
- */
+/** Throws if the answer is interrupted, refused or empty, or if the server falls silent. */
 export async function* readStream(
   server: AnsweringServer,
   { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
@@ -131,13 +126,13 @@ export async function* readStream(
   return { ...end, finishReason }
 }
 
-/** Yields the chunks of a chat, then `done`. Some servers leave the connection open after `[DONE]`. */
+/** Ends with `done` at `[DONE]`, because some servers leave the connection open after it. */
 async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk | 'done'> {
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }
 
 /**
- * True if the model wrote something, in a field of any name. Empty chunks do not count, because some servers send them
+ * A field of any name counts, such as the model's reasoning. Empty chunks do not count, because some servers send them
  * before any text.
  */
 function isProgress(read: Chunk | 'done'): boolean {

@@ -1,4 +1,4 @@
-/** One turn of a chat, independent of the wire format of the order. */
+/** Independent of the wire format of the order. */
 export interface ChatTurn {
   /** Name of the model. Undefined: each server uses its first model. */
   readonly model?: string | undefined
@@ -32,14 +32,13 @@ export interface ChatMessage {
   readonly content: string
 }
 
-/** Token counts that the server reported. Null: not reported. */
+/** Null: the server did not report the count. */
 export interface ChatUsage {
   readonly promptTokens: number | null
   readonly completionTokens: number | null
   readonly totalTokens: number | null
 }
 
-/** Facts that the server reports with the text of a reply or after the text. */
 export interface ChatEnd {
   readonly model: string
   readonly finishReason: string
@@ -66,7 +65,6 @@ export interface RequestForm {
   readonly isStreamed: boolean
 }
 
-/** Returns the body of `POST /chat/completions`. Fields that the caller omitted are absent. */
 export function requestBody(request: ChatRequest, { model, limitName, isStreamed }: RequestForm): string {
   const { messages, tokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({

@@ -17,7 +17,7 @@ export interface ChatServer {
   readonly name: string
   /** The models that the operator offers. The first model is the default. */
   readonly models: readonly string[]
-  /** Returns the reason why the server cannot be used now. Undefined: the server is available. */
+  /** Undefined: the server is available. */
   whyResting(): string | undefined
   /** Requests the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
   probe(): Promise<void>
@@ -56,7 +56,7 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
-/** Opens a server with OpenAI's chat API. Error bodies are read to classify the failure but are never quoted. */
+/** Reads error bodies to classify a failure, but never quotes them, because some servers repeat the API key. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {
@@ -82,10 +82,7 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   }
 }
 
-/**
- * Returns the host name, or `self-hosted` for a private host, so that callers do not see names of the operator's
- * network.
- */
+/** A private host becomes `self-hosted`, so that callers do not see names of the operator's network. */
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
