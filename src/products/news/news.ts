@@ -86,7 +86,6 @@ function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   }
 }
 
-/** Builds the sold form of an article. Members that the article lacks are absent. */
 function soldArticle({ description, imageUrl: image, language, others, ...article }: ServedArticle) {
   return {
     ...soldMember(article),
@@ -101,7 +100,7 @@ function soldMember({ title, publisher, url, publishedAtMs }: ServedMember) {
   return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
 }
 
-/** Returns the cursor of the next page as part of `meta`. The cursor is absent on the last page. */
+/** The cursor is absent on the last page. */
 function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
   const last = articles.at(-1)
   return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }

@@ -1,7 +1,6 @@
 import { Fault } from '@tollbook/core/fault'
 import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 
-/** One feed of a publisher. */
 export interface Feed {
   readonly category: NewsCategory
   readonly url: string
@@ -11,7 +10,6 @@ export interface Feed {
   readonly hosts?: readonly string[]
 }
 
-/** One feed from the operator's variable `NEWS_FEEDS`. */
 export interface FeedSetting {
   readonly category: string
   readonly url: string
@@ -51,8 +49,8 @@ export const ourFeeds: readonly Feed[] = [
 ]
 
 /**
- * Returns the operator's feeds, followed by our feeds for the remaining categories. With sample upstreams, no public
- * feed is read. Throws a `Fault` for an unknown category.
+ * Our feeds serve only the categories without a feed of the operator. With sample upstreams, no public feed is read.
+ * Throws a `Fault` for an unknown category.
  */
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {

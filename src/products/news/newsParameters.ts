@@ -49,8 +49,8 @@ export const newsParameters = z
 export type NewsOrder = z.infer<typeof newsParameters>
 
 /**
- * Returns the query for the article store. `page` is absent if the order has no range and no cursor, and does not sort
- * by the oldest. Such a query is for the newest articles, which providers can also search.
+ * `page` is absent if the order has no range and no cursor, and does not sort by the oldest. Providers can also search
+ * for such newest articles.
  */
 export function questionOf({ category, query: words, language: spoken, limit, ...range }: NewsOrder): ArticleQuestion {
   const { from, to, sort, cursor: after } = range
@@ -64,7 +64,7 @@ export function questionOf({ category, query: words, language: spoken, limit, ..
   return { category, query: words, language: spoken, limit, ...(isWhole ? {} : { page }) }
 }
 
-/** Returns a cursor for the page after this article. The cursor stays valid when newer articles arrive. */
+/** The cursor stays valid when newer articles arrive. */
 export function cursorOf({ publishedAtMs, urlHash }: ArticlePosition): string {
   return `${publishedAtMs}-${urlHash}`
 }

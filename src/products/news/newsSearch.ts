@@ -6,7 +6,7 @@ import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsSearcher } from './providers/newsProvider.ts'
 
-/** The methods of the article store that this search uses. `store/newsStore.ts` implements them. */
+/** `store/newsStore.ts` implements these methods. */
 export interface ArticleStore {
   keep(batch: {
     readonly provider: string
@@ -26,7 +26,7 @@ export interface ArticleQuestion {
   readonly page?: ArticlePage
 }
 
-/** Time range, sort order and start of a page of articles. An absent member does not restrict the page. */
+/** An absent member does not restrict the page. */
 export interface ArticlePage {
   readonly fromMs?: number | undefined
   /** End of the range, exclusive. */
@@ -35,13 +35,13 @@ export interface ArticlePage {
   readonly after?: ArticlePosition | undefined
 }
 
-/** Position of an article in the order by time. Articles with the same time are ordered by the hash of their address. */
+/** Articles with the same time are ordered by the hash of their address. */
 export interface ArticlePosition {
   readonly publishedAtMs: number
   readonly urlHash: string
 }
 
-/** A question whose words are normalized like the words in the store. */
+/** The words are normalized like the words in the store. */
 export interface StoreQuestion extends ArticleQuestion {
   /** Words that the returned articles must not contain, joined by `or`. */
   readonly excluded?: string | undefined
@@ -52,7 +52,6 @@ export interface StoreQuestion extends ArticleQuestion {
   readonly question?: string | undefined
 }
 
-/** The article that represents a story, with the articles of other publishers about the story. */
 export interface ServedArticle extends ArticlePosition, ServedMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
@@ -75,16 +74,15 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** Finds articles in the store. If the store has too few, also searches at a provider. */
+/** If the store has too few articles, the search also uses a provider. */
 export interface NewsSearch {
-  /** Reads the summary of the store. The product is unavailable until the first call has ended. */
+  /** The product is unavailable until the first call has ended. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
   whyNoData(question: ArticleQuestion): string | undefined
   find(question: ArticleQuestion): Promise<FoundNews>
 }
 
-/** The articles of one page, and how complete the page is. */
 export interface FoundNews {
   readonly articles: readonly ServedArticle[]
   /** Time of the last answer of a provider that is relevant to the question. */
@@ -121,7 +119,6 @@ interface NewsSearchState extends NewsSearchDeps {
   summary: ArticleSummary | undefined
 }
 
-/** Creates a search over the store that also searches at the provider if the store may lack articles. */
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   const missing = new LRUCache<string, true>({ max: searchedMax, ttl: missingMs })
   const fetchMethod = (words: string) => search({ ...deps, missing }, words)
@@ -185,10 +182,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/**
- * Searches at the provider, stores the articles, and returns the current time. Undefined if the provider did not
- * answer.
- */
+/** Resolves with the time of the search. Undefined if the provider did not answer. */
 async function search(
   { store, clock, searcher, missing }: Omit<NewsSearchState, 'searched' | 'summary'>,
   words: string,
@@ -205,7 +199,7 @@ async function search(
   }
 }
 
-/** Returns the words of a query without punctuation, so that a caller cannot use the provider's query syntax. */
+/** Removes punctuation, so that a caller cannot use the provider's query syntax. */
 function wordsOf(query: string): string {
   const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()

@@ -20,11 +20,11 @@ export interface NewsSource {
   readonly everyMs: number
   readonly spacingMs: number
   whyUnavailable(): string | undefined
-  /** Reads the newest articles. Throws only `UpstreamFailure`. */
+  /** Throws only `UpstreamFailure`. */
   poll(known: FeedValidators, signal: AbortSignal): Promise<PollResult>
 }
 
-/** Validators from the source's last answer. The next poll sends them as a conditional request. */
+/** The next poll sends these validators as a conditional request. */
 export interface FeedValidators {
   readonly etag: string | undefined
   readonly lastModified: string | undefined
@@ -45,7 +45,6 @@ export interface NewsSources {
   readonly searcher: NewsSearcher
 }
 
-/** Creates the news sources of a configuration. The Guardian is omitted without its key. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
   const gdelt = createGdelt(deps)

@@ -4,7 +4,6 @@ import { instantOf } from '../../../sourcing/instant.ts'
 import { cleanDescription, cleanTitle } from './cleanTitle.ts'
 import { storyKeyOf } from './storyWords.ts'
 
-/** An article in the form in which it is stored. */
 export interface Article {
   /** Identifies the article. All variants of its address, such as with `www.`, have the same key. */
   readonly urlKey: string
@@ -44,8 +43,8 @@ const ageMaxMs = 7 * 24 * 60 * 60 * 1000
 const aheadMaxMs = 60 * 60 * 1000
 
 /**
- * Builds an article. Undefined if a sold field is missing or impossible. The caller then drops the item, because
- * missing fields are never guessed.
+ * Undefined if a sold field is missing or impossible. The caller then drops the item, because missing fields are never
+ * guessed.
  */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
@@ -71,15 +70,13 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   }
 }
 
-/** Returns the first description that has text and does not repeat the title. */
 function descriptionOf(descriptions: readonly (string | undefined)[], title: string): string | undefined {
   return descriptions.map((text) => cleanDescription(text ?? '')).find((text) => text !== '' && text !== title)
 }
 
 /**
- * Returns the address of the first usable picture. The service passes the address on and never fetches it. Only `https`
- * addresses of public hosts are used: a reader's browser loads the picture, and must not be led into the reader's own
- * network.
+ * Uses only `https` addresses of public hosts: a reader's browser loads the picture, and must not be led into the
+ * reader's own network.
  */
 function imageOf(candidates: readonly (string | undefined)[]): string | undefined {
   return candidates
@@ -87,13 +84,13 @@ function imageOf(candidates: readonly (string | undefined)[]): string | undefine
     .find((image) => image !== undefined)
 }
 
-/** Returns the language of a tag such as `en-GB`: the first part in lower case. Undefined if it is not a tag. */
+/** Undefined if the text is not a language tag, such as `en-GB`. */
 function languageOf(tag: string | undefined): string | undefined {
   const [, language] = /^\s*([a-z]{2,3})(?:[-_][a-z0-9]{1,8}){0,4}\s*$/i.exec(tag?.slice(0, 40) ?? '') ?? []
   return language?.toLowerCase()
 }
 
-/** Returns the host of an article's address, without `www.`. The address must be valid. */
+/** The address must be valid. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^www\./, '')
 }

@@ -10,7 +10,7 @@ const urlCharactersMax = 2_048
 const mark =
   /^(?:utm_.*|at_.*|mc_[ce]id|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid|_ga|_gl|cmp|cmpid|ocid|ftag|smid|sr_share|ns_[a-z]+|ref_src|partner|mbid|ito|xtor)$/i
 
-/** Returns an address without tracking parameters. Undefined if the text is not the address of a web page. */
+/** Undefined if the text is not the address of a web page. */
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
@@ -23,7 +23,6 @@ export function cleanUrl(text: string): string | undefined {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !mark.test(pair.split('=')[0] ?? ''))
-  // Omit the question mark if no parameter remains.
   url.search = remaining.length === 0 ? '' : `?${remaining.join('&')}`
   return url.href.length > urlCharactersMax ? undefined : url.href
 }
@@ -37,7 +36,7 @@ function isDisguised(hostname: string): boolean {
 }
 
 /**
- * Returns the key of a clean address. The key ignores the scheme, `www.`, a trailing slash and the order of the
+ * The addresses of one article have the same key: it ignores the scheme, `www.`, a trailing slash and the order of the
  * parameters.
  */
 export function urlKeyOf(clean: string): string {

@@ -12,12 +12,12 @@ const tag = /<\/?[a-z!][^<>]*>/gi
 // character is removed too.
 const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
-/** Returns the plain text of a title. The title may contain markup, entities, and markup that is written as entities. */
+/** A title may contain markup, entities, and markup that is written as entities. */
 export function cleanTitle(raw: string): string {
   return cleanText(raw, { charactersMax: titleCharactersMax, stripTags: (text) => text.replace(tag, '') })
 }
 
-/** Returns the plain text of a description. A space replaces each tag, because tags usually separate paragraphs. */
+/** A space replaces each tag, because tags usually separate paragraphs. */
 export function cleanDescription(raw: string): string {
   const stripTags = (text: string) => text.replace(unseen, ' ').replace(tag, ' ')
   return cleanText(raw, { charactersMax: descriptionCharactersMax, stripTags })

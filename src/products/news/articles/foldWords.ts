@@ -3,20 +3,14 @@
  * its rules for letters depend on its locale. In some locales, “quantum” in curly quotes differs from quantum.
  */
 
-/**
- * Returns the normalized words of a text, separated by single spaces. Empty if the text has no letters, digits or
- * currency signs.
- */
+/** Empty if the text has no letters, digits or currency signs. */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 }
 
-/**
- * Returns the normalized words of a search query. Quoted phrases, `or` and a leading minus keep their meaning.
- * `covid-19` becomes two words, as in titles.
- */
+/** Quoted phrases, `or` and a leading minus keep their meaning. `covid-19` becomes two words, as in titles. */
 export function foldSearchQuery(query: string): string {
   return foldMarks(query)
     .replace(/[“”„«»]/g, '"')
@@ -26,7 +20,7 @@ export function foldSearchQuery(query: string): string {
     .trim()
 }
 
-/** The two parts of a search query, both in the syntax of a web search. */
+/** Both parts are in the syntax of a web search. */
 export interface SearchWords {
   readonly wanted: string
   /** Words and phrases that had a leading minus, joined by `or`. Undefined: the query excludes nothing. */
@@ -35,7 +29,7 @@ export interface SearchWords {
 
 const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
 
-/** Splits a normalized query into wanted and excluded words. Providers receive only the wanted words. */
+/** Providers receive only the wanted words. */
 export function readSearchWords(folded: string): SearchWords {
   const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
   return {

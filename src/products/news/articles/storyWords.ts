@@ -10,8 +10,8 @@ const wordsMax = 30
 const suffixWordsMax = 4
 
 /**
- * Returns the significant words of a title, sorted. Articles with nearly the same words count as the same story. The
- * name of the publisher is removed, because news indexes append it to the title, as in "Title - A Daily".
+ * Articles with nearly the same words count as the same story. Removes the publisher, because news indexes append it,
+ * as in "Title - A Daily".
  */
 export function storyKeyOf(title: string, publisher: string): string {
   const words = foldWords(withoutPublisher(title, publisher)).split(' ')

@@ -9,7 +9,7 @@ import type { FeedText } from './publisherFeed.ts'
  * event loop.
  */
 export interface FeedPool {
-  /** Returns the articles of a feed. Throws only `UpstreamFailure`. */
+  /** Throws only `UpstreamFailure`. */
   articlesOf(order: FeedOrder, signal: AbortSignal): Promise<readonly Article[]>
   close(): Promise<void>
 }
@@ -27,10 +27,7 @@ const waitingMax = 100
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 
-/**
- * Creates a pool of one thread, with limits for memory and time. A hostile feed can then end only the thread and not
- * the process.
- */
+/** A hostile feed can end only the thread, with its limits for memory and time, and not the process. */
 export function createFeedPool(readMs = readMsMax): FeedPool {
   const pool = new Piscina<FeedOrder, readonly Article[] | undefined>({
     filename: new URL('./feedWorker.ts', import.meta.url).href,

@@ -3,10 +3,7 @@ import type { Article } from '../articles/article.ts'
 import { articlesOfFeed } from './publisherFeed.ts'
 import type { FeedOrder } from './feedPool.ts'
 
-/**
- * Reads the articles of a feed. Undefined if the text is not a feed. This is the entry point of a worker thread of
- * `feedPool.ts`.
- */
+/** Entry point of a worker thread of `feedPool.ts`. Undefined if the text is not a feed. */
 export default function work({ feed, nowMs }: FeedOrder): readonly Article[] | undefined {
   try {
     return articlesOfFeed(feed, nowMs)

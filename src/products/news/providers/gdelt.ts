@@ -36,10 +36,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
   world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
 }
 
-/**
- * Opens GDELT, which searches news in many languages. After a request above its limit, GDELT is not used for
- * `penaltyMs`.
- */
+/** After a request above its limit, GDELT is not used for `penaltyMs`. */
 export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
   const upstream = openUpstreamOf(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
@@ -95,7 +92,7 @@ const languageNames: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((code) => [names.of(code) ?? code, code]),
 )
 
-/** Throws for an error message, which GDELT sends as plain text with status 200 or 429. */
+/** GDELT sends error messages as plain text with status 200 or 429. */
 function refuseSpeech({ text }: Reply): void {
   if (/^\s*[[{]/.test(text)) return
   if (/limit requests|too many requests/i.test(text))
@@ -105,7 +102,7 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** Removes the spaces that GDELT inserts before and after punctuation in titles. */
+/** GDELT inserts spaces before and after punctuation in titles. */
 function joinPunctuation(title: string): string {
   return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }

@@ -15,7 +15,7 @@ export interface FeedText {
 // Maximum of items to read. A feed usually has a few dozen items, and earlier polls have read the older items.
 const itemsMax = 200
 
-/** Reads articles from RSS, Atom, RDF or JSON Feed. Items without a title, an address or a publication time are dropped. */
+/** Supports RSS, Atom, RDF and JSON Feed. Drops items without a title, an address or a publication time. */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
   const { title, language, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
@@ -28,7 +28,7 @@ export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): re
 // The library does not guarantee the types of dates and similar fields. Treat an unexpected value as absent, so that
 // the feed's other items stay usable.
 const text = z.string().optional().catch(undefined)
-/** A text, either as a string or as an object with attributes, as in Atom. */
+/** Atom writes a text either as a string or as an object with attributes. */
 const words = z
   .union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
   .optional()
@@ -44,7 +44,7 @@ const media = z
   .optional()
   .catch(undefined)
 
-/** Returns the addresses of an item's pictures. Thumbnails come first, because publishers choose them for lists. */
+/** Thumbnails come first, because publishers choose them for lists. */
 function picturesOf(given: z.infer<typeof media>, enclosures: readonly z.infer<typeof file>[]) {
   const groups = given === undefined ? [] : [given, ...given.groups]
   return [
@@ -58,7 +58,7 @@ function isPicture({ type = '', medium, url = '' }: z.infer<typeof file>): boole
   return /\.(?:jpe?g|png|webp|gif|avif)(?:\?|$)/i.test(url)
 }
 
-/** An item of any feed format. Field names differ between the formats, and every format lacks some fields. */
+/** Field names differ between the feed formats, and every format lacks some fields. */
 const item = z
   .object({
     title: words,
@@ -120,7 +120,7 @@ const feed = z
     items: [...items, ...entries],
   }))
 
-/** Parses a feed. Throws for a page that is not a feed, such as a bot check, which also has status 200. */
+/** Throws for a page that is not a feed, such as a bot check, which also has status 200. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text))
@@ -144,10 +144,7 @@ const generalWords: ReadonlySet<string> = new Set([
   'top stories',
 ])
 
-/**
- * Returns the part of a feed's title that is not the name of a section. Example: "Example Broadcaster" for "Example
- * Broadcaster - Technology".
- */
+/** Drops the name of a section: "Example Broadcaster - Technology" becomes "Example Broadcaster". */
 function publisherOfTitle(title: string): string {
   const parts = title.split(/\s+[-–—|»>:·•]\s+/).filter((part) => part !== '')
   return parts.find((part) => !generalWords.has(part.toLowerCase())) ?? title
