@@ -118,10 +118,7 @@ function historyKeyOf(query: CryptoHistoryQuery): string {
   return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
 }
 
-/**
- * Returns the cache key of a coin. A key by id contains a colon, which no symbol contains, so the two kinds never
- * collide.
- */
+/** A key by id contains a colon, which no symbol contains, so the two kinds never collide. */
 function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
   return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
 }
@@ -146,17 +143,14 @@ function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): Crypto
   return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
 }
 
-/**
- * Adds CoinGecko's id of the coin to a history query. For a coin outside our list, the id comes from the sold price,
- * because only CoinGecko sells such coins.
- */
+/** For a coin outside our list, CoinGecko's id comes from the sold price, because only CoinGecko sells such coins. */
 function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
   const soldId = sold?.meta['id']
   const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
   return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
 }
 
-/** Builds the sold data, with the symbol as the caller wrote it: XBT stays XBT, although BTC was fetched. */
+/** Keeps the symbol as the caller wrote it: XBT stays XBT, although BTC was fetched. */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {

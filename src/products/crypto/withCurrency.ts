@@ -8,10 +8,7 @@ import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
-/**
- * Wraps the crypto product so that it converts amounts to the ordered currency. The order fails if the sources do not
- * agree on a rate.
- */
+/** The order fails if the sources do not agree on a rate. */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,
@@ -53,7 +50,7 @@ function inCurrency(
 
 const metaList = z.array(z.record(z.string(), z.json()))
 
-/** Adds the currency to `meta`. The amounts in `agreement` stay in US dollars. */
+/** The amounts in `agreement` stay in US dollars. */
 function metaIn(currency: OtherCurrency, { more }: Value['meta']) {
   const others = metaList.safeParse(more).data
   return { currency, ...(others === undefined ? {} : { more: others.map((other) => ({ ...other, currency })) }) }

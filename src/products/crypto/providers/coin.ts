@@ -25,12 +25,11 @@ const coins: ReadonlyMap<string, Coin> = new Map(
 
 const coinsById = new Map([...coins.values()].map((coin) => [coin.coingecko, coin]))
 
-/** Returns the listed coin with this CoinGecko id. Undefined: the coin is not listed. */
 export function coinOfId(id: string): Coin | undefined {
   return coinsById.get(id)
 }
 
-/** Returns the listed coin with this symbol. Undefined: not listed, so rank and volume decide which coin is meant. */
+/** Undefined: not listed, so rank and volume decide which coin is meant. */
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }

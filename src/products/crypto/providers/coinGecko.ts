@@ -33,7 +33,7 @@ const market = z.object({
 const markets = z.array(z.unknown()).max(250)
 type CoinMarket = z.infer<typeof market>
 
-/** Opens CoinGecko's prices of coins by symbol or id, in US dollars. Several coins can share a symbol. */
+/** In US dollars, by symbol or id. Several coins can share a symbol. */
 export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
   return {
     ...ofUpstream(upstream),

@@ -13,7 +13,7 @@ const paceWithKey = { requests: 30, perSeconds: 60 }
 const publicBase = 'https://api.coingecko.com/api/v3'
 const proHost = 'pro-api.coingecko.com'
 
-/** Opens one upstream for prices, exchange rates and histories, which share one limit. */
+/** Prices, exchange rates and histories share this upstream, because they share one limit. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'COINGECKO', coinGeckoOptions(deps))
 }
@@ -36,7 +36,7 @@ const errorBody = z
   .transform(({ status }) => status.error_code)
 const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
 
-/** Throws for an error in the body, because CoinGecko also reports rate limits with status 200. */
+/** Refuses an error in the body, because CoinGecko also reports rate limits with status 200. */
 export function refuseCoinGeckoError(reply: Reply): void {
   const code = errorIn(reply, errorBody)
   if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')

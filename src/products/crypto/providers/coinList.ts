@@ -31,10 +31,7 @@ interface Names {
   readonly readAtMs: number
 }
 
-/**
- * Reads the list immediately. If probes are off, the list is never read, because then only requests for callers may be
- * sent.
- */
+/** If probes are off, the list is never read, because then only requests for callers may be sent. */
 export function openCoinList(deps: ProviderDeps): CoinList {
   const { clock, isProbed } = deps
   const upstream = openUpstreamOf(deps, 'COINGECKO', {
@@ -74,8 +71,8 @@ export function openCoinList(deps: ProviderDeps): CoinList {
 }
 
 /**
- * Reads the list. Throws if the list lacks more than half of our listed coins, because such a list would wrongly deny
- * other coins too. The samples of local mode have few coins, so one listed coin is enough there.
+ * Throws if the list lacks more than half of our listed coins, because such a list would wrongly deny other coins too.
+ * The samples of local mode have few coins, so one listed coin is enough there.
  */
 function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
   const [symbols, ids] = [new Set<string>(), new Set<string>()]

@@ -33,8 +33,8 @@ const ticker = z.object({
 })
 
 /**
- * Opens CoinPaprika's prices, for coins whose CoinPaprika id is in our list. A search by symbol could find a different
- * coin than CoinGecko, because hundreds of tokens share some symbols.
+ * Covers only coins whose CoinPaprika id is in our list. A search by symbol could find a different coin than CoinGecko,
+ * because hundreds of tokens share some symbols.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey

@@ -40,10 +40,7 @@ const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 *
  */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
-/**
- * Checks the bars, and puts them on a common grid so that histories can be compared. Throws `UpstreamFailure` for bars
- * that break the rule.
- */
+/** Throws `UpstreamFailure` for bars that break the rule. The common grid makes histories comparable. */
 export function cryptoHistoryObservation(
   bars: readonly Bar[],
   { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,
@@ -56,7 +53,7 @@ export function cryptoHistoryObservation(
   }
 }
 
-/** Builds the history of an exchange. The last bar of an exchange is still running. */
+/** The last bar of an exchange is still running. */
 export function exchangeHistory(
   bars: readonly Bar[],
   { range, price }: CryptoHistoryQuery,

@@ -5,7 +5,6 @@ import { signedPercent } from '../../../sourcing/signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
 
-/** A coin that was requested by symbol or by id. */
 export interface CryptoQuery {
   /** The requested symbol in capitals, or the requested id. */
   readonly symbol: string
@@ -49,7 +48,7 @@ export const cryptoAgreement: AgreementRule = {
   move: 'change24h',
 }
 
-/** A figure from a provider. Null or undefined: the provider does not report it. */
+/** Null or undefined: the provider does not report the figure. */
 type Reported<T> = T | null | undefined
 
 /** The fields of a provider's answer, before they are checked. */
@@ -80,10 +79,7 @@ export interface CryptoFigures {
 // Show at most ten alternatives, because hundreds of tokens share some symbols.
 const alternativesMax = 10
 
-/**
- * Checks the figures and builds an observation. Throws if a sold field is missing, so that a missing change or
- * capitalisation is never sold as zero.
- */
+/** Throws if a sold field is missing, so that a missing change or capitalisation is never sold as zero. */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, others, changePercent, updatedAt } = figures
   const name = plainName(figures.name) || id
@@ -120,7 +116,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
 
 const nameCharactersMax = 64
 
-/** Returns the provider's name of a coin if it is short printable text without markup; otherwise an empty text. */
+/** Empty unless the provider's name is short printable text without markup. */
 function plainName(text: string): string {
   const said = text.normalize('NFKC').trim()
   const isPlain =
@@ -128,7 +124,6 @@ function plainName(text: string): string {
   return isPlain && said.isWellFormed() ? said : ''
 }
 
-/** Returns the details that are sold on request. A detail is absent if the provider does not report it. */
 function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   return {
     id,
@@ -157,7 +152,7 @@ interface Sold extends CryptoFigures {
   readonly changePercent: number
 }
 
-/** Throws if the figures of an answer contradict each other, because at least one of them is then wrong. */
+/** If the figures of an answer contradict each other, at least one of them is wrong. */
 function refuseContradiction(sold: Sold): void {
   const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
   const refuse = (why: string) => new UpstreamFailure('incomplete', why)
@@ -178,13 +173,13 @@ export interface RankedCoin {
   readonly volume: number | null | undefined
 }
 
-/** Compares coins for sorting: by rank of market capitalisation, then by volume. Unranked coins come last. */
+/** By rank of market capitalisation, then by volume. Unranked coins come last. */
 export function byRank(a: RankedCoin, b: RankedCoin): number {
   const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
 }
 
-/** True if a coin has a rank. CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */
+/** CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */
 export function isRanked(rank: number | null | undefined): rank is number {
   return rank !== null && rank !== undefined && rank > 0
 }

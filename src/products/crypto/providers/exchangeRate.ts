@@ -28,10 +28,7 @@ export const ratesAgreement: AgreementRule = {
   jumps: ofEach({ percent: 3 }),
 }
 
-/**
- * Checks the rates and builds an observation. A single missing currency fails the whole answer, because the sources are
- * compared in all currencies.
- */
+/** A single missing currency fails the whole answer, because the sources are compared in all currencies. */
 export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,

@@ -19,8 +19,8 @@ const answer = z.object({
 })
 
 /**
- * Opens Kraken as a second source for the price: the last trade of a dollar pair such as XBTUSD. The 24-hour change is
- * not read, because Kraken's `o` is the open of the UTC day.
+ * A second source for the price: the last trade of a dollar pair. The 24-hour change is not read, because Kraken's `o`
+ * is the open of the UTC day.
  */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   const upstream = openUpstreamOf(deps, 'KRAKEN', {
@@ -39,10 +39,7 @@ export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   }
 }
 
-/**
- * Returns Kraken's dollar pair of a coin. Throws `not_covered` if there is no pair. That kind of failure does not count
- * against Kraken.
- */
+/** Throws `not_covered` without a dollar pair, because that kind of failure does not count against Kraken. */
 export function krakenPairOf(coin: CryptoQuery['coin']): string {
   if (coin?.kraken !== undefined) return coin.kraken
   throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
@@ -59,16 +56,13 @@ function read(reply: Reply, asked: string) {
   return { figures: { price: positive(decimalOf(trade[0]), 'the price') } }
 }
 
-/**
- * True if both names mean the same dollar pair. Kraken answers XXBTZUSD for XBTUSD, because older pairs have a letter
- * before each currency.
- */
+/** Kraken answers XXBTZUSD for XBTUSD, because older pairs have a letter before each currency. */
 export function isSamePair(answered: string, asked: string): boolean {
   const base = asked.replace(/USD$/, '')
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
-/** Throws for an error in the body, because Kraken answers every request with status 200. */
+/** Kraken answers every request with status 200, so its errors are in the body. */
 export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

@@ -12,7 +12,7 @@ import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 // This limit is separate from the limit of the price check, so that the check does not wait for these requests.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
-/** Opens Kraken for exchange rates and histories. These answers are longer than a price check, so the timeout is 3 s. */
+/** The answers are longer than a price check, so the timeout is 3 s. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
@@ -41,10 +41,7 @@ const tickers = z.object({
   result: z.record(z.string(), z.object({ a: sides, b: sides })).optional(),
 })
 
-/**
- * Opens Kraken's exchange rates. The rate is the middle of bid and ask, because a thinly traded pair may have no trade
- * for hours.
- */
+/** The rate is the middle of bid and ask, because a thinly traded pair may have no trade for hours. */
 export function createKrakenRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'kraken',
@@ -71,10 +68,7 @@ const table = z.object({
   result: z.record(z.string(), z.union([z.array(row).max(1_000), z.number()])).optional(),
 })
 
-/**
- * Opens Kraken's histories: bars of an hour or a day, in dollars. The volume is the volume at Kraken only, in coins.
- * The last bar is still running.
- */
+/** In dollars. The volume is the volume at Kraken only, in coins. The last bar is still running. */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),
