@@ -22,7 +22,7 @@ export interface StockHistoryQuery extends StockQuery {
 
 export type StockHistoryProvider = Provider<StockHistoryQuery, PriceHistory>
 
-/** The price source and the history source of one provider. Both share one request limit. */
+/** Both sources of a provider share one request limit. */
 export interface StockSources {
   readonly prices: StockProvider
   readonly histories: StockHistoryProvider
@@ -43,10 +43,7 @@ interface ExchangeTime {
   readonly timeZone: string
 }
 
-/**
- * Checks a history and builds an observation. Throws `UpstreamFailure` if the currency differs from that of the price,
- * or if the bars break the rule.
- */
+/** Throws `UpstreamFailure` if the currency differs from that of the price, or if the bars break the rule. */
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,
@@ -60,7 +57,7 @@ export function stockHistoryObservation(
   return { data: history, figures: dayFigures(bars, timeZone), asOfMs: endMsOf(bars, rule) }
 }
 
-/** Returns the time of midnight at the exchange, in milliseconds since 1970. `date` is an ISO 8601 date. */
+/** Midnight at the exchange. `date` is an ISO 8601 date. */
 export function midnightMsOf(date: string, timeZone: string): number {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
   return epochMsOf({ year, month, day, hour: 0, minute: 0, second: 0 }, timeZone)

@@ -23,7 +23,7 @@ export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
 
-/** The fields of a provider's answer. Null or undefined: the provider does not report the field. */
+/** Null or undefined: the provider does not report the field. */
 export interface StockFigures {
   readonly price: number | null | undefined
   readonly previousClose: number | null | undefined
@@ -82,10 +82,7 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
   ['KWF', ['KWD', 1_000]],
 ])
 
-/**
- * Returns the currency of the unit in which an exchange quotes, and a function that converts amounts to this currency.
- * Throws for an unknown unit, because it may be a fraction of a currency.
- */
+/** Throws for an unknown unit, because it may be a fraction of a currency. */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
   if (!/^[A-Z]{3}$/.test(whole)) throw new UpstreamFailure('incomplete', 'the currency is unknown')
@@ -96,10 +93,7 @@ export function wholeUnitOf(currency: string) {
   }
 }
 
-/**
- * Builds an observation from the last price of regular trading and the previous trading day's close. The change is
- * always computed here, because providers compare with different days.
- */
+/** The change is always computed here, because providers compare with different days. */
 export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
   if (currency === undefined || currency === null || currency === '')
@@ -124,7 +118,6 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
-    // Figures sold on request. A figure is absent if the provider does not report it.
     details: {
       currency: whole,
       previousClose: rounded(inWhole(previousClose)),
@@ -158,7 +151,6 @@ interface Priced extends StockFigures {
   readonly price: number
 }
 
-/** Returns the reason why a second provider must confirm the price. Undefined: no doubt. */
 function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
   const { price, high, low, currency } = priced
   if (Math.abs(percent) > movePercentMax) return `a move of ${Math.round(percent)} % in a day`
@@ -168,10 +160,7 @@ function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | unde
   return ageDoubtOf(ticker, priced)
 }
 
-/**
- * Returns the reason to doubt the age of a price. Shares without a trade today may have an older price. Funds may too,
- * because they are priced in the evening.
- */
+/** Shares without a trade today may have an older price. Funds may too, because they are priced in the evening. */
 function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
   if (volume === 0 || isFund === true) return undefined
   const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
@@ -179,16 +168,13 @@ function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund
   return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
 }
 
-/**
- * Throws for a price from an earlier day while the market is open. Exception: a share without a trade today keeps its
- * old price.
- */
+/** Refuses a price from an earlier day while the market is open. A share without a trade today keeps its old price. */
 function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
   if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
 }
 
-/** Returns the volume. Zero is valid for a share without a trade today: the price must then equal the previous close. */
+/** Zero is valid for a share without a trade today: the price must then equal the previous close. */
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0
@@ -210,7 +196,7 @@ function isText(value: string | null | undefined): value is string {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** Rounds to six decimals, to remove digits that binary subtraction adds, as in 267.44 - 266.19. */
+/** Removes digits that binary subtraction adds, as in 267.44 - 266.19. */
 function rounded(value: number): number {
   return Number(value.toFixed(6))
 }

@@ -1,4 +1,4 @@
-/** The parts of a ticker symbol. Each provider joins the parts differently. */
+/** Each provider joins the parts of a ticker differently. */
 export interface Ticker {
   /** The symbol in capitals, usually joined with a dot: `BRK.B`, `0700.HK`. */
   readonly canonical: string
@@ -15,10 +15,7 @@ export interface Ticker {
  */
 const exchangesOfOneLetter = new Set(['L', 'T', 'V', 'F'])
 
-/**
- * Splits a symbol into its parts. A dash always precedes a class of shares and never an exchange, so `ABC-L` is class L
- * of ABC.
- */
+/** A dash always precedes a class of shares and never an exchange, so `ABC-L` is class L of ABC. */
 export function tickerOf(symbol: string): Ticker {
   const [, root = '', mark, suffix] = /^([A-Z0-9]+)(?:([.-])([A-Z0-9]+))?$/.exec(symbol.toUpperCase()) ?? []
   const isExchange = mark === '.' && suffix !== undefined && (suffix.length > 1 || exchangesOfOneLetter.has(suffix))
@@ -30,17 +27,17 @@ export function tickerOf(symbol: string): Ticker {
   }
 }
 
-/** True if the ticker may be listed in the United States: at most five letters, and at most one letter for the class. */
+/** Tickers in the United States have at most five letters, and at most one letter for the class. */
 export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): boolean {
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
 
-/** Returns root and class joined by the mark, such as `BRK-B`. Without a class, returns the root. */
+/** Such as `BRK-B`. Without a class, the root alone. */
 export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string {
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }
 
-/** True if two tickers are equal apart from their marks: `BRK/B` equals `BRK.B`. */
+/** Ignores the marks, which differ between providers: `BRK/B` equals `BRK.B`. */
 export function isSameSymbol(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }
@@ -69,10 +66,7 @@ const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['JO', ['ZAc', 'ZAR']],
 ])
 
-/**
- * Returns the units in which the exchange may quote. Undefined: the exchange uses several currencies, or is not listed
- * here.
- */
+/** Undefined: the exchange uses several currencies, or is not listed here. */
 export function expectedCurrencies(ticker: Ticker): readonly string[] | undefined {
   if (ticker.exchangeSuffix === undefined) return isOfUnitedStates(ticker) ? ['USD'] : undefined
   return currenciesOfSuffix.get(ticker.exchangeSuffix)

@@ -57,7 +57,7 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** Opens Twelve Data's prices and histories. Undefined without the operator's key. */
+/** Undefined without the operator's key. */
 export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   if (key === undefined) return undefined
@@ -94,20 +94,14 @@ export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   }
 }
 
-/**
- * Returns the parameters of a request. The API requires the key as a parameter, so our logs and errors never contain
- * addresses.
- */
+/** The API requires the key as a parameter, so our logs and errors never contain addresses. */
 function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, string>> {
   const mic = micOf(query)
   const place = mic === undefined ? undefined : { mic_code: mic }
   return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
 }
 
-/**
- * Returns the ISO 10383 code of the exchange. Undefined for listings in the United States. Throws `not_covered` for a
- * suffix without a code.
- */
+/** ISO 10383. Undefined for listings in the United States. Throws `not_covered` for a suffix without a code. */
 function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)
@@ -165,7 +159,7 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
-/** Throws for an error. Twelve Data reports errors in the body, usually with status 200. */
+/** Twelve Data reports errors in the body, usually with status 200. */
 function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
@@ -204,7 +198,7 @@ const series = z.object({
   values: z.array(day).max(300),
 })
 
-/** Reads daily bars that are adjusted for splits but not for dividends. A bar starts at midnight at the exchange. */
+/** Bars are adjusted for splits but not for dividends. A bar starts at midnight at the exchange. */
 function readSeries(reply: Reply, query: StockHistoryQuery, { mic, nowMs }: Reading): Observation<PriceHistory> {
   refuseError(reply)
   const { meta, values } = readJson(reply, series)

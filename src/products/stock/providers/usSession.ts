@@ -11,10 +11,7 @@ const dateFormat = new Intl.DateTimeFormat('en-US', {
   day: 'numeric',
 })
 
-/**
- * Returns the start of the New York trading session that is running at this time. Undefined outside a session. Public
- * holidays are treated as trading days.
- */
+/** Undefined outside a session. Public holidays are treated as trading days. */
 export function usSessionSinceMs(nowMs: number): number | undefined {
   const session = sessionOfDay(nowMs)
   return session !== undefined && nowMs >= session.opensMs && nowMs < session.closesMs ? session.opensMs : undefined
@@ -25,10 +22,7 @@ const missedMax = 10
 // Time after a session in which its price may not be available yet. Providers are up to 15 minutes late.
 const settlingMs = 30 * 60_000
 
-/**
- * Returns the number of whole New York sessions between two times, at most 10. Public holidays are treated as trading
- * days.
- */
+/** At most 10. Public holidays are treated as trading days. */
 export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   let missed = 0
   for (let day = 0; day <= missedMax && sinceMs + day * dayMs <= nowMs + dayMs; day++) {
@@ -38,7 +32,6 @@ export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   return missed
 }
 
-/** Returns the trading session of a day. Undefined on Saturdays and Sundays. */
 function sessionOfDay(atMs: number): { readonly opensMs: number; readonly closesMs: number } | undefined {
   const parts = new Map(dateFormat.formatToParts(atMs).map(({ type, value }) => [type, value]))
   const weekday = parts.get('weekday') ?? ''

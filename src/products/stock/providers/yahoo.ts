@@ -55,8 +55,8 @@ const answerOf = <T extends z.ZodType>(one: T) =>
   })
 
 /**
- * Opens Yahoo's chart, which is its only call that needs no cookie and no crumb. Undefined if the operator has
- * configured other providers instead.
+ * The chart is Yahoo's only call that needs no cookie and no crumb. Undefined if the operator has configured other
+ * providers instead.
  */
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
   const { clock, upstreams } = deps
@@ -98,7 +98,7 @@ interface ChartRequest<Shape extends z.ZodType, T> {
   readonly read: (chart: z.infer<Shape>) => T
 }
 
-/** Requests the chart of a ticker. Throws if the answer is the chart of another symbol. */
+/** Throws if the answer is the chart of another symbol. */
 function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
   upstream: Upstream,
   ticker: Ticker,
@@ -113,10 +113,7 @@ function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbo
   })
 }
 
-/**
- * Returns the symbol as Yahoo writes it: a hyphen before a class of shares (BRK-B), and a dot before an exchange
- * (SAP.DE).
- */
+/** Yahoo writes a hyphen before a class of shares (BRK-B), and a dot before an exchange (SAP.DE). */
 function yahooSpelling(ticker: Ticker): string {
   const { root, exchangeSuffix } = ticker
   return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
@@ -154,7 +151,7 @@ function read(
   })
 }
 
-/** Reads the chart of a reply. Throws for an error, which Yahoo reports in the body. */
+/** Throws for an error, which Yahoo reports in the body. */
 function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
@@ -183,15 +180,12 @@ function refuseProblem(
   throw new UpstreamFailure('bad_payload', 'an error in the body')
 }
 
-/** Returns the previous day's close: `previousClose`, or `chartPreviousClose` if the range is one day. */
+/** `chartPreviousClose` is the previous day's close only if the range is one day. */
 function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }
 
-/**
- * Returns the market state, derived from the hours of the current trading day, because the answer does not contain the
- * state.
- */
+/** Derived from the hours of the current trading day, because the answer does not contain the state. */
 function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
   if (hours?.regular === undefined || hours.regular === null) return undefined
   const isIn = (span: z.infer<typeof period>) =>
