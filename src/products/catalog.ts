@@ -9,10 +9,7 @@ import type { ChatDeps } from './chat/chatTurn.ts'
 import type { NewsDeps } from './news/news.ts'
 import type { RenderDeps } from './page/openRendered.ts'
 
-/**
- * The shared services of the process that products use. The process opens a service for the first product that needs
- * it.
- */
+/** The process opens a shared service for the first product that needs it. */
 export interface Parts {
   readonly data: ProviderDeps
   readonly pages: () => Promise<RenderDeps>
@@ -20,7 +17,6 @@ export interface Parts {
   readonly chat: () => Promise<ChatDeps>
 }
 
-/** A built-in product, and the function that opens it with the parts that it needs. */
 export interface BuiltinProduct extends ProductFacts {
   open(parts: Parts): Promise<OpenProduct> | OpenProduct
 }
@@ -60,17 +56,16 @@ const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
   },
 }
 
-/** Loads the built-in products with these names. No provider receives a request yet. */
+/** No provider receives a request yet. */
 export function loadProducts(names: readonly BuiltinName[]): Promise<readonly BuiltinProduct[]> {
   return Promise.all(names.map((name) => catalog[name].load()))
 }
 
-/** Loads the free searches of these built-in products. Products without a free search are skipped. */
 export function loadSearches(names: readonly BuiltinName[]): Promise<readonly FreeSearch[]> {
   return Promise.all(names.flatMap((name) => catalog[name].loadSearch?.() ?? []))
 }
 
-/** Adapts a product that uses only providers, or no service at all, to the catalog. */
+/** For a product that uses only providers, or no service at all. */
 export function fromProviders(product: ProductDefinition<ProviderDeps>): BuiltinProduct {
   return openedWith(product, ({ data }) => data)
 }
@@ -82,10 +77,7 @@ function openedWith<Needs>(
   return { ...product, open: async (parts) => product.open(await partOf(parts)) }
 }
 
-/**
- * Opens all products. Only local mode passes `samples`. A product then answers from samples while none of its providers
- * answers.
- */
+/** Only local mode passes `samples`. A product then answers from samples while none of its providers answers. */
 export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts) {
   const opened: (ProductFacts & OpenProduct)[] = []
   for (const product of sold) opened.push({ ...product, ...(await openSold(product, parts, samples)) })

@@ -24,7 +24,6 @@ const classes: ReadonlyMap<string, string> = new Map([
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Returns the HTML template of a margin. Chromium fills in the elements with these classes. */
 export function marginTemplate(line: string): string {
   const escaped = line.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? '')
   const filled = escaped.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {

@@ -7,7 +7,6 @@ import type { ArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
 import type { HandlerFailure, Job, Meta, Outcome } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
-/** The services that both browser products need. */
 export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
@@ -18,7 +17,6 @@ export interface RenderDeps {
   readonly allowHosts: readonly string[]
 }
 
-/** The differences between the two browser products. */
 interface Rendering<Order extends Json> {
   readonly parameters: z.ZodType<Order>
   readonly render: (order: Order, job: Job) => Promise<Rendered>
@@ -28,7 +26,7 @@ interface Rendering<Order extends Json> {
   readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }
 
-/** Opens a browser product. While the queue is long, the product refuses new quotes, but a caller who has paid waits. */
+/** While the queue is long, the product refuses new quotes, but a caller who has paid waits. */
 export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Rendering<Order>): ProductHandler<Order> {
   const { renderer, artifacts } = deps
   return {
@@ -39,7 +37,6 @@ export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Re
   }
 }
 
-/** Renders a page, stores the result, and converts failures of the browser into failures of the product. */
 async function deliver<Order extends Json>(
   { clock, artifacts, artifactUrl }: RenderDeps,
   { render, contentType, urlField, describe }: Rendering<Order>,
@@ -82,8 +79,8 @@ const adviceOn: Record<RenderFailureKind, string> = {
 }
 
 /**
- * Builds `meta`. `complete` is always present, because it is part of the sold answer. Other members are present only if
- * they differ from the usual case.
+ * `complete` is always present, because it is part of the sold answer. Other members are present only if they differ
+ * from the usual case.
  */
 function metaOf(rendered: Rendered, clock: Clock): Meta {
   const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered

@@ -1,4 +1,3 @@
-/** Returns the number of pages of a PDF document, from its page tree. */
 export async function pageCount(bytes: Uint8Array): Promise<number> {
   // Import the library on first use: it has 2 MB, and only the PDF product needs it.
   const { getDocumentProxy } = await import('unpdf')

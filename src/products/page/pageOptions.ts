@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { bounded, boundedInteger, objectWith, oneOf, text } from '../../product/text.ts'
 
-/* Optional parameters of both the screenshot and the PDF. */
-
 const selectorLengthMax = 200
 const delayMsMax = 5_000
 const tagLengthMax = 64

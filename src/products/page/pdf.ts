@@ -58,7 +58,7 @@ const pageRanges = text({
     value.split(',').every((range) => arePages(range)),
 })
 
-/** True if the text is a page such as 5, or a range such as 1-3. Pages are numbered from 1. */
+/** Pages are numbered from 1. */
 function arePages(range: string): boolean {
   const [first = 0, last = first] = range.split('-').map(Number)
   return first >= 1 && first <= last
@@ -86,7 +86,7 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-/** Returns the width and height of the area between the margins, in CSS pixels. */
+/** In CSS pixels. */
 function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]

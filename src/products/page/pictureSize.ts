@@ -1,16 +1,13 @@
 import { assert } from '@tollbook/core/assert'
 import type { PictureFormat } from '../../rendering/renderer.ts'
 
-/** Width and height of a picture in pixels, as its file states them. */
+/** In pixels, as the file of the picture states them. */
 export interface PictureSize {
   readonly width: number
   readonly height: number
 }
 
-/**
- * Reads width and height from the header of the picture file. The order does not determine them, for example with
- * `fullPage`.
- */
+/** Read from the header of the file, because the order does not determine the size, for example with `fullPage`. */
 export function pictureSize(bytes: Uint8Array, format: PictureFormat): PictureSize {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = readers[format](view)

@@ -13,8 +13,8 @@ export interface QrOrder {
 const errorCorrectionLevel = 'M'
 
 /**
- * Draws a QR code. Returns a data URI of a picture with exactly `size` by `size` pixels. Drawing 2,048 bytes takes 20
- * ms, so large codes are drawn in a worker thread.
+ * The data URI of a picture with exactly `size` by `size` pixels. Drawing 2,048 bytes takes 20 ms, so large codes are
+ * drawn in a worker thread.
  */
 export async function qrImage(order: QrOrder): Promise<string> {
   if (order.format === 'svg') return `data:image/svg+xml;base64,${Buffer.from(await svgOf(order)).toString('base64')}`

@@ -25,7 +25,6 @@ const small = { dataBytes: 62, size: 256 }
 
 const dataUri = z.string().startsWith('data:image/')
 
-/** Creates the pool. Small codes are drawn in the calling thread, and larger codes in a worker thread. */
 export function createQrPool(): QrPool {
   const pool = new Piscina<QrOrder, unknown>({
     filename: new URL('./qrWorker.ts', import.meta.url).href,

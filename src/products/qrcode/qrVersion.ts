@@ -11,8 +11,8 @@ const bytesByVersion = [
 export const quietModules = 4
 
 /**
- * Returns the width of a QR code for this many bytes, with its quiet zone, in modules. A picture with fewer pixels is
- * unreadable. Undefined: no QR code holds this many bytes.
+ * In modules, with the quiet zone: a picture with fewer pixels is unreadable. Undefined: no QR code holds this many
+ * bytes.
  */
 export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)
