@@ -100,6 +100,7 @@ function issueOf({
   return { code: 'custom', path, message: shown.slice(0, messageLengthMax), input: undefined }
 }
 
+// Messages of Ajv can list every value of an `enum`.
 const messageLengthMax = 300
 
 const paramsShape = z.object({

@@ -36,6 +36,7 @@ export interface RouteContext {
   readonly handlerTimeoutMs: number
 }
 
+/** Collects all mistakes of a route, so that the operator does not find them one start at a time. */
 export function checkRoute(route: RouteEntry, context: RouteContext): Checked<CheckedRoute> {
   const { at } = context
   const loaded = loadSchema(route, context)
@@ -76,6 +77,7 @@ function loadSchema({ parameters = noParameters }: RouteEntry, { file, at }: Rou
 }
 
 function pathMistakes(route: RouteEntry, { at, earlier }: RouteContext): readonly FileMistake[] {
+  // `/a/{x}` and `/a/{y}` match the same requests. One path has one product, whatever the method (decision 0071).
   const shapeOf = (path: string) => path.replaceAll(/\{[^}]*\}/g, '{}')
   const mistakes: FileMistake[] = []
   if (earlier.some((other) => shapeOf(other.route.path) === shapeOf(route.path)))

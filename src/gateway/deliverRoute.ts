@@ -23,6 +23,7 @@ export interface RouteDeps {
   readonly client: UpstreamClient
 }
 
+/** A failure releases the payment, so that the caller can repeat the order with the same proof. */
 export async function deliverRoute(
   deps: RouteDeps,
   { route, schema, prices: { unit } }: CheckedRoute,
@@ -94,12 +95,15 @@ async function readWhole({ clock, client, route, answer, bytesMax, unit, limited
   const usage = counted === undefined ? {} : { usage: counted }
   const meta = metaOf(client, clock)
   const enveloped = route.answer === 'envelope' ? dataOf(bytes) : undefined
+  // Record a success only after all checks, because an answer that cannot be sold is a failure of the upstream.
   answer.end()
   if (enveloped !== undefined) return { kind: 'delivered', data: enveloped, meta, ...usage }
   const headers = headersOf(route, response)
   return { kind: 'raw', contentType: contentTypeOf(response), bytes, headers, meta, ...usage }
 }
 
+// Bytes at the end of an answer in which `ends_with` is searched. It has at most 100 characters, and white space may
+// follow it.
 const tailBytes = 1_024
 
 /**

@@ -32,6 +32,7 @@ export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax:
         const { origin, method, target, headers, body, signal } = exchange
         const requested: RequestOptions = {
           agent,
+          // Node expects an IPv6 address without the brackets that a URL has.
           host: origin.hostname.replace(/^\[|\]$/g, ''),
           port: origin.port === '' ? null : origin.port,
           method,

@@ -4,6 +4,7 @@ import { perMillionMax } from '../pricing/parseMeteredPrices.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 
+/** Accepts numbers too, because YAML reads an unquoted price as a number. */
 export const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
   const priceMicroUsd = parsePriceMicroUsd(String(value))
   if (priceMicroUsd !== undefined) return priceMicroUsd
@@ -19,6 +20,7 @@ export const rateText = z.union([z.string(), z.number()]).transform((value, cont
   return z.NEVER
 })
 
+// Equal to the highest value of HANDLER_TIMEOUT_MS, which ends every attempt.
 const durationMsMax = 300_000
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 

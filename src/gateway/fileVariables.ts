@@ -1,5 +1,9 @@
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
+/**
+ * Reads a variable of the environment, or of the file in `NAME_FILE`. The problem completes a sentence about the
+ * variable.
+ */
 export type ReadVariable = (name: string) => { readonly value: string } | { readonly problem: string }
 
 // Members that contain JSON of the operator's API, in which `${` may be ordinary text.

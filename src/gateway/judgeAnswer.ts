@@ -42,9 +42,11 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
 /** Undefined for a status that concerns one order and not the whole upstream. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
+  // A 503 with Retry-After asks for a pause, as a 429 does.
   const retryAfterMs = retryAfterMsOf(headers['retry-after'], clock)
   if (status === 429 || (status === 503 && retryAfterMs !== undefined))
     return new UpstreamFailure('rate_limited', said, { retryAfterMs })
+  // These statuses concern the operator's key or quota, and so every order.
   if (status === 401 || status === 402 || status === 403) return new UpstreamFailure('auth', said)
   return status >= 500 ? new UpstreamFailure('upstream', said) : undefined
 }
@@ -62,11 +64,13 @@ export function judgeJson({ success }: RouteEntry, data: unknown): void {
   if (!holds) throw new UpstreamFailure('incomplete', 'the answer does not show success')
 }
 
+/** Reads own members only, because a pointer such as `/constructor` must not find an inherited member. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return Object.entries(value).find(([key]) => key === name)?.[1]
 }
 
+// Compares JSON texts, so the order of members counts.
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
 export function judgeEnd({ success }: RouteEntry, tail: string): void {

@@ -18,6 +18,7 @@ export interface EventCounter {
   usage(): Usage
 }
 
+/** Cuts a stream only between two events. The events of `cut` distinguish the cut from a broken stream. */
 export async function* countedEvents(
   chunks: AsyncIterable<Uint8Array>,
   counter: EventCounter,
@@ -32,6 +33,7 @@ export async function* countedEvents(
   }
 }
 
+// Maximum of an incomplete event, which is held in memory. An upstream could send one without an end.
 const eventBytesMax = 1024 * 1024
 
 /** Remaining bytes after the last empty line are also an event. */
@@ -50,6 +52,7 @@ async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 function endOfEvent(bytes: Buffer): number | undefined {
+  // An empty line ends an event, with line ends of one or two characters (WHATWG HTML, 9.2).
   const ends = ['\n\n', '\r\n\r\n'].flatMap((mark) => {
     const at = bytes.indexOf(mark)
     return at === -1 ? [] : [at + mark.length]

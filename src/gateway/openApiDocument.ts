@@ -47,6 +47,7 @@ export function readOpenApi(name: string) {
   }
 }
 
+// The methods that a route of the products file can have.
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 function findOperation(paths: PlacedNode, name: string, version: string): Operation {

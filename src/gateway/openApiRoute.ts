@@ -104,6 +104,7 @@ function inputsOf({ parameters, method, path }: Operation, remarks: string[]): r
 }
 
 function inputOf(parameter: Parameter, place: Input['place']): Input {
+  // The defaults are those of OpenAPI: `simple` in a path, `form` in a query, and `explode` only with `form`.
   const { name, description, required, content = {}, style = place === 'path' ? 'simple' : 'form' } = parameter
   const given = plainSchema(parameter.schema ?? Object.values(content)[0]?.schema ?? {})
   const { examples } = parameter
@@ -209,6 +210,7 @@ function parametersOf(name: string, inputs: readonly Input[], { schema: body }: 
       `operation "${name}" has "${common}" in its body and outside of it; write its route by hand`,
     )
   if (combinators.some((keyword) => keyword in body)) {
+    // Open the body's schema: a closed schema within `allOf` would refuse the parameters of path and query.
     const { additionalProperties: _closed, unevaluatedProperties: _alsoClosed, ...open } = body
     return { type: 'object', properties, required, allOf: [open] }
   }

@@ -103,6 +103,7 @@ function simplestOf(schema: Schema, isSimple: boolean, depth: number): unknown {
   }
 }
 
+// Hosts and addresses are those that are reserved for documentation (RFC 2606 and RFC 5737).
 const texts: Readonly<Record<string, string>> = {
   date: '2026-01-01',
   time: '12:00:00Z',

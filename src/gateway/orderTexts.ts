@@ -22,6 +22,7 @@ const decimal = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/
 
 function readText(schema: unknown, text: string): unknown {
   const types = typesOf(schema)
+  // Keep a text if texts are allowed: `1.50` would lose its last digit as a number.
   if (types.includes('string')) return text
   if ((types.includes('number') || types.includes('integer')) && decimal.test(text)) return Number(text)
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'

@@ -99,6 +99,7 @@ function readEntries(
   const routes: CheckedRoute[] = []
   const imported = expandOpenApi(top.data.openapi, file)
   mistakes.push(...imported.mistakes)
+  // Routes of the file precede those of OpenAPI documents, so a shared path is reported at the imported route.
   const written = top.data.routes.map((entry, index) => ({ at: ['routes', index], entry }))
   for (const { at, entry } of [...written, ...imported.routes]) {
     const parsed = routeShape.safeParse(entry)

@@ -140,6 +140,7 @@ function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at:
     const value = valueAt(order, per)
     return `${name}=${Array.isArray(value) ? value.length : JSON.stringify(value)}`
   }
+  // Every order has a variant. The price of the route is then the price of the largest quantity.
   return { prices: { priceMicroUsd: usd * BigInt(bounds.max), variants, variantOf } }
 }
 

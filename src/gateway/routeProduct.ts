@@ -16,6 +16,7 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
   const { route, schema, check, prices } = checked
   const { priceMicroUsd, variants, metered, unit, variantOf } = prices
   const { content_types: bodyTypes, max: bodyBytesMax } = route.body
+  // The values of a JSON body have types, so only the segments of the path are read as texts.
   const texts = hasJsonBody(route) ? segmentNames(route.path) : undefined
   const read = (input: unknown) => readTexts(schema, input, texts)
   const contentType = route.content_types[0] ?? 'application/json'

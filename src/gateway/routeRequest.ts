@@ -34,6 +34,7 @@ export function requestFor(route: RouteEntry, order: Parameters) {
     const name = parameterOfSegment.exec(written)?.[1]
     if (name === undefined) return written
     used.add(name)
+    // `.` and `..` cannot occur here, although they stay unencoded: `isSegment` has refused them.
     return encodeURIComponent(textOf(order[name] ?? ''))
   }
   const [path = '', fixed] = (route.to ?? '/').split('?')

@@ -48,6 +48,7 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   const name = limitName(order, properties)
   const own = ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum ?? Number.MAX_SAFE_INTEGER
   const outputMax = Math.min(own, affordable)
+  // If the output is free, it needs no limit.
   const hasOutput = price.outputPerMillionMicroUsd > 0n
   const options = streamOptions.parse(order['stream_options'])
   const limited = hasOutput ? { [name]: outputMax } : {}
@@ -96,6 +97,7 @@ export function tokenUsage({ order, input, outputMax, reported, reply }: Written
   }
 }
 
+// A chat has `message`, a streamed chat `delta`, and a completion `text`.
 const choices = z.object({
   choices: z.array(z.object({ delta: z.json(), message: z.json(), text: z.json() }).partial()),
 })

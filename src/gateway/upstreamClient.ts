@@ -112,6 +112,7 @@ async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
       return undefined
     }
     outcomes.noteFailure(failure, isByOrder(failure) ? itemOf(request) : undefined)
+    // A resting upstream received no request, so the failure is not evidence about it.
     if (failure.kind !== 'resting') liveness.noteFailure(name, failure)
     return failure
   }
@@ -154,7 +155,8 @@ function send(state: State, request: RouteRequest, signal: AbortSignal): Promise
     origin,
     method,
     target: origin.pathname.replace(/\/$/, '') + target,
-    // The operator's headers override the headers of the route.
+    // The operator's headers override the headers of the route. The last headers cannot be overridden, because the
+    // client decodes no answer and sends the exact length of the body.
     headers: {
       'user-agent': `Tollbook/${version}`,
       ...headers,
@@ -196,6 +198,7 @@ async function probe(state: State): Promise<boolean> {
   const request = { method, target, headers: {}, signal, timeoutMs: probeMsMax, isIdempotent: true }
   try {
     const response = await send(state, request, signal)
+    // The status decides, so the body is not read.
     response.destroy()
     const { statusCode = 0 } = response
     const isWorking =

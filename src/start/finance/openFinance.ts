@@ -102,6 +102,7 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
   const writeStatement: WriteStatement = async (question) => {
     const { position, headPosition, read } = await reports.statement(question)
+    // Refuse an incomplete statement: a public request rolls up at most one step.
     if (position >= headPosition) return read
     read.destroy()
     return undefined

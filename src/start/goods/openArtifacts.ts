@@ -10,8 +10,11 @@ export interface OpenArtifacts extends ArtifactStore {
   close(): Promise<void>
 }
 
+// Captures are sold with this lifetime (docs/rendering.md).
 const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
+// Interval of attempts to store a file again after storage was full or failed. Until one succeeds, captures are not
+// sold.
 const recoverEveryMs = 5_000
 
 /**

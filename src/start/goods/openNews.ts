@@ -24,6 +24,7 @@ export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, d
   return {
     search,
     async close() {
+      // Stop polling first, because a poll parses its feed in the pool.
       await polling.stop()
       await feedPool.close()
     },

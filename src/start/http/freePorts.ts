@@ -27,6 +27,7 @@ async function requireFree(
   const problem = await findHostProblem(host)
   if (problem !== undefined)
     throw new Fault(`${prefix}HOST must be an address of this machine (got ${host}: ${problem})`, { retryable: false })
+  // Port 0 means any free port, so it is never in use.
   if (port === 0 || !(await isListening(address))) return
   throw new Fault(
     `port ${port} of ${host} is in use: stop the process that listens there, or set ${prefix}PORT to another port, or to 0 for any free one`,

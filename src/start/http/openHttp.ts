@@ -35,6 +35,7 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'more
 // Maximum number of open connections. It is below the usual limit of open files (`ulimit -n`).
 const connectionsMax = 5_000
 const connectionsPerAddressMax = 256
+// Time for answers in progress after SIGTERM, after which their connections are closed.
 const drainTimeoutMs = 35_000
 
 /**

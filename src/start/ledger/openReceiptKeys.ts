@@ -67,6 +67,7 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
   const authenticate = (text: string) => createHmac('sha256', codeKey).update(text).digest('base64url')
   const recorded = () => settings.periods('receipt-key')
   const isAccepted = (atMs: number, marginMs = 0) =>
+    // A new ledger is sealed before its settings are recorded, so it has no period of a key yet.
     recorded().length === 0 ||
     recorded().some(({ name, value, fromMs, untilMs }) => {
       return isSameValue(name, value, { kty, crv, x }) && isWithin({ fromMs, untilMs: untilMs - marginMs }, atMs)
@@ -94,6 +95,7 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
     authenticate,
     isAuthentic(text, code) {
       const [given, own] = [Buffer.from(code), Buffer.from(authenticate(text))]
+      // Compare the lengths first, because `timingSafeEqual` throws if they differ.
       return given.length === own.length && timingSafeEqual(given, own)
     },
     published: () => jwkSetOf(recorded()),

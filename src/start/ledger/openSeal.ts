@@ -18,6 +18,7 @@ export async function openSeal(config: SealConfig, deps: SealDeps) {
   const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
+  // Two signed roots of one size could prove two histories, so a process signs only one.
   const sign = signOnce(keys.signCheckpoint)
   const sealing = await startSealJob({
     clock,

@@ -77,6 +77,7 @@ interface Opened {
   readonly closingMs: number
   readonly configured: readonly ConfiguredSetting[]
   periods: ReadonlyMap<string, readonly SettingPeriod[]>
+  /** On the monotonic clock, so that a change of the system clock does not change the age of the settings. */
   readAtMs: number
 }
 

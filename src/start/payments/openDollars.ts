@@ -55,6 +55,7 @@ export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: Dollars
     const owedBaseUnits = (await debtIn(promised.mint)) + promised.baseUnits
     return owedBaseUnits <= maxBaseUnits ? undefined : undelivered
   }
+  // The smallest price of a dollar covers the network fee of the payment.
   const whyTooSmall = ({ mint, priceMicroUsd }: Price): string | undefined => {
     const { symbol, minimumMicroUsd = 0n } = dollarOf(mint) ?? {}
     if (priceMicroUsd >= minimumMicroUsd) return undefined

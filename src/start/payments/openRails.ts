@@ -118,6 +118,7 @@ function openSponsoredRails(
     const price = list === undefined ? undefined : priceIn(list, endpoint, dollar)
     return price === undefined ? undefined : { ...price, priceList }
   }
+  // Offers of x402 and MPP hold their price as long as a quote.
   const limits = { ...sale, priceHoldMs: sale.quoteTtlMs + sale.quoteGraceMs }
   const payments = createSponsoredPayments(limits, {
     ...settling,

@@ -29,6 +29,7 @@ export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: P
       sources: marketSources(upstreams, terms),
       pricesAt: deps.pricesAt,
     },
+    // Continue from the readings of the earlier prices, so that a reload keeps a price while a market is silent.
     earlier?.heard?.(),
   )
   return {

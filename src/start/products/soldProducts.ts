@@ -20,6 +20,7 @@ export function soldProducts<Product extends ProductFacts>(
 ): readonly Product[] {
   const selected = selectProducts(products, config)
   const paths = products.map(({ path }) => path)
+  // The products file checks only its own routes. A route may also have the path of a built-in product.
   const twice = paths.filter((path, index) => paths.indexOf(path) !== index)
   const problems = [
     ...(selected.ok ? [] : selected.problems),
@@ -30,6 +31,7 @@ export function soldProducts<Product extends ProductFacts>(
   if (!selected.ok || problems.length > 0) throw configFault(problems)
   const hasTabs = selected.value.some(({ isDeposit }) => isDeposit === true)
   const chats = selected.value.map((product) => withModels(product, models.aiModelPrices))
+  // Only tabs pay by use.
   return hasTabs ? chats.map((product) => withMetered(product, models)) : chats
 }
 

@@ -48,6 +48,7 @@ function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigin
   return custodies.reduce((sum, { mint, prepaidBaseUnits }) => {
     const price = prices.find((each) => each.mint === mint)
     if (price === undefined) return sum
+    // Round up, so that rounding never lets the tabs exceed their limit.
     return sum + divideRoundingUp(prepaidBaseUnits * price.priceMicroUsd, price.requiredBaseUnits)
   }, 0n)
 }
@@ -70,6 +71,7 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
 
   function productDeps({ currentPrice }: CurrentPrices): TabProductDeps {
     const pricesOf = (endpoint: string) => terms.flatMap(({ mint }) => currentPrice(endpoint, mint) ?? [])
+    // Until the balances are known, they count as the whole limit, so that no deposit is sold.
     const isWithin = (depositMicroUsd: bigint) =>
       (valueOf(custody.custodies(), pricesOf(tabsPath)) ?? config.totalMaxMicroUsd) + depositMicroUsd <=
       config.totalMaxMicroUsd
