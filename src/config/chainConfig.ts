@@ -20,7 +20,6 @@ export const chainConfig = z
   .transform(complete)
 
 export const localConfig = z.object({
-  /** Folder for the state and the keys of local mode. */
   home: variable('TOLLBOOK_HOME', z.string().min(1, 'must be a folder').default('.tollbook')),
   commitment,
 })

@@ -13,7 +13,6 @@ const tokenPrice = z
   .default(10n ** 15n)
 
 export const priceConfig = z.object({
-  /** `fixed` uses `tokenPriceAttoUsd`. `market` uses the price on which the markets agree. */
   source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),
   tokenPriceAttoUsd: variable('TOKEN_PRICE_USD', tokenPrice),
   /** Minimum liquidity of a market in US dollars. Markets that report less are ignored. */

@@ -40,7 +40,6 @@ export const serverConfig = z.object({
   publicUrl: variable('PUBLIC_URL', baseUrl),
   trustedProxyHops: variable('TRUSTED_PROXY_HOPS', integerFrom(0, 10, 0)),
   metricsSubnets: variable('METRICS_SUBNETS', subnets),
-  /** Address of a separate listener for health checks and metrics. */
   health: z
     .object({
       host: variable('HEALTH_HOST', hostName.default('127.0.0.1')),

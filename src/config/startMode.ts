@@ -12,7 +12,6 @@ export type StartMode = 'operated' | 'local' | 'unless-operated'
 
 export interface StartVariables {
   readonly given: GivenVariables
-  /** Variables that have a value or a file. The file may be unreadable. */
   readonly set: readonly string[]
   readonly mistyped: readonly MistypedVariable[]
 }

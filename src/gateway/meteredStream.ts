@@ -5,7 +5,10 @@ import type { MeteredJob } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 
-/* Counters for an event stream that is paid by use. Events are counted before the caller receives them. */
+/*
+ * Counters for an event stream that is paid by use. They count an event before the caller receives it, so that no
+ * unpaid event is sent.
+ */
 
 export interface EventCounter {
   /**
@@ -36,7 +39,7 @@ export async function* countedEvents(
 // Maximum of an incomplete event, which is held in memory. An upstream could send one without an end.
 const eventBytesMax = 1024 * 1024
 
-/** Remaining bytes after the last empty line are also an event. */
+/** A stream may end without an empty line, so its remaining bytes are also an event. */
 async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let pending = Buffer.alloc(0)
   for await (const chunk of chunks) {

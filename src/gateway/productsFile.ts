@@ -26,7 +26,7 @@ const jsonSchemaOf = (shape: z.core.$ZodType) => {
   return schema
 }
 
-/** `usePrice.ts` checks the combination of members. */
+/** `usePrice.ts` checks the combination of members, because the messages of a union would not name the wrong member. */
 export const useShape = z.strictObject({
   input_per_million: rateText.optional().describe('Price of a million tokens of the prompt.'),
   output_per_million: rateText.optional().describe('Price of a million tokens of the reply.'),
@@ -40,7 +40,7 @@ export type UseEntry = z.infer<typeof useShape>
 
 export const useByValue = z.record(z.string(), useShape)
 
-/** `routePrices.ts` checks the price together with the parameters. */
+/** `routePrices.ts` checks the price, because it depends on the parameters of the route. */
 export const priceShape = z
   .strictObject({
     usd: z

@@ -9,7 +9,7 @@ import type { ChatDeps } from './chat/chatTurn.ts'
 import type { NewsDeps } from './news/news.ts'
 import type { RenderDeps } from './page/openRendered.ts'
 
-/** The process opens a shared service for the first product that needs it. */
+/** A part is opened for the first product that needs it, so that a service without captures starts no browser. */
 export interface Parts {
   readonly data: ProviderDeps
   readonly pages: () => Promise<RenderDeps>

@@ -13,7 +13,6 @@ export interface ProviderDeps extends UpstreamAccess {
   readonly openSharedCount?: OpenSharedCount
 }
 
-/** Counts the lookups at one provider per minute, over all instances. */
 export interface SharedCount {
   /** Counts a lookup. Returns false without counting if the limit is used up. */
   take(): boolean
@@ -66,9 +65,7 @@ export interface Observation<Data> {
   readonly doubt?: string
   /** True if the figures continue the series in the same answer. A single corrupted figure would break the series. */
   readonly isContinuous?: boolean
-  /** Additional fields that are sold on request. */
   readonly details?: Readonly<Record<string, Json>>
-  /** Facts for `meta`, such as the chosen id and the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }
 

@@ -9,7 +9,6 @@ export interface ProviderSharesDeps {
   readonly openSharedCount?: OpenSharedCount
 }
 
-/** The payer of a lookup, and whether the item is known to exist. */
 export interface Lookup {
   readonly buyer: string | undefined
   readonly isListed: boolean

@@ -49,7 +49,10 @@ export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, 
    * Absent: no item is known to exist before an answer.
    */
   readonly isListed?: (query: Query) => boolean
-  /** Queries that every provider can answer. Probes use them in turn. */
+  /**
+   * Every provider can answer these queries. Probes use them in turn, because some providers forbid an early
+   * repetition.
+   */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which a cached answer is served without a new request, in milliseconds. */
   readonly freshMs: number

@@ -3,7 +3,6 @@ import type { ProvidersFailed } from './askInTurn.ts'
 import { ProvidersDiffer } from './askForAgreement.ts'
 
 export interface AnswerWords {
-  /** The kind of answer, such as `a cryptocurrency price`. */
   readonly what: string
   /** Advice for a caller whose item does not exist. Absent: the message advises only to check the spelling. */
   readonly hint?: string

@@ -3,8 +3,6 @@ import type { ChatTurn } from './server/chatRequest.ts'
 import { outputTokensMost } from '../../pricing/modelPrices.ts'
 import { bounded, boundedInteger, characterCount, text } from '../../product/text.ts'
 
-/* Fields and rules that both wire formats of the chat share. */
-
 const messageCharactersMax = 8_000
 /** Maximum total length of all messages of a request, including the system prompt: about 4,000 tokens of English. */
 const conversationCharactersMax = 16_000
@@ -19,13 +17,11 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
-/** The model answers the last message. */
 export function conversation<T extends z.ZodType>(message: T) {
   const expected = `must be a list of 1 to ${messagesMax} messages`
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
 }
 
-/** The models for sale, and the output tokens that the price of each model covers. */
 export interface ModelRules {
   /** Undefined before the configuration is read: the API documents then accept any model name. */
   readonly models: readonly string[] | undefined
@@ -72,7 +68,7 @@ export function withinLimits<Order>(
   })
 }
 
-/** Before the models are known, any name is accepted. */
+/** The API documents are built before the models are known, so any name is accepted then. */
 export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,

@@ -24,8 +24,7 @@ import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
 /*
- * One wire format in which the chat is sold. A format reads orders and writes replies. All formats share the remaining
- * code.
+ * A format only reads orders and writes replies, so that all formats share the limits, the servers and the usage.
  */
 
 export interface ChatFormat<Order> {
@@ -96,10 +95,7 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
   return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
 
-/**
- * Limits the output to the tokens that the price covers. For an order that is priced by use, the caller's budget limits
- * the output too.
- */
+/** The price covers a number of output tokens. For an order that is priced by use, the caller's budget may cover fewer. */
 function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
   const covered = turn.tokensMax ?? rulesOf(chat).outputTokensMax(turn.model)
   if (metered === undefined) return { ...turn, tokensMax: covered }
@@ -114,7 +110,7 @@ function endOf<End extends ChatEnd>(end: End, { stoppedBy }: ChatRequest): End {
   return stoppedBy === undefined || end.finishReason !== 'length' ? end : { ...end, stoppedBy }
 }
 
-/** The text of a streamed reply that was sent so far, and the token counts that the server reported at the end. */
+/** If a reply breaks off, its usage is counted from the text that was sent so far. */
 interface Written {
   reply: string
   reported: ChatUsage

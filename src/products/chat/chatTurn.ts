@@ -20,7 +20,6 @@ export interface ChatDeps {
 export interface ChatLimits {
   /** Tokens that the price of one reply covers, unless the model has a separate limit. */
   readonly outputTokensMax: number
-  /** Prices and limits of the models that have a separate price, by model. */
   readonly modelPrices: ModelPrices
   /** Maximum duration of a streamed reply. It is shorter than the time after which a stream counts as broken. */
   readonly streamMsMax: number

@@ -16,7 +16,6 @@ function inputMost(messages: readonly ChatMessage[]): number {
 interface Answered {
   readonly messages: readonly ChatMessage[]
   readonly tokensMax: number
-  /** The text of the whole reply, or of the part that was written. */
   readonly reply: string
   readonly reported: ChatUsage
 }

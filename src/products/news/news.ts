@@ -100,7 +100,6 @@ function soldMember({ title, publisher, url, publishedAtMs }: ServedMember) {
   return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
 }
 
-/** The cursor is absent on the last page. */
 function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
   const last = articles.at(-1)
   return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }

@@ -41,7 +41,7 @@ export interface ArticlePosition {
   readonly urlHash: string
 }
 
-/** The words are normalized like the words in the store. */
+/** The words are normalized as in the store, because they are compared with its words. */
 export interface StoreQuestion extends ArticleQuestion {
   /** Words that the returned articles must not contain, joined by `or`. */
   readonly excluded?: string | undefined

@@ -10,7 +10,6 @@ import { createGuardian } from './providers/guardian.ts'
 import type { NewsProvider, NewsSearcher } from './providers/newsProvider.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 
-/** A source that is polled for news: a feed, or one category of a provider. */
 export interface NewsSource {
   readonly name: string
   /** Sources with the same lane share a request rate, and pause together after a failure. */

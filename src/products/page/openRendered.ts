@@ -11,7 +11,6 @@ export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
   readonly artifacts: Pick<ArtifactStore, 'keep' | 'whyUnavailable'>
-  /** Returns the absolute address at which callers can fetch an artifact. */
   readonly artifactUrl: (name: string) => string
   /** Hosts that are not public but that the operator allows as targets. */
   readonly allowHosts: readonly string[]

@@ -50,7 +50,6 @@ export type Judgement =
    * confirmation.
    */
   | { readonly kind: 'differ' | 'doubted' }
-  /** No source has sent a complete answer. */
   | { readonly kind: 'none' }
 
 export interface AgreedReading {

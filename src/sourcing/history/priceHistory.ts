@@ -11,7 +11,6 @@ export interface PriceHistory {
   readonly bars: readonly Bar[]
   readonly intervalMs: number
   readonly currency: string
-  /** Further facts for `meta`, such as the splits of a share. */
   readonly facts?: Readonly<Record<string, Json>>
 }
 

@@ -25,6 +25,7 @@ export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Prom
     const exposedBaseUnits = await lifecycle.exposureBaseUnits(dollar.terms.mint)
     if (exposedBaseUnits === 0n || tokenPriceAttoUsd === undefined) return 0n
     const scale = 10n ** BigInt(dollar.terms.decimals)
+    // Round up, so that the exposure in tokens is never too low.
     const priceMicroUsd = divideRoundingUp(exposedBaseUnits * 10n ** BigInt(usdDecimals), scale)
     return requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals: terms.decimals })
   }

@@ -27,6 +27,8 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
 /** Throws a fault if the split makes a sale impossible. */
 function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
   const metered = meteredEntries(sold)
+  // The treasury delivers the tokens for the burn, so a split in dollars must leave it at least that share (decision
+  // 0070).
   const [poor] = dollars.flatMap((dollar) => findPoorTreasury(dollar, split) ?? [])
   if (poor !== undefined) throw new Fault(poor, { retryable: false })
   const dollarSplits = dollars.flatMap((dollar) =>

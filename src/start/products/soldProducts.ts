@@ -56,6 +56,7 @@ function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]
 function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
   if (!product.providers.includes('AI')) return product
   const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models
+  // A request without a model is answered by the first model.
   const [standard = ''] = modelsOf(models)
   const meteredOf = (name: string, priceMicroUsd: bigint) => {
     const tokens = aiModelPrices.get(name)?.outputTokensMax ?? aiOutputTokensMax

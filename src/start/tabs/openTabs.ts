@@ -87,6 +87,7 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
       if (tabWallets().length === 0)
         return { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
       const deps = { clock, tabs, chain: chain.reader, terms, tabWallets, slot }
+      // Read the wallets before the first deposit can be offered.
       await custody.readAgain(deps)
       const jobs = [
         startTabEndJob({ clock, log, tabs, readDatabaseClockMs: ledger.upkeep.readDatabaseClockMs }),

@@ -37,7 +37,6 @@ export interface ChatServerOptions {
   readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
   readonly timeoutMs: number
-  /** Maximum pause within a streamed reply. */
   readonly silentMsMax: number
 }
 

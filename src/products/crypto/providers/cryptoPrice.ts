@@ -10,11 +10,10 @@ export interface CryptoQuery {
   readonly symbol: string
   /** CoinGecko's id. If present, the coin is requested by its id and not by its symbol. */
   readonly id?: string
-  /** The listed coin. Undefined for coins outside our list. */
   readonly coin: Coin | undefined
 }
 
-/** The sold figures, in US dollars. */
+/** In US dollars. */
 export type CryptoPrice = {
   readonly symbol: string
   readonly price: number
@@ -51,7 +50,6 @@ export const cryptoAgreement: AgreementRule = {
 /** Null or undefined: the provider does not report the figure. */
 type Reported<T> = T | null | undefined
 
-/** The fields of a provider's answer, before they are checked. */
 export interface CryptoFigures {
   readonly id: string
   /** The symbol in capitals. It is sold if the coin was requested by id. */
@@ -64,7 +62,6 @@ export interface CryptoFigures {
   readonly marketCap: Reported<number>
   /** Number of coins in circulation, from which the provider computes the market capitalisation. */
   readonly supply?: Reported<number>
-  /** Maximum number of coins that can exist. */
   readonly supplyMax?: Reported<number>
   readonly high?: Reported<number>
   readonly low?: Reported<number>
@@ -116,7 +113,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
 
 const nameCharactersMax = 64
 
-/** Empty unless the provider's name is short printable text without markup. */
+/** Empty for markup or a long text, so that the id is then sold as the name. */
 function plainName(text: string): string {
   const said = text.normalize('NFKC').trim()
   const isPlain =

@@ -6,7 +6,6 @@ import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
 import { usSessionsMissed } from './usSession.ts'
 
 export interface StockQuery {
-  /** The requested symbol, in capitals. */
   readonly symbol: string
   readonly ticker: Ticker
 }

@@ -1,6 +1,5 @@
 export interface Exonym {
   readonly alias: string
-  /** The name under which GeoNames lists the city. */
   readonly name: string
   readonly countryCode: string
 }

@@ -12,7 +12,6 @@ export interface PlaceRecord {
   readonly longitude: number
 }
 
-/** A city name, and the countries or regions that the caller wrote after it. */
 export interface PlaceQuery {
   readonly name: string
   readonly qualifiers: readonly string[]
