@@ -43,6 +43,7 @@ async function deliver<Order extends Json>(
 ): Promise<Outcome> {
   try {
     const rendered = await render(order, job)
+    // Describe the result before it is stored, so that no file without a description stays in the storage.
     const described = await describe(rendered.bytes, order)
     const { name, expiresAt } = await artifacts.keep(contentType(order), rendered.bytes)
     const data = { [urlField]: artifactUrl(name), ...described }
@@ -55,6 +56,7 @@ async function deliver<Order extends Json>(
 
 function failed({ kind, message, endsPayment }: RenderFailure): Outcome {
   const code = codeOf[kind]
+  // The same page would use up the browser again, so the payment is owed back instead of tried again.
   if (endsPayment) return { kind: 'failed', code, message: `${message}; ${budgetSpent}`, endsPayment }
   return { kind: 'failed', code, message: `${message}; ${adviceOn[kind]}` }
 }
@@ -69,6 +71,7 @@ const codeOf: Record<RenderFailureKind, HandlerFailure> = {
   broken: 'UPSTREAM_FAILED',
 }
 
+// The proof stays valid after these failures, so a caller can use it for another page.
 const adviceOn: Record<RenderFailureKind, string> = {
   forbidden: 'name another page and repeat with the same proof',
   unreachable: 'repeat with the same proof, for another page if you like',

@@ -22,6 +22,7 @@ const locale = text({
 const timezone = text({
   expected: 'an IANA time zone such as Europe/Zurich',
   shown: { minLength: 1, maxLength: tagLengthMax },
+  // The first letter excludes offsets such as +01:00, which `Intl` accepts although they are not IANA time zones.
   test: (value) => value.length <= tagLengthMax && /^[A-Za-z]/.test(value) && succeeds(() => formatterOf(value)),
 })
 

@@ -128,6 +128,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
       message: 'send exactly one of html, markdown and url',
     })
     .meta({
+      // States the rule of the refinement again, because a JSON Schema cannot contain a refinement.
       oneOf: [
         { type: 'object', properties: { html: { type: 'string' } }, required: ['html'] },
         { type: 'object', properties: { markdown: { type: 'string' } }, required: ['markdown'] },
@@ -185,11 +186,13 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
 function pdfOrder(order: z.infer<ReturnType<typeof parametersWith>>): PdfOrder {
   const { html, markdown, url, format, margin: wanted, header, footer, ...options } = order
   return {
+    // Without `format`, the paper is that of the page's `@page` rule, if it has one.
     preferCSSPageSize: format === undefined,
     ...options,
     page: pageOf({ html, markdown, url }),
     format: format ?? formatDefault,
     margin: { ...marginDefault, ...wanted },
+    // Wider content is shrunk to this width, unless the order has a `scale`.
     printableWidth: roomOf(order).across,
     ...(header === undefined ? {} : { headerTemplate: marginTemplate(header) }),
     ...(footer === undefined ? {} : { footerTemplate: marginTemplate(footer) }),

@@ -38,6 +38,7 @@ function jpegSize(view: DataView): PictureSize | undefined {
   if (view.byteLength < 4 || view.getUint16(0) !== 0xff_d8) return undefined
   for (let at = 2; at + 9 <= view.byteLength; at += 2 + view.getUint16(at + 2)) {
     const marker = view.getUint16(at)
+    // SOF0 to SOF2 begin a baseline, an extended or a progressive frame. Their headers have the same form.
     if (marker >= 0xff_c0 && marker <= 0xff_c2) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
     if (marker < 0xff_00) return undefined
   }
