@@ -6,7 +6,10 @@ import type { MeteredJob } from '../product/product.ts'
 import type { Parameters } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 
-/* Counts and limits tokens for an API with OpenAI's wire format. */
+/*
+ * Tokens of an API with OpenAI's wire format. They are limited before the request, so that the budget pays for the
+ * reply, and counted afterwards.
+ */
 
 // Members whose text is neither part of the prompt nor part of the reply.
 const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])

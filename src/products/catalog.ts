@@ -56,7 +56,6 @@ const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
   },
 }
 
-/** No provider receives a request yet. */
 export function loadProducts(names: readonly BuiltinName[]): Promise<readonly BuiltinProduct[]> {
   return Promise.all(names.map((name) => catalog[name].load()))
 }

@@ -39,7 +39,7 @@ export interface AnsweredQuery<Query, Data> {
   readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
 }
 
-/** An order of several symbols is delivered completely, or fails. */
+/** One payment covers all symbols of an order, so the order is delivered completely or fails. */
 export function symbolHandler<Order extends Json, Query extends { readonly symbol: string }, Data>(
   options: SymbolHandlerOptions<Order, Query, Data>,
 ): ProductHandler<Order> {

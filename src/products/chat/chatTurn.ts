@@ -31,7 +31,6 @@ export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
 
-/** Sends no request yet. */
 export function openChat(deps: ChatDeps): Chat {
   return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
 }

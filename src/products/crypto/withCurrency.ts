@@ -8,7 +8,7 @@ import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
-/** The order fails if the sources do not agree on a rate. */
+/** The order fails if the sources do not agree on a rate, because no source would confirm the converted amounts. */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,

@@ -26,7 +26,6 @@ export interface ArticleQuestion {
   readonly page?: ArticlePage
 }
 
-/** An absent member does not restrict the page. */
 export interface ArticlePage {
   readonly fromMs?: number | undefined
   /** End of the range, exclusive. */

@@ -19,7 +19,7 @@ export interface NewsSource {
   readonly everyMs: number
   readonly spacingMs: number
   whyUnavailable(): string | undefined
-  /** Throws only `UpstreamFailure`. */
+  /** Throws only `UpstreamFailure`, so that the caller can tell a failed source from a bug. */
   poll(known: FeedValidators, signal: AbortSignal): Promise<PollResult>
 }
 

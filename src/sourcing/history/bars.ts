@@ -13,7 +13,6 @@ export interface Bar {
 export interface BarRule {
   /** The price that is sold with the history. Undefined for a probe: the last close is then not compared with a price. */
   readonly price: number | undefined
-  /** Maximum distance of the last close from the price, in per cent. */
   readonly percentMax: number
   readonly nowMs: number
   /** Earliest allowed start of the first bar, in milliseconds since 1970. */

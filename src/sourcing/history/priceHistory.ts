@@ -48,7 +48,7 @@ export interface SoldPrice {
   readonly meta: Value['meta']
 }
 
-/** If the history cannot be delivered, the whole order fails. */
+/** One payment covers price and history, so the whole order fails if the history cannot be delivered. */
 export function withHistory<Order extends Json, Query>(
   handler: ProductHandler<Order>,
   { source, queryOf }: HistoryOptions<Order, Query>,

@@ -9,7 +9,7 @@ import type { FeedText } from './publisherFeed.ts'
  * event loop.
  */
 export interface FeedPool {
-  /** Throws only `UpstreamFailure`. */
+  /** Throws only `UpstreamFailure`, so that the caller can tell a bad feed from a bug. */
   articlesOf(order: FeedOrder, signal: AbortSignal): Promise<readonly Article[]>
   close(): Promise<void>
 }

@@ -2,7 +2,6 @@ import type { Article } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 
 export interface NewsProvider {
-  /** Name that `meta.source` contains. */
   readonly name: string
   readonly categories: readonly NewsCategory[]
   /** Interval between two polls of the same category, in milliseconds. */
@@ -11,7 +10,7 @@ export interface NewsProvider {
   readonly spacingMs: number
   /** Undefined: the provider is available. */
   whyUnavailable(): string | undefined
-  /** Throws only `UpstreamFailure`. */
+  /** Throws only `UpstreamFailure`, so that the caller can tell a failed provider from a bug. */
   latest(category: NewsCategory, signal: AbortSignal): Promise<readonly Article[]>
 }
 
