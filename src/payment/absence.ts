@@ -17,41 +17,30 @@ export interface LandingBound {
   readonly basis: 'blockhash_accepted' | 'first_presentation'
 }
 
-/** Number of blocks after its own block during which a blockhash is valid. */
+/** Fixed by Solana: a transaction can land within 150 blocks after the block of its blockhash, never later. */
 export const blockhashValidBlocks = 150
 
-/**
- * Minimum number of nodes that must deny a transaction of the service before another transaction sends or burns its
- * tokens. One node alone may hide a landed transaction, or report it as failed.
- */
+/** One node alone may hide a landed transaction or report it as failed, and a retry would then pay or burn twice. */
 export const denyingNodesMin = 2
 
 export interface HeightReading {
-  /** Name of the node, as in the log. */
   readonly node: string
   readonly finalizedHeight: number
 }
 
 export interface AbsenceReading extends HeightReading {
   readonly finalizedSlot: number
-  /** Slot of the state in which the node searched its whole history. */
+  /** A search in a state older than `finalizedSlot` would miss the blocks between. */
   readonly searchedSlot: number
   readonly isFound: boolean
 }
 
-/**
- * Readings of every node in rotation. They prove that no block can include the transaction any more, if each finalized
- * height is above the bound.
- */
+/** The transaction can never land if the finalized height of each node in rotation is above the bound. */
 export interface ExpiryEvidence {
   readonly bound: LandingBound
   readonly readings: readonly HeightReading[]
 }
 
-/**
- * Like `ExpiryEvidence`, with the result of each node's search. These readings may also prove that the transaction has
- * never landed.
- */
 export interface AbsenceEvidence extends ExpiryEvidence {
   readonly signature: Signature
   readonly readings: readonly AbsenceReading[]
@@ -62,10 +51,7 @@ function isExpired({ bound, readings }: ExpiryEvidence): boolean {
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
 
-/**
- * Evidence that a transaction has not landed and never will. Only `proveAbsence` creates it. Only this evidence permits
- * the refusal that tells a payer to make a new payment.
- */
+/** Only this evidence permits the refusal after which a payer pays again. */
 export class ProvenAbsent {
   readonly kind = 'proven_absent'
   readonly #evidence: AbsenceEvidence
@@ -87,8 +73,8 @@ export class ProvenAbsent {
 }
 
 /**
- * Evidence that a transaction cannot land any more. It does not show whether the transaction has landed. A transaction
- * without its first signature has no id, so the ledger decides: without a record of its sending, it has not landed.
+ * The transaction may have landed before. Without its first signature it has no id, so the ledger decides: without a
+ * record of its sending, it has not landed.
  */
 export class ProvenExpired {
   readonly kind = 'proven_expired'
@@ -107,7 +93,7 @@ export class ProvenExpired {
   }
 }
 
-/** Returns the only refusal that permanently ends a payment which was never seen on chain. */
+/** Requires proof, because a payer who reads this refusal pays again. */
 export function refuseAbsent({ evidence }: ProvenAbsent | ProvenExpired): Refusal {
   const { lastValidHeight } = evidence.bound
   const heights = evidence.readings.map(({ finalizedHeight }: HeightReading) => finalizedHeight)

@@ -17,14 +17,8 @@ import { isBound, isPaidWhole, type Settlement } from './settlement.ts'
 import { type Charge, decideCapture, decideDebit, promisedBurnOf, returnedBy } from './tabDebit.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
-/*
- * The steps of an attempt: it claims a payment, may stream its answer, and ends with or without a delivery. The
- * functions are pure. payment.ts has the states.
- */
-
 export interface ClaimCommand {
   readonly order: Order
-  /** The verified payment. Read from the chain at the first claim, and from the ledger at later claims. */
   readonly settlement: Settlement
   readonly attemptId: string
   readonly leaseMs: number
@@ -32,10 +26,7 @@ export interface ClaimCommand {
   readonly nowMs: number
 }
 
-/**
- * Decides a claim. Attempts are numbered 1, 2, 3…, and only one is live (I3). A claim is bound to wallet, endpoint,
- * parameters and price (I6).
- */
+/** Only one attempt is live (I3), and a claim is bound to wallet, endpoint, parameters and price (I6). */
 export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
   assert(command.leaseMs > 0, 'a lease lasts')
   assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
@@ -77,8 +68,7 @@ function firstClaim(command: ClaimCommand): PaymentDecision | Refusal {
     step: 'payment.claim',
     events: [
       { kind: 'PaymentVerified', settlement },
-      // Record no burn here if the service makes the burn. The service owes that burn only after the delivery. Until
-      // then the whole price is held for the caller.
+      // The service owes its own burn only after the delivery. Until then the whole price is held for the caller.
       ...(isPaidWhole(settlement) || isDepositPrice(price) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
@@ -100,10 +90,7 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
   }
 }
 
-/**
- * Returns the amount that the service loses if the chain drops the payment after an answer. The amount is 0 for a final
- * payment.
- */
+/** Amount that the service loses if the chain drops the payment after an answer. */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
   assert(requiredBaseUnits > 0n, 'an answer has a price')
@@ -116,14 +103,14 @@ export function failureEvent(state: LiveAttempt, reason: FailureReason): Request
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Returns the running attempt with this id. Undefined if the attempt has ended, or if another attempt has taken over. */
+/** Undefined if another attempt has taken over: a slow handler must not end the attempt of its successor. */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
 }
 
-/** Renews the lease before the first byte of a streamed answer. Undefined if another attempt has taken over. */
+/** Renews the lease before the first byte leaves. Undefined if another attempt has taken over. */
 export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
   const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
@@ -131,22 +118,17 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   return { step: isDebit(live.settlement) ? 'tab_request.start' : 'payment.start', events: [started] }
 }
 
-/** A delivery to record. Both digests are SHA-256 in hex: of the order, and of the answer as sent. */
 export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
   readonly answerDigest: string
-  /** Present if the answer is a tab, which the deposit opens or tops up. */
   readonly deposit?: TabDeposit
   /** Amount charged for a debit, at most its hold. Absent: the whole hold, or the price of a payment on the chain. */
   readonly charged?: Charge
   readonly usage?: Usage
 }
 
-/**
- * Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has
- * taken over.
- */
+/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has taken over. */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const { attemptId, orderDigest, answerDigest, deposit } = command
   const live = findLive(state, attemptId)
@@ -166,10 +148,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
-/**
- * Returns the burn that the service owes after the delivery. For a price in dollars, the burn is in the service token.
- * For any other price, a burn is owed only if the price was sent whole.
- */
+/** Dollars cannot be burned, so their sale owes a burn in the service token. */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
   if (settlement.price.tokenBurn !== undefined) return promisedBurnOf(settlement.price)
@@ -190,17 +169,13 @@ export interface ReleaseCommand {
   readonly attemptsMax: number
 }
 
-/**
- * Decides a release. A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if another
- * attempt has taken over.
- */
+/** A failed attempt leaves the proof usable (I4), unless it was the last. */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
   return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
 }
 
-/** A stream that ended early, with the number of sent bytes and their digest. */
 export interface BreakCommand {
   readonly attemptId: string
   readonly bytes: number
@@ -208,10 +183,7 @@ export interface BreakCommand {
   readonly attemptsMax: number
 }
 
-/**
- * Decides the end of an incomplete streamed answer, which also leaves the proof usable. Undefined if another attempt
- * has taken over.
- */
+/** A broken stream leaves the proof usable (I4), because the answer is incomplete. */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command
   assert(bytes >= 0, 'a number of bytes is sent')
@@ -221,10 +193,9 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
   return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
 }
 
-/** Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs. */
+/** Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
-  // The tab gets the whole hold back after each failure, so nothing is owed to the wallet, whatever the number of
-  // failed attempts.
+  // The tab gets the whole hold back after each failure, so nothing is owed to the wallet.
   if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live)] }
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const

@@ -10,26 +10,18 @@ import type {
 } from './events/burnEvents.ts'
 import type { Address } from '@tollbook/core/address'
 
-/*
- * The lifecycle of a burn that the service makes for callers who sent the whole price: submitted, then confirmed or
- * failed. The name of the stream is the signature of the burn transaction. The ledger accepts each round number once,
- * so that each round is burned once.
- */
+/* The ledger accepts each round number once, so that each round is burned once. */
 
-/** State of one round, folded from its stream. After a failed round, a new one burns the same debts. */
+/** After a failed round, a new one burns the same debts. */
 export type BurnState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | { readonly phase: 'submitted' | 'confirmed' | 'failed'; readonly version: number; readonly burn: SubmitBurn }
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-/**
- * A signed burn round. It is recorded before it is sent. The transaction can no longer land above block height
- * `lastValidHeight`.
- */
+/** Recorded before it is sent, so that a restarted job looks for this transaction before it signs another. */
 export type SubmitBurn = Omit<BurnSubmitted, 'kind' | 'burnBaseUnits'>
 
-/** A burn round: one transaction burns these parts, for all endpoints of one mint. */
 export type BurnRound = Pick<SubmitBurn, 'round' | 'mint' | 'throughPosition' | 'parts'>
 
 export interface BurnDecision {
@@ -37,13 +29,9 @@ export interface BurnDecision {
   readonly events: readonly [BurnEvent]
 }
 
-/**
- * Burn debts up to a ledger position. Every payment with a `BurnOwed` event up to `throughPosition` is final or
- * reversed.
- */
+/** Payments up to `throughPosition` are final or reversed, because a burn cannot be undone. */
 export type BurnDebts = Pick<BurnRound, 'throughPosition' | 'parts'>
 
-/** Plans the next round, which burns all debts of final payments. Undefined if there are no such debts. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
   assert(lastRound >= 0, 'rounds are counted from 1')
   assert(
@@ -54,7 +42,6 @@ export function planRound(mint: Address, lastRound: number, debts: BurnDebts): B
   return { round: lastRound + 1, mint, ...debts }
 }
 
-/** Records a signed round. Undefined if the transaction is already on record. */
 export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecision | undefined {
   assert(burn.parts.length > 0 && sumOf(burn.parts) > 0n, 'a round burns something')
   if (state.phase !== 'unknown') return undefined
@@ -62,7 +49,6 @@ export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecisi
   return { step: 'burn.submit', events: [submitted] }
 }
 
-/** Records that the finalized chain contains the burn. Undefined if the burn is not in the state `submitted`. */
 export function decideBurnConfirm(
   state: BurnState,
   found: { readonly burnedBaseUnits: bigint; readonly slot: number },
@@ -74,10 +60,6 @@ export function decideBurnConfirm(
   return { step: 'burn.confirm', events: [confirmed] }
 }
 
-/**
- * Records that the burn failed, or can no longer land on the finalized chain. Undefined if the burn is not in the state
- * `submitted`.
- */
 export function decideBurnFail(
   state: BurnState,
   verdict: { readonly reason: BurnFailureReason; readonly finalizedSlot: number },
@@ -107,11 +89,7 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   }
 }
 
-/**
- * Returns why the delegate's current state does not prove that the round burned nothing. Undefined if it is proof. A
- * burn reduces the allowance, and a transaction that landed cost a fee. The owner may have renewed the allowance, so
- * the allowance alone does not prove absence.
- */
+/** A burn reduces the allowance and costs a fee. The owner may renew the allowance, so it alone proves nothing. */
 export function whyMaybeBurned(
   { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,
   reason: BurnFailureReason,

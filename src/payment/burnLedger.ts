@@ -3,21 +3,16 @@ import type { Signature } from '@tollbook/core/signature'
 import type { BurnDebts, SubmitBurn } from './burn.ts'
 import type { BurnEvent } from './events.ts'
 
-/**
- * Operations of the burn job on the ledger. They throw a retryable `Fault` if it is unknown whether an event was
- * recorded.
- */
+/** Every method throws a retryable `Fault` if it is unknown whether an event was recorded. */
 export interface BurnLedger {
   readRounds(mint: Address): Promise<BurnRounds>
-  /** Reads the burn debts after this position. The result contains debts of final payments only. */
+  /** Returns debts of final payments only: the chain may still drop the others, and a burn cannot be undone. */
   readDebts(mint: Address, afterPosition: number): Promise<BurnDebts>
   record(burn: RecordedBurn): Promise<RecordOutcome>
 }
 
 export interface BurnRounds {
-  /** Number of the newest round. 0 before the first. */
   readonly lastRound: number
-  /** The newest round. Undefined if it has ended. */
   readonly open: OpenBurn | undefined
   readonly burnedThroughPosition: number
 }

@@ -4,22 +4,17 @@ import { mainnet } from '@tollbook/core/networks'
 import type { SplitPart } from './events/settingEvents.ts'
 import type { PaymentTerms } from './settlement.ts'
 
-/** A dollar token that the operator accepts in addition to the service token. */
 export interface DollarSetting {
   readonly symbol: string
   /** Mint from the configuration. Undefined: the mint of a known symbol on the network of the chain. */
   readonly mint: Address | undefined
-  /** Wallet that receives payments in this dollar token. Absent: PAYMENT_WALLET. */
+  /** Absent: PAYMENT_WALLET. */
   readonly wallet?: Address
-  /** Smallest price that is sold in this dollar token, in millionths of a US dollar. */
   readonly minimumMicroUsd: bigint
   /** `token`: each sale owes the burn in the service token. `none`: sales in this dollar token burn nothing. */
   readonly burn: 'token' | 'none'
   readonly rails: readonly string[]
-  /**
-   * Shares of each payment in this dollar token. Absent: the shares of SPLIT apply, and the treasury also gets the
-   * share of the burn.
-   */
+  /** Absent: the shares of SPLIT apply, and the treasury also gets the share of the burn. */
   readonly split?: readonly SplitPart[]
 }
 
@@ -41,7 +36,7 @@ const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly other
 
 const mainnetMints: ReadonlySet<string> = new Set([...knownMints.values()].map(({ mainnet }) => mainnet))
 
-/** Returns the mint of a dollar token on a network, or a message if the setting does not fit this network. */
+/** A string is the message for the operator: no known mint on this network, or a mint of mainnet. */
 export function mintOn(network: string, { symbol, mint }: DollarSetting): { readonly mint: Address } | string {
   const isMainnet = network === mainnet
   if (mint !== undefined && !isMainnet && mainnetMints.has(mint))
@@ -51,10 +46,7 @@ export function mintOn(network: string, { symbol, mint }: DollarSetting): { read
   return found === undefined ? `CURRENCIES names ${symbol}, which has no known mint on ${network}` : { mint: found }
 }
 
-/**
- * Returns the mints of a dollar token on every network. The signer uses this, because its configuration does not have
- * the network.
- */
+/** Covers every network, because the configuration of the signer does not have the network. */
 export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | 'mint'>): readonly Address[] {
   const known = knownMints.get(symbol)
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
@@ -66,10 +58,7 @@ export function haveOneMint(one: DollarSetting, other: DollarSetting): boolean {
   return possibleMints(other).some((mint) => mints.has(mint))
 }
 
-/**
- * Returns the configured dollar token with this mint. It compares the mints of every network, because the caller may
- * not have the network.
- */
+/** Compares the mints of every network, because the caller may not have the network. */
 export function dollarOfMint(mint: string, currencies: readonly DollarSetting[]): DollarSetting | undefined {
   const found = currencies.filter((each) => possibleMints(each).some((possible) => possible === mint))
   assert(found.length <= 1, 'a mint is that of one dollar')

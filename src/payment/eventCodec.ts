@@ -5,17 +5,13 @@ import { canonicalText } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
 
-/*
- * Encoding of events. The body of an event is RFC 8785 JSON in UTF-8. It is written once, hashed, and never changed.
- * Base units are decimal strings.
- */
+/* The body of an event is RFC 8785 JSON in UTF-8, which is written once, hashed, and never changed. */
 
 export interface EventHeader {
   /** Name of the stream, for example `tab:<tab>:<number>` or `prices#17`. */
   readonly stream: string
-  /** Number of the event within its stream: 1, 2, 3… */
   readonly version: number
-  /** Time at which the event happened. It may be earlier than the time of its record. */
+  /** Time at which the event happened, which may be earlier than its record. */
   readonly effectiveAtMs: number
 }
 
@@ -28,19 +24,13 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
-  /**
-   * Parses a body from the ledger. A body that does not parse is a bug or a tampered row, and never a mistake of the
-   * caller.
-   */
+  /** A body that does not parse is a bug or a tampered row, and never a mistake of the caller. */
   decode(body: string): DecodedEvent<Event>
-  /**
-   * Returns the postings of the event in double-entry accounting. Only this method decides which accounts an event
-   * debits and credits.
-   */
+  /** Only this method decides the accounts, so that a replay of the events leads to the same balances (I24). */
   postingsOf(event: Event): readonly Posting[]
 }
 
-/** Creates a codec that encodes events as canonical JSON (RFC 8785). The hash of these bytes is the leaf of the ledger. */
+/** Encodes canonical JSON (RFC 8785), because the hash of these bytes is the leaf of the ledger. */
 export function createEventCodec<Event extends AnyEvent>(
   definitions: readonly EventDefinition<Event>[],
 ): EventCodec<Event> {

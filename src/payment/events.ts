@@ -33,5 +33,5 @@ export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
 export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 export const holderPayoutCodec = createEventCodec<HolderPayoutEvent>(holderPayoutEvents)
 export const tabLifecycleCodec = createEventCodec<TabLifecycleEvent>(tabLifecycleEvents)
-/** Encodes and decodes the events of a payment stream. Any other event in such a stream is a bug or a tampered row. */
+/** Any other event in a payment stream is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

@@ -9,10 +9,7 @@ import type { Price } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
-/*
- * Steps of a payment after its answer. Each function decides on the payment's state, as in `attempt.ts`. Undefined
- * means that the step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
- */
+/* Undefined: the step does not apply to the state. No step changes a payment during a claim, so no delivery is lost. */
 
 export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
@@ -31,10 +28,7 @@ function findResting(state: PaymentState): Resting | undefined {
   return isResting ? state : undefined
 }
 
-/**
- * Decides the finality of a payment. Undefined while an attempt runs, or if the payment is already final. The finality
- * of an exhausted payment makes the refund due.
- */
+/** Undefined while an attempt runs, so that its delivery is not lost, or if the payment is already final. */
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
   const resting = findResting(state)
@@ -46,7 +40,7 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** Returns the exposure that remains. The exposure of a released payment is 0, because it ended with the attempt. */
+/** A released payment has no exposure left, because the exposure ended with the attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -103,8 +97,8 @@ export interface ExpiryCommand {
 }
 
 /**
- * Ends a claim whose process died, if no caller has taken it over. `nowMs` may come from a wrong clock. It only avoids
- * needless appends, because the ledger decides the end of the lease by its own time.
+ * `nowMs` may come from a wrong clock. It only avoids needless appends, because the ledger decides the end of the lease
+ * by its own time.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   assert(attemptsMax >= 1, 'a payment has an attempt')
@@ -114,26 +108,21 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   return { step: isDebit(state.settlement) ? 'tab_request.expire' : 'payment.expire', events }
 }
 
-/** Decides that a released payment is owed back. Undefined if the chain could still drop the payment. */
+/** Only a final payment is refunded, because the chain can still drop any other. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   // A debit needs no refund, because its tab already has the hold back.
   if (state.phase !== 'released' || !state.isFinal || isDebit(state.settlement)) return undefined
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
-/** Tokens that arrived without a request. The wallet is undefined if the sender is unknown. */
 export type ReceivedTransfer = Omit<TransferReceived, 'kind'>
 
-/**
- * Wallet of the treasury and mint of the service token. Transfers from this wallet are deliveries for the burns of
- * sales in dollars.
- */
+/** Transfers of this mint from this wallet are deliveries for the burns of sales in dollars. */
 export interface TokenDeliverySource {
   readonly wallet: Address
   readonly mint: Address
 }
 
-/** Records a delivery of the treasury. Undefined for a transfer from another wallet or of another token. */
 export function decideDelivery(
   state: PaymentState,
   { wallet, ...transfer }: ReceivedTransfer,
@@ -145,10 +134,7 @@ export function decideDelivery(
   return { step: 'payment.unmatch', events: [{ kind: 'TokensDelivered', wallet, ...transfer }] }
 }
 
-/**
- * Records tokens that no settlement of the ledger covers. The tokens of a reversed payment count as not covered,
- * because the reversal has taken them out of the accounts.
- */
+/** The reversal has taken the tokens of a reversed payment out of the accounts, so they count as not covered. */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
   assert(transfer.slot >= 0, 'a transfer landed in a slot')
@@ -156,7 +142,7 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }
 
-/** Records tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */
+/** Tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */
 export function decideArrival(
   state: PaymentState,
   transfer: ReceivedTransfer,
@@ -167,7 +153,6 @@ export function decideArrival(
   return decision === undefined ? undefined : { ...decision, step: 'arrival.record' }
 }
 
-/** Returns the mint of the tokens in this stream. Undefined for a payout or a burn, and before a verification. */
 export function mintOf(state: PaymentState): Address | undefined {
   if ('settlement' in state) return state.settlement.price.mint
   return state.phase === 'unmatched' ? state.mint : undefined

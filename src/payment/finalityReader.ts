@@ -3,43 +3,28 @@ import type { SignedTransaction } from './proof.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/**
- * Chain queries about payments that have been accepted. Every method throws a retryable `Fault` if no node can answer,
- * because a missing answer is not a result.
- */
+/** Every method throws a retryable `Fault` if no node can answer, because a missing answer is not a result. */
 export interface FinalityReader {
-  /**
-   * Returns one status for each signature, at most `statusesMax`. A status is undefined if no node in rotation has the
-   * signature.
-   */
+  /** Accepts at most `statusesMax` signatures. A status is undefined if no node in rotation has the signature. */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
   finalizedSlot(): Promise<number>
-  /**
-   * Finds a reversal. Undefined unless the nodes agree that the payment is not on the finalized chain, or that it does
-   * not pay.
-   */
+  /** Undefined unless the nodes agree that the payment is not on the finalized chain, or that it does not pay. */
   findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
 }
 
-/** Maximum of statuses that a node returns for one request. */
+/** Solana nodes return at most 256 statuses for one request. */
 export const statusesMax = 256
 export const listedMax = 1_000
 
-/**
- * A served payment to check: the chain may have dropped its transaction, or the transaction may have failed or paid
- * something else.
- */
 export interface ReversalQuestion {
   readonly signature: Signature
   readonly slot: number
   readonly transaction: SignedTransaction | undefined
-  /** True if the transaction pays the recorded amount in the form in which it landed on the finalized chain. */
   readonly isPaidBy: (record: TransactionRecord) => boolean
 }
 
-/** A reversal on which two nodes agree, or one node if only one is configured. */
 export interface Reversal {
   /** `absent`: the transaction is not on the finalized chain. `failed`: it is on the finalized chain and does not pay. */
   readonly reason: 'absent' | 'failed'
@@ -53,7 +38,6 @@ export interface StatusQuestion {
   readonly searchHistory: boolean
 }
 
-/** Statuses in the order of the signatures. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }
@@ -64,7 +48,7 @@ export interface SignatureStatus {
   readonly hasFailed: boolean
 }
 
-/** A page of transactions of an account, newest first, older than `before` and newer than `until`. */
+/** Newest first, older than `before` and newer than `until`. */
 export interface ListQuestion {
   readonly account: Address
   readonly commitment: 'confirmed' | 'finalized'

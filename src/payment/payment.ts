@@ -27,7 +27,7 @@ import { chargedBy, owingBurn, settlementOfDebit } from './tabSettlement.ts'
  * migrations/kinds/payment.sql has each step as rows.
  */
 
-/** State of a payment, folded from its events. `version` is the number of events and guards the next append. */
+/** `version` is the number of events and guards the next append. */
 export type PaymentState =
   /** True for a debit of a tab whose deposits are all final. Absent: false. */
   | { readonly phase: 'unknown'; readonly version: 0; readonly isFinal?: boolean }
@@ -39,11 +39,10 @@ export type PaymentState =
       readonly phase: 'unmatched'
       readonly version: number
       readonly wallet: Address | undefined
-      /** Mint of the tokens that arrived. Undefined for a payout or a burn. */
       readonly mint?: Address
     }
 
-/** A payment whose transaction the service sends again until it is on the chain. */
+/** The service sends its transaction again until it is on the chain. */
 export interface Submitted extends Pick<PaymentSubmitted, 'wallet' | 'endpoint' | 'transactionBase64' | 'offer'> {
   readonly phase: 'submitted'
   readonly version: number
@@ -55,7 +54,6 @@ export interface Verified {
   /** Number of attempts so far, from 1. 0 between the events of a first claim. */
   readonly attempt: number
   readonly endpoint: string
-  /** True if the chain can no longer drop the payment. */
   readonly isFinal: boolean
   readonly tab?: TabId
 }
@@ -69,7 +67,7 @@ export type LiveAttempt = Verified & {
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
-/** Returns the name of the state as the ledger stores it. The name is empty for a payment that is not in the ledger. */
+/** The ledger stores this name. It is empty for a payment that is not in the ledger. */
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   if ('settlement' in state && state.settlement.debit !== undefined) return tabStates[state.phase] ?? state.phase
@@ -117,16 +115,12 @@ export type PaymentStep =
 export interface Order {
   readonly wallet: Address
   readonly endpoint: string
-  /** SHA-256 in hex of method, endpoint and canonical parameters. */
   readonly digest: string
   /** Units of input, for a price by use. Present if the service can end the answer where a smaller hold is used up. */
   readonly inputUnits?: number
 }
 
-/**
- * Folds one recorded event into the state. `recordedAtMs` is the time of the ledger's clock, which alone decides when a
- * lease ends.
- */
+/** `recordedAtMs` is the time of the ledger's clock, which alone decides when a lease ends. */
 export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: number): PaymentState {
   const version = state.version + 1
   switch (event.kind) {

@@ -7,47 +7,25 @@ import type { DepositLimits } from '@tollbook/core/tab'
 import type { Refusal } from '@tollbook/core/refusal'
 
 /**
- * The ledger's interface for the paywall. Only the ledger decides which of two claims is first, never the memory of a
- * process. Every method throws a retryable `Fault` if the outcome is unknown. The caller then receives a retryable
- * error, and never a statement that the payment is invalid (I8).
+ * Only the ledger decides which of two claims is first, never the memory of a process. Every method throws a retryable
+ * `Fault` if the outcome is unknown, so that the caller never reads that the payment is invalid (I8).
  */
 export interface PaymentLedger {
   lookUp(question: PaymentLookup): Promise<KnownPayment>
-  /**
-   * Lists sponsored payments of this wallet for this order, of the last day and oldest first. It omits payments whose
-   * answer is known to have been sent.
-   */
+  /** Lists the last day, oldest first. Omits answers known as sent, because the wallet may want a new answer. */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
-  /**
-   * Appends all the events or none. The append succeeds only if the payment is still in the state on which the events
-   * were decided. Resolves once the events are durable.
-   */
+  /** Resolves once the events are durable, all or none. A conflict if the payment has left the state `before`. */
   append(change: PaymentChange): Promise<AppendOutcome>
-  /**
-   * Marks the answer of this payment as sent: the operating system has accepted all its bytes. Marks are written later
-   * and in batches. If a mark is lost, the payer can get the answer once more.
-   */
+  /** Marks are batched. If one is lost, the payer can get the answer once more. */
   markSent(answer: SentAnswer): void
-  /** Finds the delivery of this attempt. Undefined if the attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
-  /**
-   * Records a quote. Resolves once the quote is durable, because the service could not honor a quote that is not
-   * stored.
-   */
+  /** Resolves once the quote is durable, because the service could not honor a quote that is not stored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
-  /** Finds the cheapest quote of the wallet and endpoint that was open when the payment landed. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
-  /** Finds an open quote in the memory of this process. The ledger may have a cheaper quote. */
+  /** Searches the memory of this process only, so the ledger may have a cheaper quote. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /**
-   * Finds the cheapest quote with the memo that was open when the payment landed. If none was open, it returns another
-   * quote with the memo.
-   */
+  /** The cheapest that was open when the payment landed, or else any other quote with the memo. */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
-  /**
-   * Finds the price in the list that was in force at `atMs`: in the service token, or in the dollar token with this
-   * mint.
-   */
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
 }
 
@@ -55,7 +33,6 @@ export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
-  /** Digest of the order. Undefined: `lookUp` does not search for an answer. */
   readonly orderDigest?: string
 }
 
@@ -66,7 +43,6 @@ export interface SponsoredOrder {
 
 export interface SponsoredPurchase {
   readonly message: MessageReference
-  /** Time since the payment was recorded, in milliseconds by the clock of the database. */
   readonly ageMs: number
 }
 
@@ -75,24 +51,15 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
-/**
- * The records of a payment and of an idempotency key. The payment is read first, so that a fulfilled payment always
- * includes its stored answer.
- */
+/** The payment is read first, so that a fulfilled payment always includes its stored answer. */
 export interface KnownPayment {
   readonly payment: PaymentState
-  /** Reference of the payment. Undefined if the lookup used a message that belongs to no recorded payment. */
   readonly reference: PaymentReference | undefined
-  /** Present if this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
-  /**
-   * The answer that this order bought with this payment. It is available until it was sent, and for a short time
-   * afterwards.
-   */
+  /** The answer that this order bought. It is available until it was sent, and for a short time afterwards. */
   readonly stored: RepeatableAnswer | undefined
 }
 
-/** A stored answer that may be sent again. `isSent`: the operating system has already accepted all its bytes. */
 export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
@@ -106,11 +73,9 @@ export interface SentAnswer {
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
-  /** The stored answer. Absent while the attempt runs, and if the attempt failed. */
   readonly answer: StoredAnswer | undefined
 }
 
-/** `data` and `meta` as sent, with the position of their delivery in the ledger. */
 export interface StoredAnswer {
   readonly answerJson: string
   readonly attemptId: string
@@ -133,14 +98,11 @@ export interface BoundQuoteQuestion extends OpenQuoteQuestion {
 }
 
 export interface RecordOptions {
-  /**
-   * True if the payer chose the memo, so that quotes of this and other instances may have the same memo. Such a quote
-   * is not cached in memory.
-   */
+  /** Present if the payer chose the memo. Other quotes may have it too, so this quote is not cached in memory. */
   readonly sharesMemo?: true
 }
 
-/** A decision with the state on which it was made. The append fails as a conflict if the state has changed since. */
+/** The append fails as a conflict if the state has changed since the decision on `before`. */
 export interface PaymentChange extends PaymentDecision {
   readonly reference: PaymentReference
   readonly before: PaymentState
@@ -151,21 +113,19 @@ export interface PaymentChange extends PaymentDecision {
     readonly key: string
     readonly orderDigest: string
   }
-  /** Present with the submission of a sponsored payment. Later lookups find the payment by its message and by its order. */
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
   /** Stored with a fulfilment until the answer was sent, or for a day if the request has an idempotency key. */
   readonly answerJson?: string
   readonly limits?: DepositLimits
 }
 
-/** Outcomes of an append. If the outcome is unknown, for example after a lost connection, the append throws instead. */
+/** If the outcome is unknown, for example after a lost connection, the append throws instead. */
 export type AppendOutcome =
   | {
       readonly outcome: 'appended'
       readonly after: PaymentState
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
-      /** Balance of the tab in base units. Present after a charge, and at the start of a streamed answer. */
       readonly tabBalanceBaseUnits?: bigint
     }
   /** Another writer changed the payment first. Look the payment up again and repeat the decision. */

@@ -4,54 +4,31 @@ import type { PaymentState } from './payment.ts'
 import type { PaymentReference } from './paymentReference.ts'
 import type { Signature } from '@tollbook/core/signature'
 
-/**
- * Queries about payments after their answers. Every method throws a retryable `Fault` if the outcome is unknown, as in
- * `paymentLedger.ts`.
- */
+/** Every method throws a retryable `Fault` if the outcome is unknown, as in `paymentLedger.ts`. */
 export interface PaymentLifecycle {
-  /**
-   * Finds open payments, oldest first. The list may be out of date. This is safe, because each append checks the
-   * version of the payment.
-   */
+  /** Oldest first, and possibly out of date: each append checks the version of the payment. */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
-  /**
-   * Returns those of the given references that the ledger accounts for as a payment, unmatched transfer, payout or
-   * burn. Submitted and reversed payments do not count.
-   */
+  /** Submitted and reversed payments do not count, because their tokens are not in the accounts. */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /**
-   * Returns the newest transaction of the token account that the transfer scan has processed. Undefined before the
-   * first scan.
-   */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
-  /** Returns the total price of answers for payments in this mint that the chain could still drop. */
+  /** Total price of answers for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
-  /** Returns the tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
+  /** Negative if the treasury has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
-  /** Updates the table of open work from the log. Returns the number of events that are not processed yet. */
   followOpenWork(): Promise<number>
-  /**
-   * Runs the work unless another instance runs it. Returns false if another instance runs it. The work gets a
-   * `PaymentLifecycle` whose writes fail after another instance has taken over.
-   */
+  /** False if another instance runs the work. Writes of `elected` fail after another instance has taken over. */
   runElected(name: string, work: (elected: PaymentLifecycle) => Promise<void>): Promise<boolean>
 }
 
-/**
- * Selects payments that need a further step. A small table lists these payments, so the query is fast for any size of
- * the ledger.
- */
+/** A small table lists these payments, so the query is fast for any size of the ledger. */
 export type OpenQuestion =
-  /** Verified, not final yet, and not in the middle of a claim. */
   | { readonly kind: 'awaiting_finality'; readonly after: OpenPayment | undefined }
-  /** Claimed by an attempt whose lease ended without a result. */
   | { readonly kind: 'lease_ended' }
   /** Sent by this service at most `forMsMax` milliseconds ago, and not claimed yet. */
   | { readonly kind: 'submitted'; readonly forMsMax: number }
-  /** Final, and without a delivery for at least `forMs` milliseconds. */
   | { readonly kind: 'undelivered'; readonly forMs: number }
 
 export interface OpenPayment {

@@ -17,15 +17,12 @@ export type PaymentReference = string & { readonly [referenceBrand]: true }
 declare const messageBrand: unique symbol
 
 /**
- * Message of a payment that the service must also sign: `message:<SHA-256 in hex>`. The ledger can find the payment by
- * its message. The message is not the id of a transaction, so the chain cannot be searched for it.
+ * The message is not the id of a transaction, so the chain cannot be searched for it, but the ledger can. The text is
+ * `message:<SHA-256 in hex>`.
  */
 export type MessageReference = string & { readonly [messageBrand]: true }
 
-/**
- * Reference under which a proof is presented: of the payment itself, or of its message while the first signature is
- * unknown.
- */
+/** The message identifies the payment while its first signature is unknown. */
 export type PresentedReference = PaymentReference | MessageReference
 
 // First byte of the id of each payment stream in the ledger (migrations/kinds).
@@ -53,24 +50,20 @@ export function tabRequestReference(tab: TabId, number: bigint): PaymentReferenc
   return brand(`${tabPrefix}${tab}:${number}`)
 }
 
-/** Returns the reference of tokens that arrived in a second mint of the same transaction. */
 export function arrivalReference(signature: Signature, mint: Address): PaymentReference {
   return brand(`${arrivalPrefix}${signature}:${mint}`)
 }
 
-/** Returns the tab and the number of a debit. Undefined for a payment on the chain. */
 export function tabRequestOf(reference: string): { readonly tab: TabId; readonly number: bigint } | undefined {
   const [, tab = '', number = ''] = tabForm.exec(reference) ?? []
   return tab === '' ? undefined : { tab, number: BigInt(number) }
 }
 
-/** Returns the reference of a message. `digest` is the SHA-256 of the message, in hex. */
 export function messageReference(digest: string): MessageReference {
   assert(digest.length === 2 * digestBytes, 'a digest has 32 bytes')
   return brandMessage(messagePrefix + digest)
 }
 
-/** Returns the digest of a message, in hex. Undefined for a payment whose own reference is known. */
 export function messageDigestOf(reference: PresentedReference): string | undefined {
   return isMessage(reference) ? reference.slice(messagePrefix.length) : undefined
 }
@@ -79,7 +72,7 @@ export function isMessage(reference: PresentedReference): reference is MessageRe
   return reference.startsWith(messagePrefix)
 }
 
-/** Parses a payment reference. Undefined for text that is not in the canonical spelling. */
+/** Accepts the canonical spelling only, so that one payment has one reference (I1). */
 export function readReference(text: string): PaymentReference | undefined {
   const request = tabRequestOf(text)
   if (request !== undefined)
@@ -90,17 +83,15 @@ export function readReference(text: string): PaymentReference | undefined {
   return reference === text ? reference : undefined
 }
 
-/** Returns the signature of a transaction. Undefined for a debit of a tab or an arrival. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
   return reference.startsWith(transactionPrefix) ? readSignature(reference.slice(transactionPrefix.length)) : undefined
 }
 
-/** Returns the signature of a payment on the chain. A bug if the reference has no signature. */
 export function requireSignature(reference: PaymentReference): Signature {
   return assertPresent(signatureOf(reference), 'a payment is made by a transaction of the chain')
 }
 
-/** Returns the id of the payment's stream in the ledger: one space byte, then the key. */
+/** The id is one space byte, then the key, so that payments, debits and arrivals cannot collide. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
@@ -118,10 +109,7 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   return id
 }
 
-/**
- * Returns the stream id of a debit: space 7, then the bytes of the tab and the number. The debits of one tab are
- * therefore a range of ids.
- */
+/** Space 7, then the bytes of the tab and the number, so that the debits of one tab are a range of ids. */
 function tabRequestId(tab: TabId, number: bigint): Uint8Array {
   // A number above 64 bits would wrap, and become the id of another debit.
   assert(number < numberMax, 'the number of a debit has 64 bits')
@@ -132,14 +120,12 @@ function tabRequestId(tab: TabId, number: bigint): Uint8Array {
   return id
 }
 
-/** Returns the stream id of an arrival: space 8, then the bytes of the signature and of the mint. */
 function arrivalId(reference: string): Uint8Array {
   const [, signature = '', mint = ''] = reference.split(':')
   const bytes = [decodeBase58(signature, signatureBytes), decodeBase58(mint, mintBytes)]
   return Uint8Array.of(arrivalSpace, ...bytes.flatMap((part) => [...assertPresent(part, 'an arrival has two keys')]))
 }
 
-/** Returns the binary id of a presented reference. Tables outside the ledger use this id. */
 export function presentedIdOf(reference: PresentedReference): Uint8Array {
   if (!isMessage(reference)) return streamIdOf(reference)
   const digest = Buffer.from(reference.slice(messagePrefix.length), 'hex')
@@ -147,7 +133,6 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
   return Uint8Array.of(messageSpace, ...digest)
 }
 
-/** Returns the reference of a stream in the ledger. Undefined if the stream does not belong to a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] === tabRequestSpace) {

@@ -5,15 +5,7 @@ import type { Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
-/*
- * The use of a recorded payment. `mayUse` decides whether an order may use the payment. `judgeEarlierUse` decides
- * whether a payment serves a later request of its wallet for the same order.
- */
-
-/**
- * Checks whether this order may use this payment, by the state in the ledger. Called before any chain query, and again
- * by the claim.
- */
+/** Called before any chain query, so that a used payment costs no RPC call, and again by the claim. */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   const debited = 'settlement' in state ? checkDebit(state, order, nowMs) : undefined
   if (debited !== undefined) return debited
@@ -41,10 +33,7 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
   }
 }
 
-/**
- * Checks that a debit number is used for the order of its first debit only. The caller may retry that order until the
- * signed debit expires.
- */
+/** The caller may retry the order of the first debit with this number, until the signed debit expires. */
 function checkDebit({ phase, settlement }: Verified & Pick<PaymentState, 'phase'>, order: Order, nowMs: number) {
   if (!isDebit(settlement) || settlement.wallet !== order.wallet) return undefined
   const { orderDigest, signed } = settlement.debit
@@ -70,13 +59,12 @@ export interface AttemptLease {
   readonly leaseUntilMs: number
 }
 
-// Maximum difference between the clocks of server and database. Paid routes close above this difference
-// (jobs/clockHealth.ts).
+// Paid routes close above this difference between the clocks of server and database (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000
 
 /**
- * True if another attempt may take over. If a lease begins in the future, the clock of the database has gone back
- * since. Taking over is then safe, because the ledger decides by its own time, which always advances.
+ * If a lease begins in the future, the clock of the database has gone back since. Taking over is then safe, because the
+ * ledger decides by its own time, which always advances.
  */
 export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
   assert(leaseMs > 0, 'a lease has a length')
@@ -88,7 +76,6 @@ function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
-/** Returns a refusal with HTTP status 409. The proof stays valid. */
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
   assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(
@@ -98,24 +85,21 @@ export function refuseInProgress(retryAfterSeconds: number): Refusal {
   )
 }
 
-// Maximum of `Retry-After`, in seconds. Most answers take less than a second, so a caller can retry long before a lease
-// of a minute ends.
+// Most answers take less than a second, so a caller can retry long before a lease of a minute ends.
 export const inProgressRetryMaxSeconds = 5
 
 /**
- * Use of a payment by a later request of the same wallet for the same order. `resumed`: the first request has ended
- * without an answer, so the later request gets the answer. `in_progress`: the first request may still be running.
- * `over`: the payment has bought its answer, or can no longer buy one.
+ * `resumed`: the later request gets the answer, because the first ended without one. `in_progress`: the first may still
+ * be running. `over`: the payment has bought its answer, or can no longer buy one.
  */
 export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 
-// Time after which a sent payment can be resumed, in milliseconds. A request waits at most 10 s for the landing. It has
-// therefore ended by then, or the payment has another state.
+// A request waits at most 10 s for the landing, so it has ended by then, or the payment has another state.
 const sentForMs = 12_000
 
 /**
- * Judges whether an earlier payment serves this request. Standard clients never repeat a request. Their next call for
- * the same order brings a new payment, although the wallet has already paid.
+ * Standard clients never repeat a request. Their next call for the same order brings a new payment, although the wallet
+ * has already paid.
  */
 export function judgeEarlierUse(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,

@@ -9,27 +9,21 @@ import { isPaidWhole, type Settlement } from './settlement.ts'
 import { isDepositPrice } from './tabSettlement.ts'
 
 /**
- * A signed statement that an answer was delivered for a payment. The receipt depends on the ledger alone. A repeated
- * answer therefore has exactly the same receipt as the first one, until the receipt key changes. Amounts are base units
- * as decimal strings. Only `requiredTokens` is a number, as in the interface. If a tab paid, `signature`, `slot` and
+ * The receipt depends on the ledger alone, so a repeated answer has the same receipt until the receipt key changes.
+ * Amounts are base units as decimal strings; only `requiredTokens` is a number. If a tab paid, `signature`, `slot` and
  * `blockTime` are those of the deposit that opened the tab.
  */
 export type Receipt = Omit<SignedReceipt, 'jws'>
 
-/** A receipt with its signature. `jws` is a compact EdDSA JWS over all other fields. */
 export type SignedReceipt = Readonly<z.infer<typeof receiptBody>> & { readonly tab?: ReceiptTab }
 
-/** The debit of a receipt. `heldBaseUnits` minus the charge was returned to the tab. */
+/** `heldBaseUnits` minus the charge was returned to the tab. */
 export type ReceiptTab = {
   readonly id: string
   readonly number: string
-  /**
-   * `signed`: the session key signed this request. `bearer`: the caller presented the bearer key, which leaves no
-   * evidence.
-   */
+  /** `bearer`: the caller presented the bearer key, which leaves no evidence. */
   readonly authorization: 'signed' | 'bearer'
   readonly heldBaseUnits: string
-  /** Present if the answer was paid by use, at the prices of `priceList`. */
   readonly usage?: Usage
 }
 
@@ -40,21 +34,17 @@ export interface Fulfilment {
   readonly position: number
   readonly leafHash: string
   readonly recordedAtMs: number
-  /**
-   * Balance of the tab after the charge, in base units. Present for the first answer only. The receipt does not contain
-   * it.
-   */
+  /** Present for the first answer only. The receipt does not contain this balance. */
   readonly tabBalanceBaseUnits?: bigint
 }
 
 export interface ReceiptTerms {
   readonly split?: Split
-  /** Present if the split of the dollar token differs from the split of the service token. */
   readonly dollarSplit?: Split
   readonly reissuedAtMs?: number
 }
 
-/** Creates the receipt of a delivery. Its id is derived from the leaf hash, so a repeated request returns the same id. */
+/** The id is derived from the leaf hash, so that a repeated request returns the same id. */
 export function receiptOf(fulfilment: Fulfilment, terms: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement
@@ -97,7 +87,7 @@ type Split = Readonly<Record<string, string>>
 
 const depositSplit: Split = { burn: '0%', prepaid: '100%' }
 
-/** Returns the split for the receipt. A deposit is wholly prepaid: nothing is burned or shared until it is spent. */
+/** A deposit is wholly prepaid: nothing is burned or shared until it is spent. */
 function splitOf(price: Settlement['price'], split: Split): Split {
   return isDepositPrice(price) ? depositSplit : split
 }

@@ -5,7 +5,6 @@ import { heldForCallerBaseUnits } from './settlement.ts'
 
 export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal'>
 
-/** Creates the event by which the held amount is owed back to the wallet. The payment must be final. */
 export function refundEvent(payment: OwedPayment): RefundDue {
   assert(payment.isFinal, 'only a final payment is owed back')
   const { wallet, price } = payment.settlement

@@ -6,11 +6,6 @@ import type { PaymentState } from './payment.ts'
 import { type PaymentReference, signatureOf } from './paymentReference.ts'
 import type { Address } from '@tollbook/core/address'
 
-/*
- * Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. The functions are pure.
- */
-
-/** State of the decisions about one refund. `phase` is empty before the first decision. */
 export interface RefundState {
   readonly version: number
   readonly phase: '' | 'approved' | 'granted'
@@ -18,7 +13,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
-/** Folds one decision into the state. A granted refund stays granted. */
+/** A refund stays granted after a later approval. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -30,10 +25,9 @@ export interface RefundDecision {
   readonly event: RefundEvent
 }
 
-/** For each role, the maximum value of one refund decision, in millionths of a US dollar at the quoted price. */
+/** Maximum value of one decision by each role, in millionths of a US dollar at the quoted price. */
 export type RefundLimits = Readonly<Record<RefundRole, bigint>>
 
-/** Value at the quoted price. Undefined for tokens that were never quoted. */
 export interface RefundValue {
   readonly priceMicroUsd: bigint
   readonly requiredBaseUnits: bigint
@@ -49,11 +43,9 @@ interface Question {
 export interface ApprovalQuestion extends Question {
   readonly wallet: Address
   readonly mint: Address
-  /** Debts of the payment that are neither approved nor paid. */
   readonly debts: readonly RefundDebt[]
 }
 
-/** Decides an approval. Returns a message if nothing can be approved. */
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'
@@ -71,14 +63,10 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState
-  /** Amount to refund in base units. Undefined: the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 
-/**
- * Decides the refund of a delivered answer by a person. A final payment can be refunded once, by at most its price.
- * Returns a message if the refund is not possible.
- */
+/** A final payment can be refunded once, by at most its price. A string is the reason why it cannot. */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question
   if (state.phase !== 'fulfilled')
@@ -112,7 +100,7 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
 const byMax = 100
 const reasonMax = 500
 
-/** Checks the name and the reason of the decider. The database has the same limits. */
+/** The database has the same limits. This check returns a message instead of a database error. */
 function findTextProblem({ by, reason }: Decider): string | undefined {
   if (by === '' || by.length > byMax)
     return `the name of the decider must have 1 to ${byMax} characters (got ${by.length})`

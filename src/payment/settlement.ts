@@ -9,85 +9,59 @@ import type { TransferFee } from '@tollbook/core/transferFee'
 import type { chainName } from '@tollbook/core/networks'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
-/** Receiver of payments and accepted token, read from the chain at startup. Only the transfer fee may change afterwards. */
+/** Read from the chain at startup. Only the transfer fee may change afterwards. */
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
-  /** The program that owns the mint. */
   readonly tokenProgram: Address
   readonly paymentWallet: Address
-  /** The associated token account of the payment wallet. Tokens sent to any other account do not count. */
+  /** Tokens sent to any other account of the wallet do not count. */
   readonly paymentTokenAccount: Address
-  /** CAIP-2 name of the chain. */
   readonly network: string
-  /**
-   * Returns the last known fee that the mint withholds from each transfer. Called for each use, because the fee may
-   * change.
-   */
+  /** Called for each use, because the fee that the mint withholds from transfers may change. */
   readonly transferFee?: () => TransferFee | undefined
   /** Present if the payer may send the whole price and burn nothing. The service then owes the burn. */
   readonly burnMayBeOwed?: true
 }
 
-/**
- * A verified payment that satisfies a price. The form is the same for every rail. The claim and the receipt use no
- * other facts about the payment.
- */
+/** The form is the same for every rail. The claim and the receipt use no other facts about the payment. */
 export interface Settlement {
   /** Makes the payment single-use. The reference is also the name of the payment's stream. */
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
-  /** Number of the price list that contains the price. Absent for payments that the first release verified. */
   readonly priceList?: number
-  /** Id of the open quote that decided the price. Undefined if no quote was open. The price in force then decided. */
+  /** Undefined if no quote was open, so that the price in force decided. */
   readonly quoteId: string | undefined
   /** Memo of the payment. Undefined if the payment is not bound to a quote's secret. */
   readonly memo: string | undefined
-  /**
-   * Amount that the payer burned inside the payment. If it is less than the price requires, the payer sent the whole
-   * price and the service owes the burn.
-   */
+  /** If the payer burned less than the price requires, the payer sent the whole price and the service owes the burn. */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
-  /** For a debit: the evidence of the deposit that opened the tab. */
   readonly evidence: SettlementEvidence
   readonly debit?: DebitFacts
-  /** Units that were charged. Present if a tab was charged by use. */
   readonly usage?: Usage
 }
 
-/** Proof that the payment happened, in the form of the rail. */
 export interface SettlementEvidence {
   readonly kind: typeof chainName
   readonly slot: number
   readonly blockTimeMs: number
-  /**
-   * The signed transaction. The payer's signature and the instructions can be verified from these bytes at any time,
-   * without a node. Nodes keep history only for days. Undefined if the bytes could not be rebuilt from the node's
-   * answer.
-   */
+  /** Proves the payer's signature without a node, which keeps history only for days. Undefined if not rebuilt. */
   readonly transactionBase64: string | undefined
 }
 
-/** Facts of a debit, as in the event `TabDebited`. `signed` is undefined for a debit by the bearer key. */
 export type DebitFacts = Pick<
   TabDebited,
   'tab' | 'number' | 'deposit' | 'signed' | 'bearerHash' | 'lifecycle' | 'orderDigest'
 >
 
-/**
- * True if the payment includes a secret that only the payer has: the secret of its memo, or the key of its tab. All
- * other facts about a payment are public.
- */
+/** Only the payer has the secret of the memo or the key of the tab. All other facts about a payment are public. */
 export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): boolean {
   return memo !== undefined || debit !== undefined
 }
 
-/**
- * True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on. Also
- * true for a price in dollars, because its payment contains no burn.
- */
+/** True if the service owes the burn from the delivery on. Also true in dollars, whose payments contain no burn. */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
     burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
@@ -96,10 +70,7 @@ export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price'
   return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits
 }
 
-/**
- * Returns the amount that was received for this price and is held for the caller until delivery. Any other received
- * amount is an overpayment.
- */
+/** Amount that is held for the caller until delivery. Any other received amount is an overpayment. */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
   const heldBaseUnits = isPaidWhole(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
@@ -112,7 +83,6 @@ export interface ProvenAmounts {
   readonly receivedBaseUnits: bigint
 }
 
-/** A landed transaction, the price that it should pay, and the wallet that claims it. */
 export interface SettlementQuestion {
   readonly record: Omit<TransactionRecord, 'signature'>
   readonly wallet: Address
@@ -120,19 +90,13 @@ export interface SettlementQuestion {
   readonly terms: PaymentTerms
 }
 
-/**
- * Judges whether this transaction pays this price for this wallet. The function is pure: the same record and price
- * always lead to the same answer. The rule numbers in this file are those of docs/verification.md.
- */
+/** Pure: the same record and price always lead to the same answer. Rule numbers are those of docs/verification.md. */
 export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
   assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
   return judgeSigner(question) ?? judgeSuccess(question) ?? judgeBurn(question) ?? judgeTransfer(question)
 }
 
-/**
- * Rule 2a: the wallet signed. The payer of the network fee does not matter. This check is first, because a failed
- * transaction of another wallet is not evidence of this wallet's balance.
- */
+/** Rule 2a: the wallet signed. First, because a failed transaction of another wallet proves nothing about this one. */
 export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {
   return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
@@ -164,10 +128,6 @@ export interface Due {
   readonly transferBaseUnits: bigint
 }
 
-/**
- * Returns the burn and the transfer that a payment must contain. If the burn may be owed, the transfer is the whole
- * price.
- */
 export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
   assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
   return burnMayBeOwed === true
@@ -175,10 +135,7 @@ export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnM
     : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
 }
 
-/**
- * Rule 3: the wallet burned enough, and the burn is real. The balances decrease by at least the burn, and nothing was
- * minted.
- */
+/** Rule 3: the burn is real if the balances decrease by at least the burn, and nothing was minted. */
 export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
   const { record, price, terms } = question
   const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
@@ -197,9 +154,8 @@ export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
 
 /**
  * Rule 4: the wallet sent enough to exactly the payment token account, and enough stayed there. The instructions alone
- * overstate the amount if a transfer fee is withheld or the money is transferred back. The balance alone may include
- * another wallet's payment. The result contains all tokens that arrived. Transfers by others do not pay the price, and
- * are owed to the wallet like any overpayment.
+ * overstate the amount if a fee is withheld or the money is transferred back. The balance alone may include another
+ * wallet's payment, which is owed to this wallet like any overpayment.
  */
 export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Refusal {
   const { record, price, terms } = question
@@ -222,11 +178,7 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
 
-/**
- * Settles the payment by the terms of each accepted wallet. Several wallets are accepted while the payment wallet
- * changes. Returns the amounts for the first wallet that was paid. If no wallet was paid, it returns the refusal for
- * the first wallet.
- */
+/** Several wallets are accepted while the payment wallet changes. Returns the refusal of the first. */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
   accepted: readonly PaymentTerms[],
@@ -236,7 +188,7 @@ export function settleByAnyTerms(
   return [own, ...others].find((outcome) => !isRefusal(outcome)) ?? own
 }
 
-/** True if the transaction, wherever it landed, pays one of these wallets exactly as the settlement states. */
+/** A payment may land again in another slot after a fork, so only its effects are compared with the settlement. */
 export function paysAsSettled(
   record: TransactionRecord,
   settlement: Settlement,

@@ -2,45 +2,37 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * A transaction with two signers. The payer, who is the second signer, has signed. The fee payer's signature comes
- * first and is the id of the transaction. Until that signature is known, the chain cannot be searched for the
- * transaction. The instructions are not judged yet.
+ * The fee payer's signature is the id of the transaction, and it is still missing: the chain cannot be searched for it.
+ * The instructions are not judged yet.
  */
 export interface PayerSigned {
   readonly bytes: Uint8Array
-  /** The signed part, which is the transaction without its signatures. */
   readonly message: Uint8Array
-  /** SHA-256 of the message, in hex. The message alone determines the fee payer's signature. */
+  /** SHA-256 in hex. It identifies the payment, because the message determines the fee payer's signature. */
   readonly digest: string
   readonly payer: Address
-  /** Mint of the first transfer. Undefined if the transaction has no transfer. */
   readonly mint: Address | undefined
   readonly memo: string | undefined
 }
 
-/** A payment whose network fee this service pays. Its only effect is to pay one of the accepted wallets. */
+/** This service pays the network fee, so the only effect must be a payment to one of the accepted wallets. */
 export interface SponsoredTransaction extends PayerSigned {
   readonly amountBaseUnits: bigint
   readonly blockhash: string
-  /** Maximum charge to the fee payer: signatures and priority fee. */
   readonly feeLamports: bigint
 }
 
-/** Recorded facts about a message, read before its simulation. */
 export interface SigningStanding {
-  /** The fee payer's signature. Undefined: the message was never signed. */
   readonly signature: Signature | undefined
   /** Time of the signer's journal. A simulation that begins later includes all settlements up to this time. */
   readonly asOf: string
 }
 
-/** Base units in the paying token account, from a simulation that began after `asOf`. */
 export interface RehearsedBalance {
   readonly heldBaseUnits: bigint
   readonly asOf: string
 }
 
-/** Reasons why this service does not pay the fee of a transaction. */
 export const sponsorProblems = {
   malformed: 'it is not the canonical base64 of a transaction of at most 1,232 bytes',
   lookup_table: 'it has an address lookup table',
@@ -65,6 +57,5 @@ export type SponsorProblem = keyof typeof sponsorProblems
 
 export interface SponsorPolicy {
   readonly feePayer: Address
-  /** Wallets that may receive each accepted mint. */
   readonly receivers: ReadonlyMap<Address, readonly Address[]>
 }

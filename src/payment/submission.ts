@@ -2,10 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { PaymentSubmitted } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
-/**
- * Decides the submission of a transaction. The event is recorded before the transaction is sent, so that the ledger
- * contains money in transit even after a crash. Undefined if the payment is already on record.
- */
+/** Recorded before the transaction is sent, so that the ledger contains money in transit even after a crash. */
 export function decideSubmit(
   state: PaymentState,
   command: Omit<PaymentSubmitted, 'kind'>,

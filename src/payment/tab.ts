@@ -6,18 +6,12 @@ import type { TabCloser } from './events/tabEvents.ts'
 import type { PaymentReference } from './paymentReference.ts'
 import type { Settlement } from './settlement.ts'
 
-/*
- * A tab: its deposits, and its lifecycle since the first one. An open tab whose keys never changed has no separate
- * stream, so its lifecycle has version 0.
- */
+/* An open tab whose keys never changed has no separate stream, so its lifecycle has version 0. */
 
-/** The lifecycle of a tab, folded from its stream. `version` guards each debit. */
 export interface TabLifecycle {
   readonly version: number
   readonly isClosed: boolean
-  /** Base units taken back for dropped deposits since the tab was closed. */
   readonly takenBackBaseUnits: bigint
-  /** Keys since the last replacement. Undefined: the keys of the terms are valid. */
   readonly keys: TabKeys | undefined
 }
 
@@ -56,9 +50,7 @@ export interface TabDepositOnRecord {
   readonly baseUnits: bigint
   /** Effective time of the deposit event. The ledger's hourly totals use this time. */
   readonly effectiveAtMs: number
-  /** `open`: the chain could still drop the deposit. */
   readonly standing: 'open' | 'final' | 'reversed'
-  /** Part of a reversed deposit that was spent or held when the chain dropped it. */
   readonly lostBaseUnits: bigint
 }
 
@@ -66,7 +58,6 @@ export interface Tab extends TabKeys {
   readonly id: TabId
   readonly wallet: Address
   readonly mint: Address
-  /** The deposit that opened the tab. */
   readonly deposit: PaymentReference
   readonly evidence: Settlement['evidence']
   readonly terms: TabTerms
@@ -74,7 +65,6 @@ export interface Tab extends TabKeys {
   readonly deposits: readonly TabDepositOnRecord[]
 }
 
-/** True if the chain can no longer drop any deposit of the tab. */
 export function isTabFinal({ deposits }: Pick<Tab, 'deposits'>): boolean {
   assert(deposits.length > 0, 'a deposit opened the tab')
   return deposits.every(({ standing }) => standing === 'final')
@@ -96,14 +86,12 @@ export interface TabLifecycleDecision {
 
 type LivingTab = Pick<Tab, 'id' | 'wallet' | 'mint' | 'lifecycle' | 'deposits'>
 
-/** Returns the name of the state as the ledger stores it. The name is empty for a lifecycle without events. */
 export function lifecycleName({ version, isClosed }: TabLifecycle): string {
   assert(version > 0 || !isClosed, 'a tab is closed by an event')
   if (version === 0) return ''
   return isClosed ? 'closed' : 'open'
 }
 
-/** Replaces the keys of a tab. Undefined for a closed tab. */
 export function decideKeys(
   { id, lifecycle }: Pick<Tab, 'id' | 'lifecycle'>,
   keys: TabKeys,
@@ -113,10 +101,7 @@ export function decideKeys(
   return { step: 'tab_lifecycle.replace_key', events: [{ kind: 'TabKeyReplaced', tab: id, sessionKey, bearerHash }] }
 }
 
-/**
- * Closes an open tab. Its balance becomes owed to its wallet, unless the chain could still drop a deposit or has
- * dropped one. The append refuses an amount above the balance.
- */
+/** Nothing becomes owed while the chain could drop a deposit or has dropped one. The append bounds the amount. */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
@@ -125,10 +110,7 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
   return { step: 'tab_lifecycle.close', events: [{ kind: 'TabClosed', tab: id, wallet, mint, by, restBaseUnits }] }
 }
 
-/**
- * Settles the balance of a closed tab. The balance first covers the loss of dropped deposits, and the remainder is owed
- * to the wallet. Undefined if the balance is 0, or if the chain could still drop a deposit.
- */
+/** The balance first covers the loss of dropped deposits, and the remainder is owed to the wallet. */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
@@ -142,7 +124,6 @@ export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifec
   return { step: 'tab_lifecycle.return', events: [{ kind: 'TabRestOwed', ...owed }] }
 }
 
-/** Returns the loss from dropped deposits, less the amounts that were taken back for it since. */
 function stillLostBaseUnits({ deposits, lifecycle }: LivingTab): bigint {
   return deposits.reduce((sum, { lostBaseUnits }) => sum + lostBaseUnits, -lifecycle.takenBackBaseUnits)
 }

@@ -8,10 +8,6 @@ import type { LiveAttempt, Order, PaymentDecision, PaymentState } from './paymen
 import { inProgressRetryMaxSeconds, refuseInProgress } from './paymentUse.ts'
 import { type DebitSettlement, isDebit } from './tabSettlement.ts'
 
-/*
- * A request that a tab pays. attempt.ts has the steps that debits and payments on the chain have in common.
- */
-
 export interface DebitCommand {
   readonly order: Order
   readonly settlement: DebitSettlement
@@ -20,14 +16,10 @@ export interface DebitCommand {
   readonly attemptsMax: number
 }
 
-/**
- * Decides a debit. A debit number is valid for one order only. The order may be tried again with that number after a
- * failure.
- */
+/** A debit number is valid for one order only, which may be tried again with that number after a failure. */
 export function decideDebit(state: PaymentState, command: DebitCommand): PaymentDecision | Refusal {
   const { order, settlement, attemptId, leaseMs, attemptsMax } = command
-  // Refuse while an attempt is live. If its process died, only the job may end the attempt, because the hold must first
-  // be returned to the tab.
+  // If the process of a live attempt died, only the job may end the attempt: the hold must first return to the tab.
   if (state.phase === 'claimed' || state.phase === 'streaming') return refuseInProgress(inProgressRetryMaxSeconds)
   const attempts = 'attempt' in state ? state.attempt : 0
   if (attempts >= attemptsMax) return refuseProof('tab_number_exhausted')
@@ -51,7 +43,6 @@ interface CaptureCommand {
 
 type LiveDebit = Pick<LiveAttempt, 'attempt'> & { readonly settlement: DebitSettlement }
 
-/** Records a delivery with its charge, and returns the unused part of the hold to the tab. */
 export function decideCapture({ attempt, settlement }: LiveDebit, command: CaptureCommand): PaymentDecision {
   const { price, debit } = settlement
   const { orderDigest, answerDigest, usage, charged = price } = command
@@ -85,7 +76,7 @@ interface PromisedBurn extends Pick<Price, 'endpoint'> {
   readonly tokenBurn?: Price['tokenBurn'] | undefined
 }
 
-/** Returns the event that puts the whole hold on the tab again. Empty for a payment on the chain. */
+/** The tab gets the whole hold back, because nothing was delivered. Empty for a payment on the chain. */
 export function returnedBy({ settlement }: Pick<LiveAttempt, 'settlement'>): readonly TabReturned[] {
   if (!isDebit(settlement)) return []
   const { price, debit } = settlement

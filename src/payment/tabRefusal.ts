@@ -5,7 +5,6 @@ import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { maxUsdHeader } from '@tollbook/core/tab'
 import type { Tab } from './tab.ts'
 
-/** Refusal of a debit with its amounts. The rail adds the amounts to the response body. */
 export interface TabRefusal extends Refusal {
   readonly tab: {
     readonly id: string
@@ -15,10 +14,8 @@ export interface TabRefusal extends Refusal {
   }
 }
 
-/** The part of an order with a price by use that the balance covers. */
 export interface Affordable {
   readonly maxMicroUsd: bigint
-  /** Units of output that the balance covers. 0: not even one. */
   readonly output: number
 }
 
@@ -30,16 +27,12 @@ interface EmptyTab {
   readonly tab: Pick<Tab, 'id'>
   readonly price: Price
   readonly balanceBaseUnits: bigint
-  /** Absent for an order with a fixed price. */
   readonly affordable?: Affordable | undefined
 }
 
 const usdDecimals = 6
 
-/**
- * Returns a refusal for a tab that holds less than the request may cost. The caller can top the tab up, or send a
- * cheaper request.
- */
+/** The refusal has the amounts, so that the caller can top the tab up or send a cheaper request. */
 export function refuseEmptyTab({ tab, price, balanceBaseUnits, affordable }: EmptyTab): TabRefusal {
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   const { requiredBaseUnits: neededBaseUnits, decimals } = price

@@ -7,10 +7,6 @@ import type { BurnOwed } from './events/verificationEvents.ts'
 import { tabRequestReference } from './paymentReference.ts'
 import type { DebitFacts, Settlement } from './settlement.ts'
 
-/*
- * The two settlements of a tab: the deposit, which is an ordinary payment, and the debit, which pays for one request.
- */
-
 export type DebitSettlement = Settlement & { readonly debit: DebitFacts }
 
 export function isDebit(settlement: Settlement): settlement is DebitSettlement {
@@ -35,7 +31,6 @@ export function settlementOfDebit(event: TabDebited): DebitSettlement {
   }
 }
 
-/** Returns the settlement with the charge as its price. The charge may be less than the hold. */
 export function chargedBy(
   settlement: Settlement,
   { burnBaseUnits, shares, usage }: Pick<TabCaptured, 'burnBaseUnits' | 'shares' | 'usage'>,
@@ -46,10 +41,7 @@ export function chargedBy(
   return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
 }
 
-/**
- * Adds the burn in the token that the charge of a debit owes. A payment on the chain is unchanged, because its price
- * already contains the burn.
- */
+/** A payment on the chain is unchanged, because its price already contains the burn. The charge of a debit does not. */
 export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
   if (!isDebit(settlement)) return settlement
   return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }
@@ -60,7 +52,7 @@ export const depositSplit = [
   { account: depositAccount, perMille: 1000 },
 ] as const
 
-/** True for the price of a deposit, of which nothing is burned or shared until the tab spends it. */
+/** Nothing of a deposit is burned or shared until the tab spends it. */
 export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
   return shares.length === 1 && shares[0]?.account === depositAccount
 }

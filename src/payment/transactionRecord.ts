@@ -1,15 +1,10 @@
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
-/**
- * Facts of a chain about one transaction, as plain data. An adapter builds the record, and the rules of `settlement.ts`
- * judge it. An adapter builds only complete records. If a part of a node's answer is missing, the adapter throws a
- * fault instead of returning an empty list.
- */
+/** An adapter throws a fault if a part of a node's answer is missing: an empty list would lead to a wrong verdict. */
 export interface TransactionRecord {
   readonly signature: Signature
   readonly slot: number
-  /** Time of the block, in milliseconds. Undefined if the node does not have the time. */
   readonly blockTimeMs: number | undefined
   readonly failure: TransactionFailure | undefined
   readonly signers: readonly Address[]
@@ -20,10 +15,8 @@ export interface TransactionRecord {
   readonly bytes: Uint8Array | undefined
 }
 
-/** Error of a transaction that landed and failed, as text for the caller. */
 export interface TransactionFailure {
   readonly text: string
-  /** True if the token program refused because the account held too little. */
   readonly insufficientFunds: boolean
 }
 

@@ -6,18 +6,13 @@ import type { Address } from '@tollbook/core/address'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, attempt, attemptId, baseUnits, shares } from './fields.ts'
 
-/* One attempt to serve an order for a payment, from its claim to its end. */
-
 const live = {
   attempt,
-  /**
-   * Identifies the process and the request that made the claim. After a lost database answer, the id shows whether the
-   * recorded claim belongs to this request.
-   */
+  /** Shows, after a lost database answer, whether the recorded claim belongs to this request. */
   attemptId,
 }
 
-/** A claim of the payment. The attempt has the exclusive right to run the handler until its lease ends. */
+/** No handler runs without this event (I2). The attempt has the exclusive right to run it until its lease ends. */
 const proofClaimed = defineEvent(
   z.object({
     kind: z.literal('ProofClaimed'),
@@ -28,7 +23,6 @@ const proofClaimed = defineEvent(
     orderDigest: z.string(),
     leaseMs: z.int(),
     mint: address,
-    /** The price of the answer if the chain can still drop the payment. Otherwise 0. */
     exposedBaseUnits: baseUnits,
   }),
   ({ mint, exposedBaseUnits }) => [
@@ -37,7 +31,7 @@ const proofClaimed = defineEvent(
 )
 export type ProofClaimed = EventOf<typeof proofClaimed>
 
-/** The service is about to send the first byte of a streamed answer. */
+/** Recorded before the first byte of a streamed answer leaves. It renews the lease. */
 const answerStarted = defineEvent(z.object({ kind: z.literal('AnswerStarted'), ...live }))
 export type AnswerStarted = EventOf<typeof answerStarted>
 
@@ -51,19 +45,18 @@ interface Unexposed {
   readonly exposedBaseUnits: bigint
 }
 
-/** Returns the postings that reverse the exposure of a payment. The two accounts are a memorandum and never hold tokens. */
+/** The two accounts are a memorandum of possible losses and never hold tokens. */
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
   assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
 }
 
-/** A streamed answer ended before it was complete, and the proof can be used again. */
+/** The proof can be used again (I4), because the streamed answer was incomplete. */
 const answerBroken = defineEvent(
   z.object({
     kind: z.literal('AnswerBroken'),
     ...live,
     ...unexposedFields,
-    /** Length and SHA-256 in hex of the part that was sent. */
     bytes: z.int().min(0),
     digest: z.string(),
   }),
@@ -71,14 +64,11 @@ const answerBroken = defineEvent(
 )
 export type AnswerBroken = EventOf<typeof answerBroken>
 
-/**
- * Units of input and output that a price by use counts. `isEstimated`: the service counted the units, because the
- * upstream did not report them.
- */
+/** `isEstimated`: the service counted the units, because the upstream did not report them. */
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 export type Usage = Readonly<z.output<typeof usage>>
 
-/** An answer was delivered for a payment on the chain. The service has earned the price from this event on. */
+/** The price is earned from this event on. A debit of a tab has `TabCaptured` instead. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),
@@ -90,7 +80,6 @@ export const requestFulfilled = defineEvent(
 )
 export type RequestFulfilled = EventOf<typeof requestFulfilled>
 
-/** The price is no longer owed to the caller. It is owed to the accounts of the split instead. */
 export const distributionAllocated = defineEvent(
   z.object({ kind: z.literal('DistributionAllocated'), mint: address, parts: shares }),
   ({ mint, parts }) =>
@@ -115,17 +104,13 @@ const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number]
 
-/** The attempt ended without a delivery, and the proof can be used again. */
+/** The proof can be used again (I4), because nothing was delivered. */
 const requestFailed = defineEvent(
   z.object({ kind: z.literal('RequestFailed'), ...live, ...unexposedFields, reason: z.enum(failureReasons) }),
   unexposed,
 )
 export type RequestFailed = EventOf<typeof requestFailed>
 
-/**
- * The last permitted attempt ended without a delivery. The payment can no longer buy an answer, and is owed back when
- * it is final.
- */
 const attemptsExhausted = defineEvent(z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }))
 
 export const attemptEvents = [

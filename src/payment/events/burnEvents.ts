@@ -5,33 +5,24 @@ import { assert } from '@tollbook/core/assert'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/*
- * Events of a burn round: one transaction of the service burns tokens that it received for that purpose.
- */
-
 const endpointBurn = z.object({ endpoint: z.string(), baseUnits })
 export type EndpointBurn = Readonly<z.output<typeof endpointBurn>>
 
-/**
- * State of the delegate before the burn. A burn that lands costs a network fee and reduces the allowance, which only
- * the owner of the account can renew.
- */
+/** A burn that lands costs a fee and reduces the allowance, which only the owner of the account can renew. */
 const delegate = z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits })
 export type DelegateState = Readonly<z.output<typeof delegate>>
 
 const parts = z.array(endpointBurn).min(1).readonly()
 const ofRound = { round: z.int().min(1), mint: address }
 
-/** A signed burn. Recorded before the transaction is sent. */
+/** Recorded before the transaction is sent, so that a crash cannot lead to a second burn of the same debts. */
 const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
-    /** Ledger position of the last `BurnOwed` event that this round covers. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
-    /** Last block height at which the transaction can land. */
     lastValidHeight: z.int().min(1),
     delegate,
     transactionBase64: z.string(),
@@ -48,20 +39,14 @@ const burnFailed = defineEvent(
   z.object({
     kind: z.literal('BurnFailed'),
     ...ofRound,
-    /**
-     * `absent`: the finalized chain does not contain the transaction, which can no longer land. `failed`: the finalized
-     * chain contains the transaction, but it burned nothing.
-     */
+    /** `absent`: the transaction can no longer land. `failed`: it landed and burned nothing. */
     reason: z.enum(failureReasons),
     finalizedSlot: z.int(),
   }),
 )
 export type BurnFailed = EventOf<typeof burnFailed>
 
-/**
- * The finalized chain contains the burn. The payment wallet settles the debt, and the burn counts for the endpoints
- * like a burn by callers.
- */
+/** The payment wallet settles the debt, and the burn counts for the endpoints like a burn by callers. */
 const burnConfirmed = defineEvent(
   z.object({ kind: z.literal('BurnConfirmed'), ...ofRound, burnedBaseUnits: baseUnits, slot: z.int(), parts }),
   ({ mint, burnedBaseUnits, parts: burned }) => {

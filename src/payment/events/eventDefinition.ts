@@ -2,18 +2,12 @@ import type { z } from 'zod'
 import type { Posting } from '../../accounting/posting.ts'
 import { assert } from '@tollbook/core/assert'
 
-/**
- * An event of the ledger. Recorded events never change. A new meaning requires a new schema version with an upcast and
- * a test.
- */
+/** Recorded events never change (I22). A new meaning requires a new schema version with an upcast and a test. */
 export interface AnyEvent {
   readonly kind: string
 }
 
-/**
- * Defines one kind of event: its name, the schema of its body, and its postings in double entry. The codec and the
- * write path use lists of definitions, so a new kind of event needs only one more definition.
- */
+/** The codec and the write path use lists of definitions, so a new kind of event needs only one more definition. */
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   readonly schema: z.ZodType<Event>
@@ -27,10 +21,7 @@ type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
   readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }
 
-/**
- * Defines an event. It drops postings of zero. A negative amount fails an assertion here, and not in a later append. An
- * event without postings moves no money.
- */
+/** A negative amount fails an assertion here, and not in a later append. An event without postings moves no money. */
 export function defineEvent<Event extends AnyEvent>(
   schema: EventSchema<Event>,
   postings: (event: NoInfer<Event>) => readonly Posting[] = () => [],

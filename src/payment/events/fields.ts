@@ -5,7 +5,7 @@ import { readReference } from '../paymentReference.ts'
 import type { Price } from '@tollbook/core/quote'
 import { readSignature } from '@tollbook/core/signature'
 
-/* Fields of event bodies. Base units are decimal strings, and an absent value is null. */
+/* Base units are decimal strings, because JSON numbers are exact only up to 2^53. An absent value is null. */
 
 export const baseUnits = z.string().transform(parseBaseUnits)
 
@@ -45,7 +45,7 @@ export const price: z.ZodType<Price> = z.object({
   requiredBaseUnits: baseUnits,
   burnBaseUnits: baseUnits,
   shares,
-  /** Burn of the service token for a sale in dollars. */
+  /** Present for a sale in dollars, which cannot be burned: the burn in the service token. */
   tokenBurn: z.object({ mint: address, baseUnits }).exactOptional(),
 })
 

@@ -4,19 +4,10 @@ import { unexposed, unexposedFields } from './attemptEvents.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalAddress } from './fields.ts'
 
-/*
- * Events of a payment after its answer. The chain keeps or drops the payment, and money without a delivery is owed
- * back.
- */
-
-/** The chain can no longer drop the block of the payment. */
 const paymentFinalized = defineEvent(
   z.object({
     kind: z.literal('PaymentFinalized'),
-    /**
-     * Slot on the finalized chain. It differs from the slot in the settlement if the chain dropped a fork and the
-     * payment landed again.
-     */
+    /** Differs from the slot in the settlement if the chain dropped a fork and the payment landed again. */
     slot: z.int(),
     ...unexposedFields,
   }),
@@ -27,27 +18,19 @@ const reversalReasons = ['absent', 'failed'] as const
 
 export type ReversalReason = (typeof reversalReasons)[number]
 
-/**
- * The chain dropped the payment with its fork. The amounts are what the ledger takes back from each account. Earned
- * shares stay owed to their owners, so they become a loss of the service.
- */
+/** The amounts are what the ledger takes back. Earned shares stay owed to their owners, as a loss of the service. */
 const paymentReversed = defineEvent(
   z.object({
     kind: z.literal('PaymentReversed'),
-    /**
-     * `absent`: the finalized chain does not contain the payment and never will. `failed`: the finalized chain contains
-     * the transaction, but it failed or paid something else.
-     */
+    /** `absent`: the payment can never land. `failed`: the transaction landed, but failed or paid something else. */
     reason: z.enum(reversalReasons),
     finalizedSlot: z.int(),
     wallet: address,
     endpoint: z.string(),
-    /** Amount that was still owed to the caller, because nothing was delivered. */
     unearnedBaseUnits: baseUnits,
     /** Amount that had been earned. The answer was delivered, so the service bears the loss. */
     lostBaseUnits: baseUnits,
     overpaidBaseUnits: baseUnits,
-    /** Amount of a burn that the service owed and had not confirmed. */
     burnOwedBaseUnits: baseUnits,
     ...unexposedFields,
   }),
@@ -65,10 +48,7 @@ const paymentReversed = defineEvent(
 )
 export type PaymentReversed = EventOf<typeof paymentReversed>
 
-/**
- * Cancels the burn of a reversed payment. The event is effective at the time of the burn, so that it corrects the total
- * of that hour.
- */
+/** Effective at the time of the burn, so that it corrects the total of that hour. */
 const burnReversed = defineEvent(
   z.object({ kind: z.literal('BurnReversed'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
   ({ mint, endpoint, burnedBaseUnits }) => [
@@ -76,7 +56,7 @@ const burnReversed = defineEvent(
   ],
 )
 
-/** Cancels the owed burn of a sale in dollars whose payment was reversed. */
+/** A separate event, because the burn of a sale in dollars is in another mint than the payment. */
 const burnOwedReversed = defineEvent(
   z.object({ kind: z.literal('BurnOwedReversed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
   ({ mint, owedBaseUnits }) => [
@@ -84,10 +64,7 @@ const burnOwedReversed = defineEvent(
   ],
 )
 
-/**
- * Nothing was delivered within a day, or in the permitted attempts. The payment can no longer buy an answer, and the
- * held amount is owed back to the wallet.
- */
+/** Nothing was delivered within a day, or in the permitted attempts. The payment can no longer buy an answer. */
 const refundDue = defineEvent(
   z.object({ kind: z.literal('RefundDue'), wallet: address, mint: address, refundBaseUnits: baseUnits }),
   ({ wallet, mint, refundBaseUnits }) => [
@@ -96,7 +73,6 @@ const refundDue = defineEvent(
 )
 export type RefundDue = EventOf<typeof refundDue>
 
-/** Tokens arrived that belong to no payment, and that are too old to be presented as a proof. */
 const transferReceived = defineEvent(
   z.object({
     kind: z.literal('TransferReceived'),
@@ -112,7 +88,7 @@ const transferReceived = defineEvent(
 )
 export type TransferReceived = EventOf<typeof transferReceived>
 
-/** The wallet of the treasury delivered tokens for the burns of sales in dollars. */
+/** No round burns tokens for a sale in dollars before the treasury has delivered them. */
 const tokensDelivered = defineEvent(
   z.object({
     kind: z.literal('TokensDelivered'),

@@ -8,18 +8,16 @@ import { address, baseUnits, signature } from './fields.ts'
 const paidDebt = z.object({
   account: z.string(),
   wallet: address,
-  /** Amount that left the payment wallet. The recipient gets less if the mint has a transfer fee. */
   paidBaseUnits: baseUnits,
 })
 export type PaidDebt = Readonly<z.output<typeof paidDebt>>
 
-/** Tokens left the payment wallet to pay debts. The payout role records this event, never the service. */
+/** The payout role records this event, never the service. */
 export const distributionPaid = defineEvent(
   z.object({
     kind: z.literal('DistributionPaid'),
     signature,
     planId: z.string(),
-    /** Number of this transaction within the plan, from 1. A plan is paid by several transactions. */
     part: z.int().min(1),
     mint: address,
     slot: z.int(),

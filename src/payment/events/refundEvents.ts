@@ -3,9 +3,7 @@ import { accounts, refundDueTo } from '../../accounting/account.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, reference } from './fields.ts'
 
-/*
- * Decisions of people about the refund of one payment. The finance role records these events, never the service.
- */
+/* The finance role records these decisions of people, never the service. */
 
 export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
@@ -14,7 +12,6 @@ const decider = z.object({
   /** Person who made the decision: the subject of the access token, or the name from the command line. */
   by: z.string().min(1),
   role: z.enum(refundRoles),
-  /** Login of the database session. The database refuses any other login. */
   login: z.string().min(1),
   reason: z.string().min(1),
 })
@@ -25,16 +22,13 @@ export type RefundDebt = Readonly<z.output<typeof refundDebt>>
 
 const decision = { payment: reference, wallet: address, mint: address, ...decider.shape }
 
-/** A person approved the repayment of these debts. The event moves no money, because the debts are already on record. */
+/** Moves no money, because the debts are already on record. */
 const refundApproved = defineEvent(
   z.object({ kind: z.literal('RefundApproved'), ...decision, debts: z.array(refundDebt).readonly() }),
 )
 export type RefundApproved = EventOf<typeof refundApproved>
 
-/**
- * A person refunded the price of a delivered answer. The recipients keep their shares, so the refund is an expense of
- * the service.
- */
+/** The recipients keep their shares of the delivered answer, so the refund is an expense of the service. */
 const refundGranted = defineEvent(
   z.object({ kind: z.literal('RefundGranted'), ...decision, amountBaseUnits: baseUnits }),
   ({ mint, wallet, amountBaseUnits }) => [

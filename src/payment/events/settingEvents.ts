@@ -3,15 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, bigInteger, price } from './fields.ts'
 
-/*
- * Events of values that apply from a moment on: price lists and the settings of the ledger. Each version has its own
- * stream.
- */
-
-/**
- * One part of each price, in thousandths. The part of the account `burn` is burned. The first other account takes the
- * rounding remainder.
- */
+/** Thousandths of each price. `burn` is burned, and the first other account takes the rounding remainder. */
 const splitPart = z.object({ account: z.string(), perMille: z.int() })
 export type SplitPart = Readonly<z.output<typeof splitPart>>
 
@@ -21,7 +13,7 @@ const reading = z.object({
   liquidityUsd: bigInteger.nullable().transform((usd) => usd ?? undefined),
 })
 
-/** Answers of the markets when they agreed on a price, including outliers and missing answers. */
+/** Includes outliers and missing answers, so that the agreed price can be checked later. */
 const marketEvidence = z.object({
   agreedAtMs: z.int(),
   tokenPriceAttoUsd: bigInteger,
@@ -30,7 +22,6 @@ const marketEvidence = z.object({
 })
 export type MarketEvidence = Readonly<z.output<typeof marketEvidence>>
 
-/** A price by use, in millionths of a US dollar. */
 const meteredPrice = z.object({
   endpoint: z.string(),
   inputPerMillionMicroUsd: bigInteger,
@@ -38,24 +29,20 @@ const meteredPrice = z.object({
   minimumMicroUsd: bigInteger,
 })
 
-/** A price list. It states all prices in tokens from this event on. Quotes refer to the list by its number. */
+/** Recorded before any of its prices is quoted. Quotes refer to the list by its number. */
 const priceListPublished = defineEvent(
   z.object({
     kind: z.literal('PriceListPublished'),
     source: z.string(),
     split: z.array(splitPart).readonly(),
-    /**
-     * Splits of dollar tokens that differ from the split of the service token. Absent: the treasury gets the share of
-     * the burn.
-     */
+    /** Absent: the split of the service token, of which the treasury gets the share of the burn. */
     dollarSplits: z
       .array(z.object({ mint: address, split: z.array(splitPart).readonly() }))
       .readonly()
       .exactOptional(),
     prices: z.array(price).readonly(),
-    /** Prices by use. A tab pays these endpoints by use, at most their price in `prices`. */
     metered: z.array(meteredPrice).readonly().exactOptional(),
-    /** Market answers that decided the token price. Absent for a price that the operator fixed. */
+    /** Absent for a price that the operator fixed. */
     evidence: marketEvidence.exactOptional(),
   }),
 )
@@ -65,7 +52,7 @@ export type PriceListPublished = EventOf<typeof priceListPublished>
 // members with the name __proto__.
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'no value')
 
-/** A new value of a ledger setting. It applies from `validFrom` until the next number of the same name. */
+/** Applies from `validFrom` until the next number of the same name. */
 const settingChanged = defineEvent(
   z.object({
     kind: z.literal('SettingChanged'),

@@ -16,10 +16,6 @@ import {
   shares,
 } from './fields.ts'
 
-/*
- * Events of tabs: the deposit, the debits that spend it, and the end of the tab.
- */
-
 const tab = z.string()
 const ofTab = { tab, mint: address }
 const optionalBaseUnits = z
@@ -41,7 +37,7 @@ interface Deposited {
   readonly depositBaseUnits: bigint
 }
 
-/** Returns the posting of a deposit: all of it is prepaid. Nothing is earned or burned until a request spends it. */
+/** Nothing is earned or burned until a request spends the deposit, because a burn cannot be returned. */
 function deposited({ tab: id, mint, depositBaseUnits }: Deposited) {
   return [{ debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits: depositBaseUnits }]
 }
@@ -56,10 +52,7 @@ const tabToppedUp = defineEvent(
   deposited,
 )
 
-/**
- * The chain dropped a deposit. The ledger takes the balance of the tab back, which lowers the loss. The spent part of
- * the deposit has already paid for answers.
- */
+/** The balance that is taken back lowers the loss. The spent part of the deposit has already paid for answers. */
 const depositReversed = defineEvent(
   z.object({
     kind: z.literal('DepositReversed'),
@@ -70,16 +63,13 @@ const depositReversed = defineEvent(
   takenBack,
 )
 
-/**
- * A request holds its highest price on the tab. The request has the exclusive right to run the handler until its lease
- * ends.
- */
+/** Holds the highest price before the handler runs, which this request alone may run until its lease ends. */
 const tabDebited = defineEvent(
   z.object({
     kind: z.literal('TabDebited'),
     tab,
     number: bigInteger,
-    /** The deposit that opened the tab, with its slot and block time on the chain. */
+    /** The deposit that opened the tab. Repeated, so that the event is complete without another stream. */
     deposit: reference,
     slot: z.int(),
     blockTimeMs: z.int(),
@@ -89,7 +79,6 @@ const tabDebited = defineEvent(
     attempt,
     attemptId,
     leaseMs: z.int(),
-    /** SHA-256 in hex of the order: method, endpoint and canonical parameters. */
     orderDigest: z.string(),
     /** Hash of the presented bearer key. Null for a signed debit. A debit by the bearer key cannot be proven later. */
     bearerHash: optionalText,
@@ -99,13 +88,13 @@ const tabDebited = defineEvent(
         sessionKey: address,
         maxBaseUnits: baseUnits,
         validUntilMs: z.int(),
-        /** SHA-256 in hex of the request as sent. */
+        /** SHA-256 in hex of the request as sent, so that the payer need not normalise its parameters. */
         requestDigest: z.string(),
         signature: z.string(),
       })
       .nullable()
       .transform((signed) => signed ?? undefined),
-    /** Version of the tab's lifecycle on which the debit was decided. */
+    /** The append fails at another version, so that a closed tab or a replaced key stops every instance. */
     lifecycle: z.int().min(0),
   }),
   ({ tab: id, price: { mint, requiredBaseUnits } }) => [
@@ -115,23 +104,18 @@ const tabDebited = defineEvent(
 export type TabDebited = EventOf<typeof tabDebited>
 
 /**
- * An answer was delivered, and its tab has paid the charge. All facts are in one event, because each further event
- * would make the request more expensive. The attempt id and the order are those of the debit. For a price in dollars
- * with a burn in the token, a `BurnOwed` event follows.
+ * One event has the whole delivery, because each further event makes a request more expensive. Attempt id and order are
+ * those of the debit.
  */
 const tabCaptured = defineEvent(
   z.object({
     kind: z.literal('TabCaptured'),
     attempt,
-    /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
     answerDigest: z.string(),
     mint: address,
-    /** Burn that the service owes from the charge. */
     burnBaseUnits: baseUnits,
     shares,
-    /** Units that were charged. Present if the price is by use. */
     usage: usage.exactOptional(),
-    /** Unused part of the hold, which the tab gets back. Present if less was charged than was held. */
     returned: z.object({ tab, baseUnits }).exactOptional(),
   }),
   ({ mint, burnBaseUnits, shares: parts, returned }) => {
@@ -160,7 +144,7 @@ const tabReturned = defineEvent(
 )
 export type TabReturned = EventOf<typeof tabReturned>
 
-/** The wallet replaced the keys of the tab. Every instance refuses debits with the earlier keys from this event on. */
+/** Every instance refuses debits with the earlier keys from this event on. */
 const tabKeyReplaced = defineEvent(
   z.object({ kind: z.literal('TabKeyReplaced'), tab, sessionKey: optionalAddress, bearerHash: optionalText }),
 )
@@ -179,7 +163,6 @@ function restOwed({ tab: id, wallet, mint, restBaseUnits }: RestOwed) {
   return [{ debit: prepaidOn(id), credit: refundDueTo(wallet), mint, amountBaseUnits: restBaseUnits }]
 }
 
-/** The tab accepts no more debits, and its unspent balance is owed to the wallet that paid. */
 const tabClosed = defineEvent(
   z.object({
     kind: z.literal('TabClosed'),
@@ -192,16 +175,12 @@ const tabClosed = defineEvent(
   restOwed,
 )
 
-/** An amount that was returned to a closed tab is owed to the wallet of the tab. */
 const tabRestOwed = defineEvent(
   z.object({ kind: z.literal('TabRestOwed'), ...ofTab, wallet: address, restBaseUnits: baseUnits }),
   restOwed,
 )
 
-/**
- * An amount was returned to a closed tab after the chain had dropped a deposit. The amount was held at the time of the
- * reversal, and lowers the loss.
- */
+/** The amount was held when the chain dropped a deposit. It lowers the loss. */
 const tabTakenBack = defineEvent(
   z.object({ kind: z.literal('TabTakenBack'), ...ofTab, takenBackBaseUnits: baseUnits }),
   takenBack,

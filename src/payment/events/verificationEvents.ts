@@ -5,19 +5,10 @@ import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
-/*
- * Events of a payment before its first attempt: the service may send the transaction, and the chain proves the payment
- * and its burn.
- */
-
-/**
- * The offer that a sponsored payment accepted. `mint` is present if the price is in another mint than the service
- * token.
- */
 const sponsoredOffer = z.object({ rail: z.string(), priceList: z.int().min(1), mint: address.exactOptional() })
 export type SponsoredOffer = Readonly<z.output<typeof sponsoredOffer>>
 
-/** A transaction that the service is about to send. Recorded before it is sent. */
+/** Recorded before the transaction is sent, so that any instance can send it again after a crash. */
 const paymentSubmitted = defineEvent(
   z.object({
     kind: z.literal('PaymentSubmitted'),
@@ -25,10 +16,7 @@ const paymentSubmitted = defineEvent(
     endpoint: z.string(),
     quoteId: optionalText,
     transactionBase64: z.string(),
-    /**
-     * Present if the service pays the network fee. The payment is settled by this offer, even if the current offer
-     * differs.
-     */
+    /** The payment is settled by this offer, even if the current offer differs. */
     offer: sponsoredOffer.exactOptional(),
   }),
 )
@@ -51,10 +39,7 @@ const settlement: z.ZodType<Settlement> = z.object({
   }),
 })
 
-/**
- * The chain proved the payment. The received amount is an asset. The price is owed to the caller until delivery, and
- * the rest is owed back to the wallet.
- */
+/** The price is owed to the caller until delivery, and the rest is owed back to the wallet. */
 const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'), settlement }), (event) => {
   const { price: paid, wallet, receivedBaseUnits } = event.settlement
   const { mint } = paid
@@ -66,7 +51,7 @@ const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'
   ]
 })
 
-/** The payer burned tokens inside the payment. Recorded with the verification, whether an answer follows or not. */
+/** Recorded with the verification, because the tokens are burned whether or not an answer follows. */
 export const tokensBurned = defineEvent(
   z.object({ kind: z.literal('TokensBurned'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
   ({ mint, endpoint, burnedBaseUnits }) => [
@@ -76,9 +61,8 @@ export const tokensBurned = defineEvent(
 export type TokensBurned = EventOf<typeof tokensBurned>
 
 /**
- * The payer sent the whole price and burned nothing, so the service owes the burn. Recorded with the delivery, because
- * a payment that bought nothing is owed back in full. After a sale in dollars, the mint is the service token, and the
- * treasury delivers the tokens.
+ * Recorded with the delivery, because a payment that bought nothing is owed back in full. After a sale in dollars, the
+ * mint is the service token, and the treasury delivers the tokens.
  */
 const burnOwed = defineEvent(
   z.object({
