@@ -10,7 +10,10 @@ export interface Dispatch {
   readonly reference: PaymentReference
   readonly position: number
   readonly isReplay: boolean
-  /** Records that the answer was sent. Call it only once the operating system has accepted the whole answer. */
+  /**
+   * Call it only once the operating system has accepted the whole answer, because the stored answer may be deleted
+   * then.
+   */
   readonly markSent: () => void
 }
 
@@ -19,10 +22,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly dispatch?: Dispatch
-  /**
-   * Offers of the rails in the form for an MCP tool call. Present in an offer, and in a refused payment that may be
-   * paid again.
-   */
+  /** Present in an offer, and in a refusal after which the caller may pay again. */
   readonly offer?: readonly Pick<Challenge, 'toolWords'>[]
 }
 
@@ -30,27 +30,20 @@ export interface RawAnswer extends Omit<Answer, 'body'> {
   readonly body: Buffer
 }
 
-/** An answer whose bytes are produced while they are sent. */
 export interface StreamedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /**
-   * Bytes of the answer. The iterator throws if the answer breaks. If the reader stops early, the answer is still
-   * finished and recorded.
-   */
+  /** Throws if the answer breaks. If the reader stops early, the answer is still finished and recorded. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Returns the trailers. Call it after the last chunk. */
+  /** Call it after the last chunk, because the receipt follows the delivery. */
   readonly trailers: () => Readonly<Record<string, string>>
-  /** Returns the facts of the delivery. Call it after the last chunk. Undefined if the answer broke. */
   readonly dispatch: () => Dispatch | undefined
-  /** Maximum total time for which the answer waits for a slow caller, in milliseconds. */
+  /** Bounds the total wait for a slow caller, because the answer must end before its lease. */
   readonly callerWaitMaxMs: number
 }
 
-/** A refusal, with the payment's state in the ledger if it is already known. */
 export type Refused = Refusal & { readonly payment?: PaymentState }
 
-/** HTTP status of each refusal code. The type requires a status for every code. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   RATE_LIMITED: 429,
   NO_WALLET: 401,
@@ -74,10 +67,6 @@ export interface AnswerMore {
   readonly toolWords?: Challenge['toolWords'] | undefined
 }
 
-/**
- * Creates the response to a refusal. The refusal code determines the status. `Retry-After` is set if a later retry can
- * succeed.
- */
 export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
   const body = {
@@ -94,7 +83,7 @@ export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }:
   return toolWords === undefined ? answer : { ...answer, offer: [{ toolWords }] }
 }
 
-/** Creates a JSON response that no cache may store, because a cached 402 would offer one quote to several callers. */
+/** No cache may store the response, because a cached 402 would offer one quote to several callers. */
 export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
@@ -103,7 +92,6 @@ export function jsonAnswer(status: number, body: string, headers: Readonly<Recor
   }
 }
 
-/** True for an answer. Only answers have a status. */
 export function isAnswer(value: object): value is Answer {
   return 'status' in value
 }

@@ -12,21 +12,16 @@ import type { SplitShare } from '../pricing/splitSetting.ts'
 import { microUsdWithin, requiredBaseUnits } from '../pricing/tokenPrice.ts'
 
 export interface MeteringDeps {
-  /** Returns a recorded price list by its number. Absent: every price is fixed. */
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Price by use, from the price list that determined the hold of the debit. */
+/** From the price list of the hold, so that a newer list does not change the amount that a debit pays. */
 export interface Metering {
   readonly price: MeteredPrice
-  /** Split of payments in the mint of the tab. */
   readonly split: readonly SplitShare[]
 }
 
-/**
- * Returns the price by use of an order. Undefined for an order with a fixed price, and for a payment that is not a
- * debit.
- */
+/** Undefined for a fixed price, and for a payment on the chain, which is signed before the answer exists. */
 export async function meteringOf(
   deps: MeteringDeps,
   { debit, price: { endpoint, mint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
@@ -43,7 +38,7 @@ export async function meteringAt(
   return list === undefined || price === undefined ? undefined : { price, split: splitIn(list, mint) }
 }
 
-/** Returns the split that a price list has for a mint. The first price of each list is in the service token. */
+/** The first price of each list is in the service token. */
 function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceListPublished, mint: Address) {
   const own = dollarSplits.find((each) => each.mint === mint)?.split
   return own ?? (first?.mint === mint ? ofToken : dollarSplit(ofToken))
@@ -51,10 +46,7 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
-/**
- * Returns the amount for the used units, divided by the split. The amount is at most the hold. It is at least the
- * smallest amount that the burn does not take completely.
- */
+/** At most the hold, and at least the smallest amount that the burn does not take completely. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
@@ -65,8 +57,8 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
 }
 
 /**
- * Divides a part of a price by the split. The burn in the service token is proportional to the part. It is rounded up,
- * but never exceeds the burn of the whole price.
+ * The burn is rounded up, because the payer is promised at least this share. It never exceeds the burn of the whole
+ * price.
  */
 function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   const { tokenBurn } = whole
@@ -76,7 +68,6 @@ function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitS
   return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
-/** Returns the price with a smaller hold. Undefined if the burn would take all of this hold. */
 export function priceWithin(
   price: ListedPrice,
   { split: policy }: Metering,
@@ -93,10 +84,7 @@ interface RefusedDebit {
   readonly settlement: Pick<Settlement, 'debit' | 'price' | 'priceList'>
 }
 
-/**
- * Extends the refusal of a metered order that costs more than the tab holds: adds the budget and the output that the
- * balance covers.
- */
+/** Adds the budget and the output that the balance covers, so that the caller can send a smaller order. */
 export async function explainShortage(
   deps: MeteringDeps,
   { order: { inputUnits: input }, settlement }: RefusedDebit,

@@ -24,18 +24,17 @@ export interface ClaimDeps extends MeteringDeps {
   readonly log: Log
   readonly ledger: PaymentLedger
   readonly leaseMs: number
-  /** Maximum number of attempts to serve one payment. After the last failed attempt, the payment is owed back. */
+  /** After this number of failed attempts, the payment is owed back. */
   readonly attemptsMax: number
 }
 
-/** The exclusive right to serve one order for one payment, committed to the ledger. */
+/** Committed to the ledger before the handler runs (I2). */
 export interface Claim {
   readonly order: Order
   readonly settlement: Settlement
   readonly attemptId: string
-  /** State of the payment after the claim. Fulfilment and release are decided on this state. */
+  /** Fulfilment and release are decided on this state, and fail if another attempt has changed it. */
   readonly payment: PaymentState
-  /** The caller's idempotency key. Recorded with the claim and with the delivery. */
   readonly idempotency?: PaymentChange['idempotency']
 }
 
@@ -46,14 +45,12 @@ export interface ClaimQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-// Maximum number of tries to claim. After a conflict, another attempt has changed the payment, and the next lookup
-// shows the result. One lookup is nearly always enough.
+// One lookup after a conflict is nearly always enough, because it shows the result of the other attempt.
 const triesMax = 4
 
 /**
- * Claims the payment for one attempt. The claim is committed before the handler runs (I2), and only the database
- * decides which attempt is first (I1). After a conflict, this attempt reads the payment again. The new state then
- * refuses it: the payment is in progress, or already used.
+ * The claim is committed before the handler runs (I2), and only the database decides which attempt is first (I1). After
+ * a conflict, the new state refuses this attempt: the payment is in progress, or already used.
  */
 export async function claimPayment(
   deps: Omit<ClaimDeps, 'log'>,
@@ -97,12 +94,10 @@ export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPa
   return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
 }
 
-/** Returns a refusal with HTTP status 409. */
 export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
-/** Returns a refusal with HTTP status 422. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',
@@ -110,10 +105,7 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/**
- * Records the delivery of a complete answer, and stores the answer for a retry by the payer. Releases the payment if
- * the answer is too long to store, because the payer could lose such an answer.
- */
+/** An answer that is too long to store releases the payment, because the payer could lose such an answer. */
 export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
   const raw = answer.kind === 'raw' ? answer : undefined
   const answerJson =
@@ -132,18 +124,16 @@ export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw
 }
 
 export interface Delivery {
-  /** SHA-256 of the bytes that the caller gets, in hex. */
   readonly answerDigest: string
-  /** Text to store, from which the answer can be repeated. Undefined if a stream is too long to store. */
+  /** The answer can be repeated from this text. Undefined if a stream is too long to store. */
   readonly storedAnswer: string | undefined
   readonly usage: Usage | undefined
   readonly deposit?: LimitedDeposit | undefined
 }
 
 /**
- * Records the delivery. A complete answer is recorded before it is sent, so that each 2xx has exactly one
- * RequestFulfilled (I26). Refuses if another attempt has taken over after the lease ended, because this answer must
- * then not be sent.
+ * Recorded before a complete answer is sent, so that each 2xx has exactly one RequestFulfilled (I26). Refuses if
+ * another attempt has taken over, because this answer must then not be sent.
  */
 export async function fulfil(
   deps: ClaimDeps,
@@ -184,10 +174,7 @@ async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {
   return metering === undefined ? {} : { charged: chargeWithin(held.price, metering, usage), usage }
 }
 
-/**
- * Releases the payment after a failed attempt (I4), or ends it after the last permitted attempt. Returns the failure as
- * a refusal for the caller. Throws the error of a broken handler.
- */
+/** A failed attempt leaves the proof usable (I4), unless it was the last. Throws the error of a broken handler. */
 export async function release(
   deps: ClaimDeps,
   claim: Claim,
@@ -213,7 +200,7 @@ const failureReasons: Readonly<Record<HandlerFailure, FailureReason>> = {
 const lastAttempt =
   'this was the last permitted attempt with this payment: it no longer buys and is owed back to the wallet'
 
-/** Records a release. If the record fails, the function only logs the failure, because the lease then ends by itself. */
+/** Only logs a failed append, because the lease then ends by itself. */
 export async function recordRelease(
   { ledger, clock, log }: ClaimDeps,
   { payment, settlement: { reference } }: Claim,

@@ -9,21 +9,19 @@ export interface FindReceiptDeps {
   readonly signReceipt: SignReceipt
 }
 
-/** A receipt, and the address of the proof that the ledger contains the sale. */
 export interface FoundReceipt {
   readonly receipt: SignedReceipt
   readonly inclusionProof: string
 }
 
-/** Reference and attempt id from the `Receipt-Location` header of an answer. */
 export interface ReceiptQuestion {
   readonly reference: string
   readonly attemptId: string
 }
 
 /**
- * Finds the receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The
- * attempt id is random, and only this caller has it. The reference is public and is not enough to read the receipt.
+ * For a caller whose connection ended before the receipt of a streamed answer. The attempt id is random, and only this
+ * caller has it; the reference is public, and is not enough to read the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

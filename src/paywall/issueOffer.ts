@@ -30,7 +30,6 @@ export interface OfferQuestion {
   readonly ordered?: Pick<CheckedOrder, 'covers'>
 }
 
-/** Creates the 402: the price, and how to pay the price on every rail that has an offer for this caller. */
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
   const { ordered, ...asked } = question
   const { price } = asked
@@ -79,10 +78,7 @@ function withMembers(body: { readonly [name: string]: Json }, challenges: readon
   return whole
 }
 
-/**
- * Merges the headers of all challenges. Fields such as WWW-Authenticate are lists (RFC 9110, 5.3), so two rails may add
- * to one field.
- */
+/** Fields such as WWW-Authenticate are lists (RFC 9110, 5.3), so two rails may add to one field. */
 function headersOf(challenges: readonly Challenge[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>()
   for (const [name, value] of challenges.flatMap((challenge) => Object.entries(challenge.headers))) {

@@ -29,7 +29,7 @@ export interface FoundPayment {
   readonly known: KnownPayment
   readonly proof: Proof
   readonly order: Order
-  /** Present if the payment was verified during the lookup, to resume an earlier payment for this order. */
+  /** Present if an earlier payment for this order was verified during the lookup. */
   readonly settlement?: Settlement
 }
 
@@ -39,9 +39,8 @@ const triesMax = 27
 const everyMs = 500
 
 /**
- * Reads the payment from the ledger, before any check of current offers. If the ledger does not contain the payment,
- * the service may have to sign a new one. In that case, an earlier payment of the wallet for the same order is served
- * instead. While another request serves the earlier payment, the function waits.
+ * Standard clients never repeat a request: they bring a new payment. So an earlier payment of the wallet for this
+ * order, whose answer was not received, is served before the service signs a new one.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question
@@ -58,10 +57,7 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
 const inProgress =
   'another request of this wallet for the same order is being served; nothing was signed for this one; repeat it'
 
-/**
- * Finds an earlier payment for the order whose answer was not received. `in_progress`: another process may be serving
- * the payment.
- */
+/** `in_progress`: another process may be serving the payment. */
 async function findUnreceived(
   deps: LookUpDeps,
   question: LookUpQuestion,
@@ -113,8 +109,8 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
 }
 
 /**
- * Returns the digest of the order. A claim and a stored answer are valid for this digest only (I6). The digest covers a
- * raw body and the headers that the service passes on.
+ * A claim and a stored answer are valid for this digest only (I6). It covers a raw body and the headers that the
+ * service passes on.
  */
 export function orderDigest(
   { method, path }: Product,
@@ -124,10 +120,7 @@ export function orderDigest(
   return sha256Hex(canonicalJson({ method, path, parameters, ...sent }))
 }
 
-/**
- * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the variant in the
- * order no longer has its own price.
- */
+/** A recorded payment is served at its price, even if the variant in the order no longer has its own price. */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined
   return paid !== undefined && paid === formerEndpoint ? paid : endpoint

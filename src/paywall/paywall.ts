@@ -17,22 +17,22 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Returns why nothing is sold, such as a ledger that is not durable, or the end of the server. */
+  /** Returns why nothing is sold, for example because the ledger is not durable, or the server ends. */
   readonly whyClosed: () => string | undefined
-  /** Returns why no quotes are created, such as a lack of nodes that show payments. Payers are still served. */
+  /** Returns why no quotes are created, for example because no node shows payments. Payers are still served. */
   readonly whyNoQuotes: () => string | undefined
-  /** Returns why sales wait for the chain: too many answers were delivered for payments that are not final. */
+  /** Returns why sales wait: too many answers were delivered for payments that the chain could still drop. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** Writes the fault to the operator's log. The caller gets only the message that the outcome is unknown. */
+  /** The caller gets only the message that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
 export type Sold = Answer | RawAnswer | StreamedAnswer | Refused
 
-/** Handles a paid request from start to end. This function makes every decision about the request. */
+/** Every decision about a paid request is made here, in this order. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
-  // Identify the caller and check the input, before an offer is created or a payment is read.
+  // Check the caller and the input first, so that a mistake in the request costs no RPC call, no row and no proof (I9).
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return caller
   const { payer, payingBy: rail } = caller
@@ -55,7 +55,6 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       return request.limitQuotes(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
     }
 
-    // With a proof, read it, find its payment in the ledger, and verify it.
     const presented = rail.read(request)
     if (isRefusal(presented)) return presented
     using _work = deps.serving.enter(presented.proof.reference)
@@ -76,7 +75,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const { verdict: settlement, payment } = settled // Newer than `known` after a step that the rail records itself.
     if (isRefusal(settlement)) return refused(settlement, payment)
 
-    // Commit the claim before the handler runs. After the claim the caller gets an answer, or can use the proof again.
+    // Commit the claim before the handler runs (I2). After the claim the caller gets an answer, or can use the proof
+    // again.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim, payment)
     request.onClaimed(claimedPayment(claim))
@@ -84,7 +84,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
-    // Commit a complete answer before it is sent, so that each 2xx has exactly one RequestFulfilled.
+    // Commit a complete answer before it is sent, so that each 2xx has exactly one RequestFulfilled (I26).
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {

@@ -4,19 +4,15 @@ import type { Fulfilment, SignedReceipt } from '../payment/receipt.ts'
 import type { Failure, Raw } from '../product/product.ts'
 import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader, streamEnd } from './streamFormat.ts'
 
-/** An answer without an envelope, as it is stored: a whole answer, or all bytes of a stream. */
 export type StoredRaw = Omit<Raw, 'kind'>
 
-/** Maximum size of an answer, because the service stores each answer for its payer. Streams have the same limit. */
+/** Bounds each answer, because the service stores it for its payer. Streams have the same limit. */
 export const answerBytesMax = 8 * 1024 * 1024
 export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/**
- * Returns the answer, or a failure if the answer is too long. Throws if a header cannot be sent, which is a bug of the
- * product.
- */
+/** Throws if a header cannot be sent, which is a bug of the product. */
 export function checkRaw(raw: Raw): Raw | Failure {
   if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
@@ -43,9 +39,8 @@ const headerBytesMax = 3_300
 const productBytesMax = 1_000
 
 /**
- * Returns all headers of a whole answer without an envelope, including the rail's headers. The delivery is already in
- * the ledger, so the receipt is a header and not a trailer. If the headers would be too long, the receipt is left out.
- * The address of the receipt is always included.
+ * The delivery is already in the ledger, so the receipt is a header and not a trailer. It is left out if the headers
+ * would be too long; its address never is.
  */
 export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw, others: Headers): Headers {
   const { contentType, meta, headers = {} } = raw
@@ -72,10 +67,7 @@ function bytesOf(headers: readonly (readonly [name: string, value: string])[]): 
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
 }
 
-/**
- * Returns the body of an answer without an envelope. A repeated event stream ends with its receipt, as the original
- * stream did.
- */
+/** A repeated event stream ends with its receipt, as the original stream did. */
 export function rawBody({ raw, receipt }: SoldRaw): Buffer {
   const end = [...streamEnd(raw, receipt)]
   const { buffer, byteOffset, byteLength } = raw.bytes
@@ -96,7 +88,7 @@ export function storeRaw({ contentType, headers, meta }: Described & Pick<Raw, '
   return canonicalJson({ meta, stream: { base64, contentType, ...(headers === undefined ? {} : { headers }) } })
 }
 
-/** Reads a stored answer without an envelope. Undefined for the stored text of an envelope, which starts with `data`. */
+/** Undefined for the stored text of an envelope, which starts with `data`. */
 export function readStoredRaw(answerJson: string): StoredRaw | undefined {
   if (answerJson.startsWith('{"data":')) return undefined
   const { meta, stream } = storedForm.parse(JSON.parse(answerJson))

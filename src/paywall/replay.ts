@@ -11,10 +11,7 @@ import type { Sale } from './sendReceipt.ts'
 const keyField = 'idempotency-key'
 const keyCharacters = /^[\x21-\x7e]{1,255}$/
 
-/**
- * Reads the idempotency key of IETF draft-ietf-httpapi-idempotency-key-header, or else of the rail's own form.
- * Undefined if the caller sent no key.
- */
+/** The header of IETF draft-ietf-httpapi-idempotency-key-header has priority over the rail's own form. */
 export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | undefined): string | undefined | Refusal {
   const key = request.header(keyField)
   if (key === undefined) return rail?.idempotencyKey?.(request)
@@ -22,7 +19,6 @@ export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | und
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 
-/** An order with the proof that pays for it. The proof is not verified yet. */
 export interface PresentedOrder {
   readonly rail: PaymentRail
   readonly proof: Proof
@@ -30,10 +26,9 @@ export interface PresentedOrder {
 }
 
 /**
- * Finds the stored answer for a payer who repeats the request with its proof. With the same Idempotency-Key, the answer
- * is available for a day. Without a key, it is available until it was sent. The payer of a bound payment can get the
- * answer again for a short time after that. Any other payer cannot, because an unbound proof is public on chain.
- * Undefined if no answer is stored. A key alone gives no access: the caller must present the proof.
+ * A key alone gives no access: the caller must present the proof. An unbound proof is public, so its answer is
+ * available only until it was sent; that of a bound payment for a short time more, and with the same Idempotency-Key
+ * for a day.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, stored, payment, reference } = known
@@ -53,10 +48,7 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   return { answerJson, fulfilment, replayed: true }
 }
 
-/**
- * Returns the settlement in the ledger. Returns a refusal if this caller may not use the payment. Undefined before the
- * payment is verified.
- */
+/** A refusal if this caller may not use the payment. Undefined before the payment is verified. */
 function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,
@@ -65,7 +57,6 @@ function settlementInLedger(
   return rail.checkHolder(proof, payment.settlement) ?? payment.settlement
 }
 
-/** Returns the settlement that the lookup or the ledger has. Undefined before the payment is verified. */
 export function settledBefore({ known, proof, settlement }: FoundPayment, rail: PaymentRail): Settled | undefined {
   const { payment } = known
   const verdict = settlement ?? settlementInLedger(payment, { rail, proof })

@@ -9,10 +9,7 @@ import { checkRaw } from './rawFormat.ts'
 
 export interface HandlerDeps extends MeteringDeps {
   readonly clock: Clock
-  /**
-   * Maximum run time of a handler, in milliseconds. It is shorter than the lease, so that an attempt has ended before
-   * another attempt can take over.
-   */
+  /** Shorter than the lease, so that an attempt has ended before another attempt can take over. */
   readonly handlerTimeoutMs: number
 }
 
@@ -20,7 +17,7 @@ export interface RunningStream extends Omit<Stream, 'chunks'> {
   readonly reader: StreamReader
 }
 
-/** Result of an attempt. `broken`: the handler threw, which is a bug. The claim is released in this case too. */
+/** `broken`: the handler threw, which is a bug. The claim is released in this case too. */
 export type AttemptOutcome =
   | Value
   | Raw
@@ -33,7 +30,7 @@ export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList' | 'price'>
 }
 
-/** Runs the handler until its deadline. The function always returns an outcome, so that every claim ends. */
+/** Always returns an outcome, so that every claim ends. */
 export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: ClaimedRun): Promise<AttemptOutcome> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
@@ -79,10 +76,10 @@ function tooLate(handlerTimeoutMs: number): Failure {
 
 export type StreamReader = ReturnType<typeof createStreamReader>
 
-/** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but the service cannot send it again. */
+/** A stream longer than `storedBytesMax` is delivered, but the service cannot send it again. */
 export interface StreamBounds {
   readonly bytesMax: number
-  /** Maximum total time of the provider, in milliseconds. It excludes the time in which the caller does not read. */
+  /** Total time of the provider. It excludes the time in which the caller does not read. */
   readonly timeMaxMs: number
   readonly storedBytesMax: number
 }
@@ -91,12 +88,11 @@ export interface StreamBounds {
 // separate limits. An answer of at most `storedBytesMax` is stored outside the log for a replay, for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 
-/** Chunks of the provider. `abort` stops the provider. */
 export interface StreamSource extends Pick<Stream, 'chunks'> {
   readonly abort: () => void
 }
 
-/** Creates a reader that reads one chunk at a time, so that a slow caller slows the provider down. It hashes every byte. */
+/** Reads one chunk at a time, so that a slow caller slows the provider down. */
 export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds) {
   const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = source.chunks[Symbol.asyncIterator]()
@@ -111,7 +107,6 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     const ended = new AbortController()
     const late = clock.sleep(Math.max(0, timeMaxMs - spentMs), ended.signal).then(
       () => undefined,
-      // The provider answered in time, so do nothing.
       () => undefined,
     )
     const reading = iterator.next()
@@ -140,7 +135,6 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
   }
 
   return {
-    /** Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. */
     async next(): Promise<Uint8Array | undefined> {
       if (over !== undefined) return over()
       try {
@@ -155,9 +149,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
       }
     },
     bytes: () => bytes,
-    /** Returns the SHA-256 of the bytes so far, in hex. */
     digest: () => hash.copy().digest('hex'),
-    /** Returns the bytes so far. Undefined if they exceed the limit for a replay. */
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort(): void {
       source.abort()

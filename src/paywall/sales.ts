@@ -9,22 +9,16 @@ import { type Paywall, sell, type Sold } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
 
-/** The paywall's interface for the HTTP layer. It hides the ledger, the keys and the time limits. */
+/** Hides the ledger, the keys and the time limits from the HTTP layer. */
 export interface Sales {
-  /** Rails in the order in which a request is matched to them. */
   readonly rails: readonly PaymentRail[]
   currentPrice(endpoint: string): ListedPrice | undefined
-  /** Returns why the service sells nothing. Undefined while it sells. */
   whyClosed(): string | undefined
-  /** Returns why no quotes are created. Undefined while they are. A caller who has paid is still served. */
+  /** Undefined while quotes are created. A caller who has paid is served in any case. */
   whyNoQuotes(): string | undefined
-  /** Creates an offer with an id and an expiry. It stores nothing. */
+  /** Creates an offer with an id and an expiry, and stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
   sell(product: Product, request: PaidRequest): Promise<Exclude<Sold, Refused>>
-  /**
-   * Finds the receipt of an attempt. Undefined if the attempt has not delivered. Throws a fault if the ledger does not
-   * answer.
-   */
   findReceipt(question: ReceiptQuestion): Promise<FoundReceipt | undefined>
 }
 
@@ -41,7 +35,7 @@ export function createSales(paywall: Paywall): Sales {
   }
 }
 
-/** Sells, or creates the response to a refusal. The parameters of the order determine the price in a new offer. */
+/** The parameters of the order determine the price in a new offer. */
 async function sellAndAnswer(
   paywall: Paywall,
   product: Product,
@@ -63,10 +57,7 @@ interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
   readonly endpoint: string
 }
 
-/**
- * Creates the response to a refusal, in the format of the refused proof's rail. Clients of that rail may not understand
- * the usual response body.
- */
+/** In the format of the refused proof's rail, because its clients may not understand the usual response body. */
 async function answerRefusal(
   paywall: Paywall,
   refused: Refused,

@@ -11,14 +11,10 @@ import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 
-/**
- * Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so the same receipt always
- * has the same JWS.
- */
+/** Ed25519 is deterministic, so the same receipt always has the same JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {
-  /** True if verifiers accept the signing key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
   readonly splitsOf: (priceList: number) => Promise<ListedSplits | undefined>
@@ -29,8 +25,8 @@ type ListedSplits = Pick<PriceListPublished, 'split' | 'dollarSplits'>
 const receiptType = 'tollbook-receipt'
 
 /**
- * Creates the signer of receipts: compact JWS (RFC 7515) with EdDSA. A reissued receipt states the time of its reissue,
- * and has the same id as before. Throws a retryable `Fault` while the ledger does not accept the key.
+ * A reissued receipt states the time of its reissue, and has the same id as before. Throws a retryable `Fault` while
+ * the ledger does not accept the key.
  */
 export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignReceipt {
   return async (fulfilment) => {
@@ -50,10 +46,7 @@ async function splitOf(deps: SignerDeps, { settlement: { priceList, price } }: F
   return { split: distributionOf(listed.split), ...dollarSplit }
 }
 
-/**
- * Returns the time of the reissue, if verifiers do not accept the current key for the time of the delivery. The current
- * key then signs the receipt, and the receipt states the time of signing.
- */
+/** If verifiers do not accept the current key for the time of the delivery, the receipt states the time of signing. */
 function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilment) {
   if (isAccepted(recordedAtMs)) return {}
   const reissuedAtMs = nowMs()
@@ -64,14 +57,11 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
 
 export interface Sale {
   /**
-   * Canonical JSON of `{data, meta}`: exactly the text whose digest is in the ledger. For an answer without an
-   * envelope, the text that `storeRaw` returned.
+   * Exactly the text whose digest is in the ledger: canonical JSON of `{data, meta}`, or the text that `storeRaw`
+   * returned.
    */
   readonly answerJson: string
-  /**
-   * The answer without an envelope, so that it is not parsed from `answerJson`. Undefined for an answer in an envelope,
-   * and for a replay.
-   */
+  /** Saves parsing `answerJson`. Undefined for an answer in an envelope, and for a replay. */
   readonly raw?: StoredRaw
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
@@ -83,7 +73,7 @@ export interface ReceiptDeps {
   readonly ledger: Pick<PaymentLedger, 'markSent'>
 }
 
-/** Creates the response with the paid answer. The response is private to this caller, so no cache may store it. */
+/** The response is private to this caller, so no cache may store it. */
 export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | RawAnswer> {
   const { signReceipt, rail } = deps
   const { answerJson, fulfilment } = sale
@@ -106,7 +96,6 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
   return { ...jsonAnswer(200, body, { ...headers, ...sample }), dispatch }
 }
 
-/** Returns the facts with which the HTTP layer sends an answer and records the sending. */
 export function dispatchOf(
   { ledger }: Pick<ReceiptDeps, 'ledger'>,
   sale: Pick<Sale, 'fulfilment' | 'replayed'>,
@@ -123,7 +112,6 @@ export function dispatchOf(
   }
 }
 
-/** True if the answer contains the sample data of local mode, so that clients do not use sample data as real data. */
 function isSample(answerJson: string): boolean {
   // Search in `meta` only. Canonical JSON sorts its keys, so `meta` is the last member, and quotes inside texts are
   // escaped.

@@ -1,9 +1,6 @@
 import type { PresentedReference } from '../payment/paymentReference.ts'
 
-/**
- * Payments that requests of this process are serving now. This is only a hint, because another process may serve the
- * same payment.
- */
+/** Only a hint, because another process may serve the same payment. */
 export class Serving {
   readonly #requests = new Map<PresentedReference, number>()
 
@@ -11,7 +8,6 @@ export class Serving {
     return this.#requests.has(reference)
   }
 
-  /** Marks the payment as being served until the result is disposed. */
   enter(reference: PresentedReference): Disposable {
     this.#requests.set(reference, (this.#requests.get(reference) ?? 0) + 1)
     return { [Symbol.dispose]: () => this.#leave(reference) }

@@ -14,8 +14,8 @@ import { receiptTrailers, streamEnd, streamHeaders } from './streamFormat.ts'
 export interface StreamDeps extends ClaimDeps, HandlerDeps, Omit<ReceiptDeps, 'ledger'> {}
 
 /**
- * Starts a streamed answer. It renews the lease in the ledger before the first byte is sent. Refuses if another attempt
- * has taken over.
+ * Renews the lease before the first byte is sent, so that the stream has a whole lease. Refuses if another attempt has
+ * taken over.
  */
 export async function startStream(
   deps: StreamDeps,
@@ -73,7 +73,7 @@ function createSending(
   const { reader } = stream
   let sealed: Sealed | undefined
   async function* send(): AsyncGenerator<Uint8Array> {
-    // True if the caller has closed this generator before the provider ended or failed.
+    // Stays true if the caller closes this generator before the provider has ended or failed.
     let hasLeft = true
     try {
       for (let chunk = await reader.next(); chunk !== undefined; chunk = await reader.next()) yield chunk
@@ -96,7 +96,6 @@ function createSending(
 }
 
 interface EndedStream extends RunningStream {
-  /** True if the caller left while the provider was sending. */
   readonly hasLeft: boolean
 }
 
@@ -106,9 +105,8 @@ interface Sealed {
 }
 
 /**
- * Reads the remaining chunks after a caller has left, and records the delivery. An order with a price by use ends where
- * the caller left, and the use so far is charged. The answer is stored for its payer if it is small enough. If the
- * provider failed, the payment is released with the bytes sent so far, and the payer can use the same proof again.
+ * Reads the rest after a caller has left, and records the delivery. An order with a price by use ends where the caller
+ * left. If the provider failed, the payment is released, and the payer can use the same proof again.
  */
 async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Promise<Sealed> {
   const { reader, hasLeft } = stream

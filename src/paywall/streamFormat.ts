@@ -6,13 +6,10 @@ import { inclusionProofOf } from './inclusionProof.ts'
 
 export type Described = Pick<Stream, 'contentType' | 'meta'>
 
-/** Header or trailer with the receipt as a JWS: a header of a whole answer, a trailer of a stream. */
+/** Header of a whole answer, trailer of a stream. */
 export const receiptHeader = 'tollbook-receipt'
 
-/**
- * Returns the headers of a paid stream. `Receipt-Location` lets a client fetch the receipt if the client missed the
- * trailer or the last event.
- */
+/** `Receipt-Location` lets a client fetch the receipt if the client missed the trailer or the last event. */
 export function streamHeaders(
   stream: Described,
   { reference, attemptId }: DeliveryQuestion,
@@ -20,15 +17,12 @@ export function streamHeaders(
   return { ...contentHeaders(stream), ...receiptLocation({ reference, attemptId }) }
 }
 
-/** Returns the header with the address of the receipt. Only the holder of the attempt id can read this address. */
+/** Only the holder of the attempt id can read this address. */
 export function receiptLocation({ reference, attemptId }: DeliveryQuestion): Readonly<Record<string, string>> {
   return { 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
-/**
- * Returns the headers that describe a stream. They announce the receipt as a trailer, except for an event stream, whose
- * last event is the receipt.
- */
+/** An event stream announces no trailer, because its last event is the receipt. */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,
@@ -41,15 +35,12 @@ export function contentHeaders({ contentType, meta }: Described): Readonly<Recor
   }
 }
 
-/**
- * Returns a header that marks sample data of local mode, so that clients do not use sample data as real data. Empty for
- * real data.
- */
+/** Marks sample data of local mode, so that clients do not use it as real data. */
 export function sampleHeader({ source }: Meta): Readonly<Record<string, string>> {
   return source.startsWith('sample:') ? { 'x-sample-data': 'true' } : {}
 }
 
-/** Writes JSON in ASCII for a header value. Every other character becomes a JSON escape. */
+/** Header values are ASCII, so every other character becomes a JSON escape. */
 export function asciiJson(value: Json): string {
   return canonicalJson(value).replace(
     /[\u007f-\uffff]/g,
@@ -57,10 +48,7 @@ export function asciiJson(value: Json): string {
   )
 }
 
-/**
- * Returns the receipt as the last event of an event stream. Empty for other media types, whose receipt is in the
- * trailer.
- */
+/** Empty for other media types, whose receipt is in the trailer. */
 export function* streamEnd({ contentType, meta }: Described, receipt: SignedReceipt): Generator<Uint8Array> {
   if (!isEventStream(contentType)) return
   const data = JSON.stringify({ receipt, inclusionProof: inclusionProofOf(receipt), meta })
@@ -69,10 +57,7 @@ export function* streamEnd({ contentType, meta }: Described, receipt: SignedRece
   yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
 }
 
-/**
- * Returns the trailers with the receipt. Empty for event streams, whose receipt is an event because browsers cannot
- * read trailers.
- */
+/** Empty for event streams, whose receipt is an event because browsers cannot read trailers. */
 export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
   return isEventStream(contentType) ? {} : { [receiptHeader]: receipt.jws }
 }
