@@ -1,4 +1,4 @@
-/** Names of the built-in products, in the order of the price list. A products file lists the products that are sold. */
+/** In the order of the price list. A products file lists the products that are sold. */
 export const builtinNames = [
   'crypto',
   'weather',
@@ -13,11 +13,9 @@ export const builtinNames = [
 
 export type BuiltinName = (typeof builtinNames)[number]
 
-/** An entry of `builtin` in a products file. */
 export interface BuiltinChoice {
   readonly name: BuiltinName
-  /** The operator's price, in millionths of a US dollar. Undefined: use the price in the product's definition. */
   readonly priceMicroUsd?: bigint | undefined
-  /** True if the product is not sold now. Captures that were sold before stay available. */
+  /** Captures that were sold before stay available. */
   readonly isOff: boolean
 }

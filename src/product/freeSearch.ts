@@ -2,10 +2,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { characterCount, queryInteger, text } from './text.ts'
 
-/**
- * A free search in a list that this process holds in memory. A search sends no request to a provider, so callers cannot
- * use up a quota.
- */
+/** A search sends no request to a provider, so callers cannot use up a quota. */
 export interface FreeSearch {
   readonly path: string
   readonly summary: string

@@ -2,55 +2,40 @@ import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /**
- * Tracks which providers of a product work. A provider works from its first answer to a probe or a buyer until it fails
- * a probe. The service quotes a product only while at least one of its providers works. Probes run in the background,
- * never during a request.
+ * A provider works from its first answer to a probe or a buyer until it fails a probe. The service quotes a product
+ * only while at least one of its providers works, and probes in the background, never during a request.
  */
 export interface Liveness {
   answers(name: string): boolean
   someAnswer(): boolean
-  /** Records that the provider answered the request of a buyer. */
   noteAnswer(name: string): void
-  /**
-   * Records that the provider failed the request of a buyer. Unless the failure is harmless, the provider is probed
-   * soon.
-   */
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
-  /**
-   * Probes the providers that are due. Stops probing failed providers as soon as one provider works. Never throws
-   * `UpstreamFailure`.
-   */
+  /** Stops probing failed providers as soon as one provider works. Never throws `UpstreamFailure`. */
   probe(): Promise<void>
 }
 
-/** A provider that is probed. Its answers decide whether a product is offered. */
 export interface ProbedProvider {
   readonly name: string
-  /** True if a probe uses part of a paid or scarce quota. Such providers are probed last. */
+  /** Providers whose probe uses part of a paid or scarce quota are probed last. */
   readonly isMetered?: boolean
   whyUnavailable(): string | undefined
-  /**
-   * Requests an item that the provider certainly has. Returns true if the provider answered the request, and false if
-   * no request was sent. Throws only `UpstreamFailure`.
-   */
+  /** Requests an item that the provider certainly has. False if no request was sent. Throws only `UpstreamFailure`. */
   probe(): Promise<boolean>
 }
 
 export interface LivenessDeps {
   readonly clock: Clock
-  /** True if providers are probed in the background. False: every provider counts as working from the start. */
+  /** False: every provider counts as working from the start. */
   readonly isProbed: boolean
 }
 
-// Interval between probes of failing providers. It grows from 2 s to a minute, so that the service notices a recovery
-// within about a minute.
+// The interval grows from 2 s to a minute, so that the service notices a recovery within about a minute.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
-// Interval between probes of a metered provider: at most 96 a day. The smallest metered plan has 800 requests a day.
+// At most 96 probes a day. The smallest metered plan has 800 requests a day.
 const meteredGapMs = 15 * 60_000
-// Time without an answer after which a working provider is probed again. Buyers' requests usually make this probe
-// unnecessary.
+// A working provider is probed again after this silence. Buyers' requests usually make the probe unnecessary.
 const idleMs = 30 * 60_000
 
 interface ProviderState extends ProbedProvider {
@@ -61,16 +46,11 @@ interface ProviderState extends ProbedProvider {
 }
 
 interface State extends LivenessDeps {
-  /** State of each provider. Providers without a quota come first. */
   readonly standings: readonly ProviderState[]
   nextAtMs: number
   gapMs: number
 }
 
-/**
- * Creates a tracker, whose state is in the memory of this instance. If probes are off, every provider counts as
- * working.
- */
 export function createLiveness(deps: LivenessDeps, providers: readonly ProbedProvider[]): Liveness {
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers
@@ -101,7 +81,7 @@ function noteAnswer({ clock }: State, standing: ProviderState | undefined): void
   standing.heardAtMs = clock.monotonicMs()
 }
 
-/** Failures after which a provider still counts as working: limits, pauses, missing items and incomplete answers. */
+/** Limits, pauses, missing items and incomplete answers do not show that a provider fails. */
 const harmless = new Set<UpstreamFailure['kind']>(['rate_limited', 'resting', 'not_found', 'not_covered', 'incomplete'])
 
 function noteFailure(standing: ProviderState | undefined, { kind }: UpstreamFailure): void {
@@ -113,10 +93,7 @@ function isDue(state: State): boolean {
   return state.isProbed && nowMs >= state.nextAtMs && state.standings.some((standing) => isWanted(state, standing))
 }
 
-/**
- * True if a provider must be probed: it failed a buyer, had no request for half an hour, or no provider of the product
- * works.
- */
+/** A provider is probed if it failed a buyer, had no request for half an hour, or no provider of the product works. */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()
   if (standing.whyUnavailable() !== undefined) return false

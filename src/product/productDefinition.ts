@@ -22,12 +22,10 @@ import { findPathProblem } from './productPath.ts'
  *     CheckedOrder        parameters, and the functions that judge and deliver this order
  */
 
-/** A product that can be opened. `Needs` is the type of the services that the product uses. */
 export interface ProductDefinition<Needs> extends ProductFacts {
   open(needs: Needs): OpenProduct
 }
 
-/** The members of an endpoint that exist only after the product was opened. */
 export interface OpenProduct extends Pick<
   Endpoint,
   'parameters' | 'whyUnavailable' | 'read' | 'suppliedBy' | 'probes'
@@ -35,14 +33,12 @@ export interface OpenProduct extends Pick<
   close(): Promise<void>
 }
 
-/** The argument of `defineProduct`: the facts with exact types, and the function that opens the handler. */
 interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
 > {
   readonly parameters: z.ZodType<P>
   readonly answer: z.ZodType<A>
-  /** Maximum size of a body in bytes. Absent: 64 KiB. */
   readonly bodyBytesMax?: number
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, caller: DemoCaller) => string | Promise<string>
@@ -52,29 +48,21 @@ interface ProductSource<P extends Json, A, Needs> extends Omit<
   readonly open: (needs: Needs) => ProductHandler<P>
 }
 
-/** The handler of an opened product. It decides availability before a quote, and delivers after the payment. */
 export interface ProductHandler<P extends Json> {
-  /** Replaces the schema in the facts. Present if the operator's configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
-  /**
-   * Returns the reason why the product cannot be sold now. With `parameters`, the reason concerns this order: a cached
-   * answer can be sold even while all providers are down. Undefined if it can be sold.
-   */
+  /** With `parameters`, it concerns this order: a cached answer can be sold even while all providers are down. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
-  /** Returns why an order that is already paid cannot be delivered. Absent: `whyUnavailable` applies to paid orders too. */
+  /** Absent: `whyUnavailable` applies to paid orders too. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
-  /** True while at least one provider answers. Absent: the product needs no provider. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
-  /** Returns the reason if the answer is known not to exist. The order is then refused before payment. */
+  /** The order is then refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
-  /** Returns the variant that the order buys, if this variant has a separate price. */
+  /** Undefined unless the variant has a separate price. */
   readonly variant?: (parameters: P) => string | undefined
-  /** Returns the variant that the order names, even if the operator has removed its price. */
   readonly formerVariant?: (parameters: P) => string | undefined
-  /** Returns the limits of what the price covers for this order. The 402 response contains them. */
   readonly covers?: (parameters: P) => Json
-  /** Returns the units of input of an order whose answer can end when a budget is used up. Undefined for other orders. */
+  /** Undefined if the answer cannot end when a budget is used up. */
   readonly inputUnits?: (parameters: P) => number | undefined
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
@@ -82,10 +70,7 @@ export interface ProductHandler<P extends Json> {
 
 const bodyBytesMaxDefault = 64 * 1024
 
-/**
- * Creates a definition from a schema and its handler. The types ensure that the handler receives exactly what the
- * schema accepts.
- */
+/** The types ensure that the handler receives exactly what the schema accepts. */
 export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
   const { answer, demo, path, method, rawBody } = source
   const pathProblem = findPathProblem(path)
@@ -133,12 +118,10 @@ function openProduct<P extends Json, A, Needs>(
   }
 }
 
-/** Opens a product with the services that it needs. No provider receives a request yet. */
 export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): ProductFacts & OpenProduct {
   return { ...definition, ...definition.open(needs) }
 }
 
-/** Returns the definitions among the sold products, with the facts and the prices in `sold`. */
 export function onSale<Definition extends ProductFacts>(
   definitions: readonly Definition[],
   sold: readonly ProductFacts[],

@@ -4,10 +4,7 @@ import type { FieldProblem } from '@tollbook/core/refusal'
 const literal = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 const variable = /^\{[A-Za-z_][A-Za-z0-9_]{0,63}\}$/
 
-/**
- * Returns what is wrong with the path of a product. Undefined if the path is valid. The text continues a sentence that
- * begins with "the path".
- */
+/** The text continues a sentence that begins with "the path". */
 export function findPathProblem(path: string): string | undefined {
   const [first, ...segments] = path.split('/')
   if (first !== '' || segments.length === 0) return 'must begin with a slash'
@@ -23,8 +20,8 @@ export type ReadSegments =
   | { readonly ok: false; readonly problem: FieldProblem }
 
 /**
- * Decodes the variable segments of a path, each exactly once. Refuses a value that another program could read as a
- * different path, because the caller would pay for one resource and receive another.
+ * Decodes each segment exactly once, and refuses a value that another program could read as a different path: the
+ * caller would pay for one resource and receive another.
  */
 export function readSegments(path: string, sent: readonly string[]): ReadSegments {
   const values: [string, string][] = []
@@ -39,7 +36,7 @@ export function readSegments(path: string, sent: readonly string[]): ReadSegment
 const segmentExpected =
   'must be one segment of a path in UTF-8, percent-encoded once, with at most 255 characters as sent, and without slashes, dots alone, outer spaces and control characters'
 
-// Characters that RFC 3986 allows in a segment, except the semicolon: some servers treat it as the end of the segment.
+// RFC 3986 also allows the semicolon in a segment, but some servers treat it as the end of the segment.
 const sentForm = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,255}$/
 const encodedAgain = /%[0-9A-Fa-f]{2}/
 

@@ -1,4 +1,4 @@
-/** Whether a provider permits a use of its data by a paid service. docs/providers.md lists the sources. */
+/** docs/providers.md lists the sources of these permissions. */
 export type Permission =
   | 'permitted'
   /** Depends on the operator's plan with the provider. */
@@ -7,15 +7,14 @@ export type Permission =
   /** The terms contain no statement about this use. */
   | 'unknown'
 
-/** Permissions and duties from a provider's terms, as far as we have read the terms. */
 interface ProviderTerms<Name extends string> {
   readonly commercialUse: Permission
   readonly resale: Permission
-  /** Whether the provider accepts a key, in `<NAME>_API_KEY`. `required`: without a key, the provider is not used. */
+  /** In `<NAME>_API_KEY`. `required`: without a key, the provider is not used. */
   readonly key: 'none' | 'optional' | 'required'
-  /** Providers that replace this provider. If the operator has set the keys of all of them, this provider is not used. */
+  /** If the operator has set the keys of all these providers, they replace this provider. */
   readonly until?: readonly Name[]
-  /** Credit that every answer with the provider's data must contain. Absent: no credit is required. */
+  /** Every answer with the provider's data must contain it. Absent: no credit is required. */
   readonly credit?: Credit
 }
 
@@ -25,10 +24,9 @@ const unknown = { commercialUse: 'unknown', resale: 'unknown', key: 'none' } as 
 const byPlan = { commercialUse: 'by_plan', resale: 'by_plan', key: 'optional' } as const
 const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none' } as const
 
-/** Credit for the places of the bundled list of cities and of the geocoder. */
 export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
 
-/** The providers with an address. The variable `<NAME>_URL` replaces the public one. To add a provider, add it here. */
+/** The variable `<NAME>_URL` replaces the public address. To add a provider, add it here. */
 const upstreamTerms = {
   COINGECKO: { ...byPlan, credit: { text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' } },
   COINPAPRIKA: byPlan,
@@ -57,10 +55,7 @@ const upstreamTerms = {
 export type UpstreamName = keyof typeof upstreamTerms
 export const upstreamNames = Object.keys(upstreamTerms).filter((name): name is UpstreamName => name in upstreamTerms)
 
-/**
- * Name of a provider. `AI` means both chat servers (`AI_BASE_URL` and `AI_FALLBACK_BASE_URL`). `NEWS_FEEDS` means all
- * feeds of publishers.
- */
+/** `AI`: both chat servers (`AI_BASE_URL` and `AI_FALLBACK_BASE_URL`). `NEWS_FEEDS`: all feeds of publishers. */
 export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
 export const providerTerms: Readonly<Record<ProviderName, ProviderTerms<UpstreamName>>> = {
@@ -70,17 +65,13 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms<Upstream
   AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
 }
 
-/** The operator's configuration of one provider. */
 export interface UpstreamConfig {
-  /** The operator's address for this provider. Undefined: use the provider's public address. */
   readonly url?: string | undefined
   readonly apiKey?: string | undefined
 }
 
-/** Configuration by provider. Absent: the operator did not configure the provider. */
 export type UpstreamConfigs = Readonly<Partial<Record<UpstreamName, UpstreamConfig>>>
 
-/** True if the provider is used with this configuration: a required key is set, and the provider is not replaced. */
 export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean {
   const { key, until } = providerTerms[name]
   const settings: Readonly<Partial<Record<ProviderName, { readonly apiKey?: string | undefined }>>> = upstreams
@@ -92,23 +83,15 @@ const creditByName: ReadonlyMap<string, Credit | undefined> = new Map(
   Object.entries(providerTerms).map(([name, { credit }]) => [plain(name), credit]),
 )
 
-/**
- * Normalizes a provider's name for comparison. Names have a dash or nothing in `meta.source`, and underscores in
- * variables.
- */
+/** Names have a dash or nothing in `meta.source`, and underscores in variables. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/**
- * Returns the credits that are due for data of these providers, without duplicates. `providers` are names as in
- * `meta.source`.
- */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
   return [...new Set(providers.flatMap((name) => creditByName.get(plain(name)) ?? []))]
 }
 
-/** Returns the member `credits` for `meta`. The member is absent if no credit is due. */
 export function creditMeta(credits: readonly Credit[]): { readonly credits?: readonly Credit[] } {
   return credits.length === 0 ? {} : { credits }
 }

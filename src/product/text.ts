@@ -1,23 +1,17 @@
 import { z } from 'zod'
 
-// All control characters (C0, C1 and DEL). A rule can allow tab, CR and LF, which occur in prose, HTML and vCards.
+// C0, C1 and DEL. A rule can allow tab, CR and LF, which occur in prose, HTML and vCards.
 const control = /\p{Cc}/u
 const controlButBreaks = /[^\P{Cc}\t\r\n]/u
 
-/** A rule for a text parameter, with a description for errors and a schema for documents. */
 export interface TextRule {
-  /** Description of valid values. It continues a sentence that begins with "must be". */
   readonly expected: string
   readonly allowBreaks?: boolean
-  /**
-   * The part of the rule that JSON Schema can express, for documents. Lengths are in characters. Only `test` decides
-   * whether a value is valid.
-   */
+  /** For documents. Lengths are in characters. Only `test` decides whether a value is valid. */
   readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }
 
-/** Returns the schema of a caller's text: a well-formed string that passes the rule. Control characters are refused. */
 export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
   const forbidden = allowBreaks ? controlButBreaks : control
   return z
@@ -30,7 +24,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Returns the error message for a value that should be an object. Unknown members are reported elsewhere, by name. */
+/** Unknown members are reported elsewhere, by name. */
 export function objectWith(members: string) {
   return {
     error: ({ code }: { readonly code?: string }) =>
@@ -38,7 +32,7 @@ export function objectWith(members: string) {
   }
 }
 
-/** Returns the number of Unicode code points, which can be less than the number of UTF-16 units. */
+/** Unicode code points, which can be fewer than the UTF-16 units. */
 export function characterCount(value: string): number {
   let count = 0
   for (const _character of value) count++
@@ -55,12 +49,11 @@ export interface IntegerRule {
   readonly default: number
 }
 
-/** Returns the schema of an integer in a JSON body. `null` and text are refused. */
 export function integer(rule: IntegerRule) {
   return boundedInteger(rule.min, rule.max).default(rule.default)
 }
 
-/** Returns the schema of a number without a default, so that an order that omits the number stays unchanged. */
+/** Without a default, so that an order that omits the number stays unchanged. */
 export function bounded(min: number, max: number) {
   const expected = `must be a number from ${min} to ${max}`
   return z.number({ error: expected }).min(min, expected).max(max, expected)
@@ -73,17 +66,14 @@ export function boundedInteger(min: number, max: number) {
 
 export const yesOrNo = z.boolean({ error: 'must be true or false' })
 
-/** Returns the schema of an integer in a query. Only digits are accepted: `1e1`, `0x10` and `+5` are refused. */
+/** Only digits are accepted: `1e1`, `0x10` and `+5` are refused. */
 export function queryInteger(rule: IntegerRule) {
   return optionalQueryInteger(rule)
     .default(rule.default)
     .meta({ ...shownInteger(rule), default: rule.default })
 }
 
-/**
- * Returns the schema of an integer in a query without a default, so that an order that omits the integer stays
- * unchanged.
- */
+/** Without a default, so that an order that omits the integer stays unchanged. */
 export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z
@@ -98,7 +88,6 @@ function shownInteger({ min, max }: Omit<IntegerRule, 'default'>) {
   return { type: 'integer', pattern: undefined, minimum: min, maximum: max } as const
 }
 
-/** Returns the schema of a decimal number in a query. `1e1`, `.5`, `+5` and `5.` are refused. */
 export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
   const expected = `must be a decimal number from ${min} to ${max}`
   return z
@@ -109,7 +98,6 @@ export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
     .meta({ type: 'number', pattern: undefined, minimum: min, maximum: max })
 }
 
-/** Returns the schema of `true` or `false` in a query. */
 export function queryFlag() {
   return z
     .enum(['true', 'false'], { error: 'must be true or false' })
@@ -117,7 +105,6 @@ export function queryFlag() {
     .meta({ type: 'boolean', enum: undefined })
 }
 
-/** Returns the schema of a value from a fixed list. The spelling must match exactly. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }
