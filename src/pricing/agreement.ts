@@ -4,18 +4,17 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  /** Liquidity of the market in whole US dollars, rounded down. Undefined if the market does not report its liquidity. */
+  /** Whole US dollars, rounded down. Undefined if the market does not report its liquidity. */
   readonly liquidityUsd: bigint | undefined
 }
 
 export interface MarketPolicy {
-  /** Maximum difference between an agreeing market and the median, in per cent. */
   readonly tolerancePercent: number
-  /** Minimum liquidity of a market in whole US dollars. 0: no minimum. */
+  /** Whole US dollars. 0: no minimum. */
   readonly liquidityMinUsd: number
 }
 
-/** Result of an agreement. `why` is for operators. Callers get an error without this reason. */
+/** `why` is for operators. Callers get an error without this reason. */
 export type Agreement =
   | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
   | { readonly kind: 'none'; readonly why: string }
@@ -23,10 +22,9 @@ export type Agreement =
 const agreeingMin = 2
 
 /**
- * Returns the median of the markets, if at least two of them are near the median. A single false market therefore moves
- * the price by at most the tolerance from an honest market. Markets with little liquidity are ignored, because
- * manipulating their price is cheap. A market that does not report its liquidity counts only together with a market
- * that reports enough.
+ * A single false market moves the price by at most the tolerance from an honest market. Markets with little liquidity
+ * are ignored, because manipulating their price is cheap. A market that reports none counts only with one that reports
+ * enough.
  */
 export function agree(readings: readonly MarketReading[], policy: MarketPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)
@@ -48,10 +46,7 @@ function none(why: string): Agreement {
   return { kind: 'none', why }
 }
 
-/**
- * Returns the median price. With an even number of prices, it rounds the mean of the middle two down, by at most half
- * of 10^-18 dollars. The order of the markets does not matter.
- */
+/** With an even number of prices, rounds the mean of the middle two down, by at most half of 10^-18 dollars. */
 function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAttoUsd {
   const ordered = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
   const middle = ordered.slice(Math.floor((ordered.length - 1) / 2), Math.floor(ordered.length / 2) + 1)
@@ -61,10 +56,7 @@ function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAtt
   )
 }
 
-/**
- * True if the price differs from the reference by at most this percentage. The result is exact, because the comparison
- * multiplies and never divides.
- */
+/** Exact, because the comparison multiplies and never divides. */
 export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
   const distanceAttoUsd = price > reference ? price - reference : reference - price
   return distanceAttoUsd * 100n <= reference * BigInt(percent)

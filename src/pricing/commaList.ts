@@ -1,16 +1,13 @@
-/** Result of parsing a setting: the value, or all problems. Each problem states the wrong text and the fix. */
 export type ParsedList<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** One entry of a setting such as `a=1,b=2`. `value` is undefined if the entry has no separator. */
 export interface SettingEntry {
   readonly text: string
   readonly name: string
   readonly value: string | undefined
 }
 
-/** Splits a setting into `name=value` entries at commas. White space around entries, names and values is ignored. */
 export function parseEntries(setting: string, separator: '=' | ':'): readonly SettingEntry[] {
   return setting.split(',').map((entry) => {
     const text = entry.trim()

@@ -14,7 +14,7 @@ export interface TokenValue {
   readonly split: readonly SplitShare[]
 }
 
-/** Returns the price of every endpoint in tokens. Returns a message if an endpoint cannot be sold at this token price. */
+/** A string is the message for the operator: an endpoint cannot be sold at this token price. */
 export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
@@ -34,12 +34,11 @@ export function priceAll(
   return prices
 }
 
-/** Returns the division of a deposit, which is prepaid completely. */
+/** A deposit is prepaid completely: nothing is burned or shared until a tab spends it. */
 export function wholeDeposit(baseUnits: bigint): DividedPrice {
   return { burnBaseUnits: 0n, shares: [{ account: depositAccount, baseUnits }] }
 }
 
-/** Returns the value of an amount in millionths of a US dollar, rounded up. */
 function usdOf(baseUnits: bigint, { tokenPriceAttoUsd, decimals }: Omit<TokenValue, 'split'>): bigint {
   return divideRoundingUp(baseUnits * tokenPriceAttoUsd, 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals))
 }

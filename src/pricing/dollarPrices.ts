@@ -6,28 +6,18 @@ import { dollarSplit, split } from './split.ts'
 import { burnPerMilleOf, distributionOf, type SplitShare } from './splitSetting.ts'
 import { requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** A dollar token in which endpoints are sold in addition to the service token. */
 export interface SoldDollar {
   readonly mint: Address
   readonly decimals: number
-  /**
-   * Smallest price that is sold in this dollar token, in millionths of a US dollar. A minimum exists, because the
-   * network fee of a payment is the same for every price.
-   */
+  /** A minimum exists, because the network fee of a payment is the same for every price. */
   readonly minimumMicroUsd: bigint
   /** `token`: each sale owes the burn in the service token. `none`: sales in this dollar token burn nothing. */
   readonly burn: 'token' | 'none'
-  /**
-   * Shares of each payment in this dollar token. Undefined: the shares of the service token apply, and the treasury
-   * also gets the share of the burn.
-   */
+  /** Undefined: the shares of the service token apply, and the treasury also gets the share of the burn. */
   readonly split?: readonly SplitShare[] | undefined
 }
 
-/**
- * Returns why a dollar token must not be sold with this split. Undefined if the treasury gets at least the value of the
- * burn for which it delivers tokens.
- */
+/** The treasury needs at least the value of the burn, because it delivers the tokens for the burn. */
 export function findPoorTreasury(
   { symbol, burn, split: own }: Pick<SoldDollar, 'burn' | 'split'> & { readonly symbol: string },
   policy: readonly SplitShare[],
@@ -39,13 +29,10 @@ export function findPoorTreasury(
   return `CURRENCIES gives treasury ${treasury} of ${symbol}, and SPLIT burns ${distributionOf(policy)['burn']}: give treasury at least that share, or set burn=none`
 }
 
-/** Price of one dollar token. Every price counts it as exactly one US dollar. */
+/** Every price counts a dollar token as exactly one US dollar. */
 export const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
-/**
- * Returns the prices of a list in a dollar token, from its prices in the service token. A sale in dollars owes the same
- * burn as the same request in the service token. Prices are rounded up, so that every price is above zero.
- */
+/** A sale in dollars owes the same burn as in the service token. Prices are rounded up, so that each is above zero. */
 export function dollarPrices(
   tokenPrices: readonly Price[],
   { mint, decimals, minimumMicroUsd, burn, split: own }: SoldDollar,

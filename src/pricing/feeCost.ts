@@ -3,11 +3,10 @@ import { usdDecimals } from './priceList.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** Network fee of one payment by x402 or MPP, in lamports: two signatures, and the priority fee of standard clients. */
+/** Lamports for two signatures and the priority fee of standard clients of x402 and MPP. */
 export const paymentLamports = 10_001n
 const lamportsPerSol = 10n ** 9n
 
-/** Returns the network fee of one payment in millionths of a US dollar, rounded up. */
 export function paymentFeeMicroUsd(solAttoUsd: TokenPriceAttoUsd): bigint {
   return divideRoundingUp(
     paymentLamports * solAttoUsd,
@@ -15,10 +14,6 @@ export function paymentFeeMicroUsd(solAttoUsd: TokenPriceAttoUsd): bigint {
   )
 }
 
-/**
- * Returns the smallest price for which the share of `account` covers the network fee. Undefined if the split has no
- * such share.
- */
 export function smallestPriceMicroUsd(
   feeMicroUsd: bigint,
   split: readonly SplitShare[],

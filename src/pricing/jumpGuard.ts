@@ -2,9 +2,8 @@ import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
 export interface MarketMemory {
-  /** The newest accepted price, and the accepted prices of the minute before. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
-  /** A jump that one poll returned and no later poll has confirmed yet. */
+  /** One poll returned this jump, and no later poll has confirmed it yet. */
   readonly unconfirmedJump: TokenPriceAttoUsd | undefined
 }
 
@@ -19,9 +18,9 @@ const jumpPercent = 20
 const minuteMs = 60_000
 
 /**
- * Judges whether a new price is accepted. A price that moved by more than 20 % a minute is accepted only once the next
- * poll returns it too. A pool that was manipulated for one block has returned to its price by then. The price is
- * compared with all prices of the last minute, so that small steps cannot pass the limit.
+ * A price that moved by more than 20 % a minute counts only once the next poll returns it too: a pool that was
+ * manipulated for one block has recovered by then. All prices of the last minute are compared, so that small steps
+ * cannot pass the limit.
  */
 export function judgeMove(
   { believed, unconfirmedJump }: MarketMemory,
@@ -44,7 +43,7 @@ export function judgeMove(
   return { memory: { believed, unconfirmedJump: tokenPriceAttoUsd }, isBelieved: false }
 }
 
-/** Drops an unconfirmed jump. Call it after a poll without an agreement, because only two polls in a row confirm a jump. */
+/** Call it after a poll without an agreement, because only two polls in a row confirm a jump. */
 export function forgetUnconfirmedJump({ believed }: MarketMemory): MarketMemory {
   return { believed, unconfirmedJump: undefined }
 }

@@ -1,22 +1,17 @@
 import { assert } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 
-/**
- * A price by use, for example by the tokens of a chat. Rails that cannot charge less than they hold charge the fixed
- * price instead.
- */
+/** Rails that cannot charge less than they hold charge the fixed price instead. */
 export interface MeteredPrice {
   readonly inputPerMillionMicroUsd: bigint
   readonly outputPerMillionMicroUsd: bigint
-  /** Minimum charge for a delivery, in millionths of a US dollar. */
   readonly minimumMicroUsd: bigint
 }
 
-/** Units of an answer that its price by use counts: tokens, bytes or rows. */
+/** Counted in tokens, bytes or rows. `isEstimated`: the provider reported none, so the service counted them. */
 export interface Usage {
   readonly input: number
   readonly output: number
-  /** True if the service counted the units, because the provider reported none. */
   readonly isEstimated: boolean
 }
 
@@ -31,10 +26,7 @@ export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'in
   return chargeMicroUsd > minimumMicroUsd ? chargeMicroUsd : minimumMicroUsd
 }
 
-/**
- * Returns the units of output that a budget covers in addition to this input. Undefined if the budget covers no unit of
- * output.
- */
+/** Undefined if the budget covers no unit of output in addition to the input. */
 export function outputWithin(
   { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd }: MeteredPrice,
   { input, budgetMicroUsd }: { readonly input: number; readonly budgetMicroUsd: bigint },
@@ -46,18 +38,13 @@ export function outputWithin(
   return output > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(output)
 }
 
-// Price ratio of output to input. Providers charge three to five times as much for a token of output as for a token of
-// input.
+// Providers charge three to five times as much for a token of output as for a token of input.
 const outputPerInput = 4n
-// Usual maximum of input tokens. The longest conversation has 16,000 characters, which is about 4,000 tokens of English
-// text.
+// The longest conversation has 16,000 characters, which is about 4,000 tokens of English text.
 const inputTokensUsual = 4_000n
 const minimumShare = 50n
 
-/**
- * Returns a metered price for a model whose metered price is not configured. With the returned price, a full-length
- * answer to the longest conversation costs the fixed price.
- */
+/** With this price, a full-length answer to the longest conversation costs the fixed price. */
 export function meteredPriceOf(priceMicroUsd: bigint, outputTokensMax: number): MeteredPrice {
   const units = inputTokensUsual + BigInt(outputTokensMax) * outputPerInput
   const inputPerMillionMicroUsd = divideRoundingUp(priceMicroUsd * million, units)

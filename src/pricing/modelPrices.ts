@@ -1,25 +1,19 @@
 import { parsePriced, parsePriceMicroUsd, priceRule } from './parsePrices.ts'
 import type { ParsedList, SettingEntry } from './commaList.ts'
 
-/** Price of one reply of a model, and the maximum of tokens in the reply. */
 export interface ModelPrice {
   readonly priceMicroUsd: bigint
-  /** Maximum of output tokens. Undefined: the operator's limit for all models applies. */
   readonly outputTokensMax: number | undefined
 }
 
-/** Prices by model. A model without an entry costs the price of the product. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>
 
 export const outputTokensMost = 32_768
 
-// Allowed names of models. The name becomes part of price lists, receipts and account names.
+// The name becomes part of price lists, receipts and account names.
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
 
-/**
- * Parses `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: by model, the price of a reply in US dollars and
- * the maximum of output tokens.
- */
+/** Parses `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: price and maximum of tokens of a reply. */
 export function parseModelPrices(setting: string): ParsedList<ModelPrices> {
   return parsePriced(setting, modelPriceOf)
 }
@@ -37,10 +31,7 @@ function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string 
   return { priceMicroUsd, outputTokensMax }
 }
 
-/**
- * Returns the problems of the prices with the offered models. The first model is the default, and its price must be in
- * `PRICES_USD`.
- */
+/** The first model is the default, and its price must be in `PRICES_USD`. */
 export function findModelPriceProblems(prices: ModelPrices, models: readonly string[]): readonly string[] {
   const [standard] = models
   return [...prices.keys()].flatMap((name) => {

@@ -6,18 +6,12 @@ import { usdDecimals } from './priceList.ts'
 
 export type MeteredPrices = ReadonlyMap<string, MeteredPrice>
 
-/**
- * Parses `AI_TOKEN_PRICES_USD`, such as `small=0.2:0.8,large=3:12:0.001`: by model, the US dollars per million tokens
- * of input and of output, and the minimum charge.
- */
+/** Parses US dollars per million tokens of input and output, and the minimum: `small=0.2:0.8,large=3:12:0.001`. */
 export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
   return parsePriced(setting, readMetered)
 }
 
-/**
- * Maximum price per million units, in millionths of a US dollar: 10,000 dollars. A higher price is probably a typing
- * mistake.
- */
+/** 10,000 dollars per million units. A higher price is probably a typing mistake. */
 export const perMillionMax = 10_000n * 1_000_000n
 
 function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {

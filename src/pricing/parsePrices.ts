@@ -3,21 +3,14 @@ import { usdDecimals } from './priceList.ts'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
 const pathPattern = /^(\/([A-Za-z0-9._-]+|\{\w+\}))+$/
-// Maximum price: 10,000 US dollars. A higher price is probably a typing mistake.
+// 10,000 US dollars. A higher price is probably a typing mistake.
 const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
-/**
- * Parses `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`. Returns prices by path, in millionths of a
- * US dollar.
- */
+/** Parses `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`. */
 export function parsePrices(setting: string): ParsedList<ReadonlyMap<string, bigint>> {
   return parsePriced(setting, priceOf)
 }
 
-/**
- * Parses entries `name=value`. Each name may occur once. `read` returns the value of an entry, or a message if the
- * entry is wrong.
- */
 export function parsePriced<Price extends bigint | object>(
   setting: string,
   read: (entry: SettingEntry) => Price | string,
@@ -34,7 +27,7 @@ export function parsePriced<Price extends bigint | object>(
   return parsedUnless(problems, prices)
 }
 
-/** Parses `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`. Returns the paths that are not sold. */
+/** Parses `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`: the paths that are not sold. */
 export function parseProductsOff(setting: string): ParsedList<ReadonlySet<string>> {
   const entries = parseEntries(setting, '=')
   const problems = entries

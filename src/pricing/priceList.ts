@@ -5,16 +5,15 @@ import type { MeteredPrice } from './meteredPrice.ts'
 
 export interface PricedProduct {
   readonly path: string
-  /** Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point. */
+  /** An integer, because `0.025 * 1e6` is not 25000 in floating point. */
   readonly priceMicroUsd: bigint
-  /** Price by use. Present if a tab pays by use, up to `priceMicroUsd`. */
+  /** A tab pays by use, up to `priceMicroUsd`. */
   readonly metered?: MeteredPrice
   readonly variants?: readonly PricedVariant[]
-  /** Present if the price is a deposit, of which nothing is burned or shared until a tab spends it. */
+  /** Nothing of a deposit is burned or shared until a tab spends it. */
   readonly isDeposit?: true
 }
 
-/** A variant of a product with its own price, such as a model of a chat. */
 export interface PricedVariant {
   readonly name: string
   readonly priceMicroUsd: bigint
@@ -40,7 +39,6 @@ export interface PriceEntry {
   readonly isDeposit?: true
 }
 
-/** Returns one entry for each product, followed by one entry for each of its variants. */
 export function priceEntries(products: readonly PricedProduct[]): readonly PriceEntry[] {
   return products.flatMap(({ path, priceMicroUsd, variants = [], isDeposit }) => {
     const kind = isDeposit === undefined ? {} : { isDeposit }
@@ -51,25 +49,20 @@ export function priceEntries(products: readonly PricedProduct[]): readonly Price
   })
 }
 
-/** Decimals of a price in millionths: 1 US dollar is 1,000,000. */
 export const usdDecimals = 6
 
-/** Returns the price in US dollars for display. Payments are computed from `priceMicroUsd` only. */
+/** For display only: payments are computed from `priceMicroUsd`. */
 export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd'>): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 
 export interface PriceListConfig {
-  /** `PRICES_USD`: prices by path. They replace the prices of the product definitions. */
+  /** `PRICES_USD` replaces the prices of the product definitions. */
   readonly prices: ReadonlyMap<string, bigint>
-  /** `PRODUCTS_OFF`: paths that are not sold. */
   readonly productsOff: ReadonlySet<string>
 }
 
-/**
- * Returns the products on sale at the operator's prices, in the order of their definitions. Reports a price for an
- * unknown path as a problem, because the operator would otherwise notice the mistake only in the revenue.
- */
+/** Reports prices for unknown paths, because the operator would otherwise notice a mistake only in the revenue. */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
   { prices, productsOff }: PriceListConfig,

@@ -3,12 +3,11 @@ import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { burnAccount, burnPerMilleOf, type SplitShare } from './splitSetting.ts'
 
-/** A price divided into the burn and the shares. The shares are in the order of the split. */
 export type DividedPrice = Pick<Price, 'burnBaseUnits' | 'shares'>
 
 const wholePerMille = 1_000n
 
-/** Returns the smallest amount of which something is left after the burn, which is rounded up. */
+/** The burn is rounded up, so it would take all of a smaller amount. */
 export function smallestSplit(policy: readonly SplitShare[]): bigint {
   const burnPerMille = BigInt(burnPerMilleOf(policy))
   assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')
@@ -17,7 +16,7 @@ export function smallestSplit(policy: readonly SplitShare[]): bigint {
 
 const treasuryAccount = 'treasury'
 
-/** Returns the split of a price in dollars: nothing is burned, and the treasury also gets the share of the burn. */
+/** Dollars are not burned, so the treasury, which delivers the tokens for the burn, also gets its share. */
 export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[] {
   const burnPerMille = burnPerMilleOf(policy)
   const others = policy.filter(({ account }) => account !== burnAccount)
@@ -27,8 +26,8 @@ export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[
 }
 
 /**
- * Divides an amount without losing or adding a base unit (I18). The burn is rounded up, because callers are promised at
- * least its percentage. Shares are rounded down, and the first account after the burn gets the remainder.
+ * No base unit is lost or added (I18). The burn is rounded up, because callers are promised at least its percentage,
+ * and the first account after the burn gets the remainder.
  */
 export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): DividedPrice {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')

@@ -3,10 +3,7 @@ import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { depositAccount } from '@tollbook/core/tab'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
-/**
- * One share of each payment, in parts per thousand. The share of the account `burn` is destroyed. Every other share is
- * owed to its account.
- */
+/** The share of the account `burn` is destroyed. Every other share is owed to its account. */
 export interface SplitShare {
   readonly account: string
   readonly perMille: number
@@ -15,7 +12,7 @@ export interface SplitShare {
 const whole = 1_000
 const percentDecimals = 1
 export const burnAccount = 'burn'
-// Maximum number of accounts in a split. The number is bounded, because the record of each payment lists every share.
+// Bounded, because the record of each payment lists every share.
 const accountsMax = 20
 const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
 
@@ -27,7 +24,7 @@ export const defaultSplit: readonly SplitShare[] = [
   { account: 'treasury', perMille: 50 },
 ]
 
-/** Parses `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
+/** Parses `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and shares in per cent. */
 export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
   return parseShares(setting, (names) => {
     if (!names.includes(burnAccount)) return [`has no share for "${burnAccount}"; add one, such as ${burnAccount}:30`]
@@ -36,10 +33,7 @@ export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
   })
 }
 
-/**
- * Parses `split` of a dollar token in `CURRENCIES`, such as `provider:60,holders:10,treasury:30`. A share for the burn
- * is refused, because dollar tokens are not burned.
- */
+/** A share for the burn is refused, because dollar tokens are not burned. */
 export function parseDollarSplit(setting: string): ParsedList<readonly SplitShare[]> {
   return parseShares(setting, (names) =>
     names.includes(burnAccount) ? [`names "${burnAccount}": nothing burns a dollar; give its share to treasury`] : [],
@@ -61,14 +55,12 @@ function parseShares(
     problems.push(`names "${depositAccount}", the share of deposits on tabs; choose another name`)
   if (entries.length > accountsMax) problems.push(`has ${entries.length} accounts; at most ${accountsMax} are possible`)
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
-  // Check the sum only if every share is readable. An unreadable share has its own message, and a sum without it would
-  // mislead.
+  // An unreadable share has its own message, and a sum without it would mislead.
   if (split.length === entries.length && sum !== whole)
     problems.push(`adds up to ${percentOf(sum)}; change the shares so that they add up to 100%`)
   return parsedUnless(problems, split)
 }
 
-/** Returns the `distribution` of a 402: each account with its share as text, such as `"30%"`. */
 export function distributionOf(split: readonly SplitShare[]): Readonly<Record<string, string>> {
   assert(
     split.reduce((sum, { perMille }) => sum + perMille, 0) === whole,
@@ -77,12 +69,11 @@ export function distributionOf(split: readonly SplitShare[]): Readonly<Record<st
   return Object.fromEntries(split.map(({ account, perMille }) => [account, percentOf(perMille)]))
 }
 
-/** Returns the share of the burn in parts per thousand. 0 for the split of a dollar token, which has no burn. */
+/** 0 for the split of a dollar token, which has no burn. */
 export function burnPerMilleOf(split: readonly SplitShare[]): number {
   return split.find(({ account }) => account === burnAccount)?.perMille ?? 0
 }
 
-/** Returns the `burnInfo.percentage` of a 402. */
 export function burnPercentage(split: readonly SplitShare[]): number {
   const burn = split.find(({ account }) => account === burnAccount)
   assert(burn !== undefined, 'every split has a share for the burn')

@@ -1,12 +1,10 @@
-/*
- * Token counts that the service estimates without the tokenizer of the model.
- */
+/* Estimates, because the service does not have the tokenizer of the model. */
 
-// Estimated bytes per token. English text has four to five bytes per token, other languages have fewer.
+// English text has four to five bytes per token, other languages have fewer.
 const bytesPerToken = 4
-/** Additional tokens of each message, for the marks of its role and its end. */
+/** Each message has marks for its role and its end. */
 export const tokensPerMessage = 4
-/** Maximum characters per token, in any language. A longer reply certainly has more tokens than the request permits. */
+/** Maximum in any language, so a longer reply certainly has more tokens than the request permits. */
 export const charactersPerToken = 16
 
 export function countTokens(text: string): number {

@@ -1,4 +1,4 @@
-/** Names of the token for display. The operator configures them, and no payment depends on them. */
+/** For display only: no payment depends on them. */
 export interface TokenNames {
   readonly symbol: string
   readonly sourceUrl?: string
@@ -6,7 +6,6 @@ export interface TokenNames {
 
 export const defaultTokenNames: TokenNames = { symbol: 'TOKEN' }
 
-/** Returns the token as text for display: `TOKEN (mint …, available at https://…)`. */
 export function describeToken({ symbol, sourceUrl }: TokenNames, mint: string): string {
   return `${symbol} (mint ${mint}${sourceUrl === undefined ? '' : `, available at ${sourceUrl}`})`
 }

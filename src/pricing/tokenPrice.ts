@@ -3,8 +3,8 @@ import { divideRoundingDown, divideRoundingUp, parseDecimal, parseRoundingDown }
 import { usdDecimals } from './priceList.ts'
 
 /**
- * Price of one token in US dollars, as an integer multiple of 10^-18 dollars. The unit is fine enough for a token worth
- * a billionth of a cent. It represents every decimal exactly that an operator or a market can state.
+ * Multiples of 10^-18 dollars: fine enough for a token worth a billionth of a cent, and exact for every decimal that an
+ * operator or a market can state.
  */
 export type TokenPriceAttoUsd = bigint
 
@@ -18,25 +18,19 @@ const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
 const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenPriceAttoUsd =>
   attoUsd !== undefined && attoUsd >= tokenPriceMin && attoUsd <= tokenPriceMax
 
-/**
- * Parses a configured token price. Undefined for text that is not a plain decimal with at most 18 digits after the
- * point, and for prices out of bounds.
- */
+/** Undefined for text that is not a plain decimal with at most 18 digits after the point, or out of bounds. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined
 }
 
-/**
- * Parses the price that a market reports, and cuts it off after 18 digits. Undefined for zero, for text that is not a
- * number, and for prices out of bounds.
- */
+/** Cuts the price off after 18 digits. Undefined for zero, for text that is not a number, or out of bounds. */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseRoundingDown(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined
 }
 
-/** Maximum amount of a payment. Amounts on chain have 64 bits, so a higher price could not be paid. */
+/** Amounts on chain have 64 bits, so a higher price could not be paid. */
 export const baseUnitsMax = 2n ** 64n - 1n
 
 export interface RequiredInput {
@@ -45,13 +39,12 @@ export interface RequiredInput {
   readonly decimals: number
 }
 
-/** Returns ⌈priceUSD / tokenPrice⌉ in base units. It rounds up, because rounding down could make a request free. */
+/** ⌈priceUSD / tokenPrice⌉ in base units: rounding down could make a request free. */
 export function requiredBaseUnits(input: RequiredInput): bigint {
   assert(input.priceMicroUsd > 0n, 'a price is positive')
   return divideRoundingUp(input.priceMicroUsd * scaleOf(input), input.tokenPriceAttoUsd)
 }
 
-/** Returns the highest price that an amount covers, in millionths of a US dollar. */
 export function microUsdWithin(baseUnits: bigint, value: Omit<RequiredInput, 'priceMicroUsd'>): bigint {
   return divideRoundingDown(baseUnits * value.tokenPriceAttoUsd, scaleOf(value))
 }
