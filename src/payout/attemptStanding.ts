@@ -4,7 +4,7 @@ import type { Signature } from '@tollbook/core/signature'
 import { statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 
-/** State on chain of the transaction of a part. Only `failed` and `absent` permit another transaction. */
+/** Only `failed` and `absent` permit another transaction of the part, because a second one could pay the debts twice. */
 export type AttemptStanding =
   | { readonly kind: 'final' }
   | { readonly kind: 'failed'; readonly why: string }
@@ -14,13 +14,9 @@ export type AttemptStanding =
   | { readonly kind: 'unproven'; readonly why: string }
   /** The transaction landed and is not final, or its failure is reported but has no finalized record yet. */
   | { readonly kind: 'waiting'; readonly hasFailed: boolean }
-  /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }
 
-/**
- * Determines the state of each attempt on chain. Reads the heights of the nodes first, because without them no
- * transaction counts as expired.
- */
+/** Reads the heights of the nodes first, because without them no transaction counts as expired. */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],

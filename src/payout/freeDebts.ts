@@ -3,10 +3,7 @@ import type { Database } from '../store/database.ts'
 import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
 import { type Debts, readDebts } from '../store/payoutStore.ts'
 
-/**
- * Reads the debts that this plan may pay. Excludes the amount that another open plan for holders has reserved and not
- * paid yet.
- */
+/** Excludes the amount that another open plan for holders has reserved and not paid yet. */
 export async function readFreeDebts(database: Database, mint: string, planId?: string): Promise<Debts> {
   const open = await readOpenHolderPayout(database, mint)
   const { debts, ...rest } = await readDebts(database, mint)

@@ -17,7 +17,7 @@ import type { PayoutWallets } from './payoutWallets.ts'
 export interface HolderRequest {
   readonly share: string
   readonly snapshotText: string
-  /** Wallets to exclude, in addition to the payment wallets on record and the addresses that destroy tokens. */
+  /** In addition to the payment wallets on record and the addresses that destroy tokens. */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number
@@ -32,17 +32,14 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
   readonly requireRecorded: () => Promise<void>
 }
 
-// Maximum size of the answer. A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
+// A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
-/**
- * Opens the payouts of one debt to all holders of the token, which take many transactions. An interrupted payout can be
- * resumed.
- */
+/** A payout to all holders takes many transactions, so an interrupted payout can be resumed. */
 export function openHolderPayouts(deps: HolderPayoutsDeps) {
   const { chain, rpcUrl: url } = deps
   return {
-    /** Reads all token accounts of the mint in one finalized state, and returns them as the text of a snapshot file. */
+    /** Reads all token accounts in one finalized state, and returns them as the text of a snapshot file. */
     snapshot: async () => {
       requireToken(deps)
       const postLong = (to: string, body: string, limits: { readonly timeoutMs: number }) =>
@@ -51,9 +48,9 @@ export function openHolderPayouts(deps: HolderPayoutsDeps) {
       const text = snapshotText(held)
       return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
     },
-    /** Plans a payout without recording it. Undefined if nothing is owed or no holder is left. */
+    /** Records nothing. Undefined if nothing is owed or no holder is left. */
     plan: (request: HolderRequest) => plan(deps, request),
-    /** Pays and records all parts. Continues from the state that an earlier run has reached. */
+    /** Continues from the state that an earlier run has reached. */
     pay: (order: HolderPaymentOrder) => payHolders(deps.seam?.(deps) ?? deps, order),
     end: (created: PayoutPlan) => endHolderPayout(deps, created),
   }
@@ -99,10 +96,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   return created
 }
 
-/**
- * Throws if the mint is not the service token, because a snapshot of a dollar token would list everyone who holds that
- * dollar token.
- */
+/** A snapshot of a dollar token would list everyone who holds that dollar token. */
 function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
   const { mint } = chain.terms
   if (mint !== serviceToken)
@@ -112,8 +106,8 @@ function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
 }
 
 /**
- * Returns the wallets that lack an associated token account although an earlier payout has paid them. They are
- * excluded, because rent is paid only once per wallet.
+ * Rent is paid only once per wallet, because the wallet that closes an account keeps its rent. So wallets that closed
+ * their account after an earlier payout are excluded.
  */
 async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
   const known = new Set(accounts.map(({ address }) => address))
@@ -123,7 +117,7 @@ async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, ac
   return missing.filter((owner) => paid.has(owner))
 }
 
-/** Returns addresses whose tokens are lost: the incinerator, and the address of 32 zero bytes. */
+/** Tokens of the incinerator and of the address of 32 zero bytes are lost. */
 function destroyers(): readonly Address[] {
   return ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map((text) =>
     assertPresent(readAddress(text), 'the address is one'),

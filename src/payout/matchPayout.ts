@@ -12,10 +12,9 @@ export interface PayoutMatch {
 }
 
 /**
- * Checks that this transaction pays lines of one part of the plan and makes no other payment. Lines that could not be
- * paid at the time of sending may be missing. In a plan for holders no line may be missing, because each part is paid
- * whole. The recorded amount is the amount that left the payment wallet, including a fee that the mint withheld.
- * Returns a text with the reason if the transaction is rejected.
+ * A line that could not be paid at the time of sending may be missing, except in a plan for holders, whose parts are
+ * paid whole. The recorded amount is what left the payment wallet, including a fee that the mint withheld. A string is
+ * the reason of a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)
@@ -58,7 +57,7 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
   }
 }
 
-/** Returns the lines that these transfers pay, each once. Undefined if one of the transfers does not pay a line. */
+/** Each transfer pays one line. Undefined if one of the transfers does not pay a line. */
 function takeLines(
   part: readonly PlannedTransfer[],
   transfers: readonly string[],

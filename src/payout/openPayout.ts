@@ -24,14 +24,13 @@ import { findUnrecorded } from './unrecordedPayouts.ts'
 import { openFitting } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
-  /** Connection URL with a login that is a member of `tollbook_payout`. */
+  /** The login must be a member of `tollbook_payout`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
-  /** The mint that is paid, by its name or address in the ledger. Undefined: the service token. */
+  /** By its name or address in the ledger. Undefined: the service token. */
   readonly mint?: string | undefined
   readonly paymentWallet: string
-  /** Dollar tokens with their wallets. */
   readonly currencies?: readonly DollarSetting[]
   readonly clock: Clock
   readonly log: Log
@@ -56,20 +55,17 @@ const connectionsMax = 2
 
 export type Payout = Awaited<ReturnType<typeof openPayout>>
 
-/**
- * Opens the access for payouts, which reads debts, builds transactions, and records final transactions. Throws a
- * `Fault` if the schema does not match this program.
- */
+/** Throws a `Fault` if the schema does not match this program. */
 export async function openPayout(options: PayoutOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
   const login = { databaseUrl, applicationName: 'tollbook payout', connectionsMax, log }
   const database = opened.adopt(await openFitting(login, 'the payouts'), (handle) => handle.destroy())
-  // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise the payout would
-  // be sent again.
   const tokenMint = options.mint === undefined ? options.tokenMint : await mintOf(database, options.mint)
   const paymentWallet = dollarOfMint(tokenMint, options.currencies ?? [])?.wallet ?? options.paymentWallet
   const terms = { rpcUrls: options.rpcUrls, tokenMint, paymentWallet }
+  // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise the payout would
+  // be sent again.
   const chain = await openChain({ ...terms, clock, log, commitment: 'confirmed', postJson })
   const dollar = tokenMint === options.tokenMint ? undefined : chain.terms.mint
   const wallets = openPayoutWallets({ database, chain, clock, dollar })
@@ -81,17 +77,14 @@ export async function openPayout(options: PayoutOptions) {
   return {
     terms: chain.terms,
     plan: (request: PayoutRequest) => planDebts(own, request),
-    /**
-     * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or if a part
-     * could still land.
-     */
+    /** Neither in the ledger nor on chain. Throws if the debts have changed, or if a part could still land. */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
-    /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
+    /** If this throws, the transaction must not be sent, because a second one could pay the same debts. */
     recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),
     landPart: (attempt: PayoutAttempt, signal: AbortSignal) => landPart(parts, attempt, signal),
     prepare,
     sign: signPayout,
-    /** Waits for finality, then records the part. Repeating the call has no effect. */
+    /** Waits for finality. Repeating the call has no effect. */
     record: recordPart,
     holders: openHolderPayouts({
       ...own,
@@ -126,9 +119,8 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
 }
 
 /**
- * Records a signed part, then checks that no other plan pays the same debt. Two plans may both pass `partsToSend`
- * before either plan signs. Each plan is on record before it reads the records of other plans, so at least one plan
- * finds the other and is not sent.
+ * Two plans may both pass `partsToSend` before either plan signs. Each plan is on record before it reads the records of
+ * other plans, so at least one plan finds the other and is not sent.
  */
 async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt> {
   const attempt = await recordSignedPart(opened, created, signed)
@@ -177,8 +169,7 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
 }
 
 const pollMs = 1_000
-// Maximum of polls. Finality takes about 13 s, so after this time the transaction has not landed, or the chain has
-// stopped.
+// Finality takes about 13 s, so after this time the transaction has not landed, or the chain has stopped.
 const pollsMax = 60
 
 async function record(opened: Opened, created: PayoutPlan, signature: Signature): Promise<RecordedPart> {

@@ -33,17 +33,15 @@ export interface HolderPaymentOrder {
   readonly onProgress: (recorded: number, parts: number) => void
 }
 
-// Maximum of sent parts that are not final yet. A node accepts a few hundred transactions per second, and finality
-// takes 13 s.
+// A node accepts a few hundred transactions per second, and finality takes 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
 // Maximum of passes without a change. A transaction is final, or proven absent, within about three minutes.
 const idlePassesMax = 400
 
 /**
- * Pays and records every part of a plan for holders. Each transaction is stored before it is sent. A part gets a new
- * transaction only after the previous transaction has failed or can no longer land. A new run can therefore continue
- * even if the process was killed at any step.
+ * Each transaction is stored before it is sent, and a part gets a new one only after the previous one has failed or can
+ * no longer land. A new run can therefore continue even if the process was killed at any step.
  */
 export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
   const { plan } = order
@@ -64,7 +62,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
   throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
 }
 
-/** Records the plan as open. False if the plan has ended and is fully paid. */
+/** False if the plan has ended and is fully paid. */
 async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
   const { database, requirePayable, requireNothingSent, clock } = deps
   const holders = assertPresent(plan.holders, 'the plan is for holders')
@@ -111,7 +109,7 @@ interface Pass {
   readonly sent: Set<number>
 }
 
-/** Records final parts and sends the parts that may be sent. True if any part changed. */
+/** True if any part changed. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, pass: Pass): Promise<boolean> {
   const { plan } = order
   const { open, failed, sent } = pass
@@ -171,10 +169,7 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-/**
- * Signs, records and sends one part. Returns the reason if the part cannot be paid. It never omits a line, because the
- * audit derives whole parts.
- */
+/** Returns the reason if the part cannot be paid. No line is omitted, because the audit derives whole parts. */
 async function sendPart(
   deps: HolderPaymentDeps,
   order: HolderPaymentOrder,
@@ -206,7 +201,7 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
   )
 }
 
-/** Ends a plan. Throws while a transaction of this plan could still land. */
+/** Throws while a transaction of this plan could still land, because another plan could then pay its debt again. */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
   const { database, chain, requirePayable } = deps
   const open = await readOpenHolderPayout(database, plan.mint)

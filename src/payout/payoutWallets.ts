@@ -16,11 +16,11 @@ export interface PayoutWalletsDeps {
   readonly database: Database
   readonly chain: Pick<Chain, 'terms' | 'reader'>
   readonly clock: Clock
-  /** The mint that is paid. Undefined: the service token. */
+  /** Undefined: the service token. */
   readonly dollar: Address | undefined
 }
 
-/** Opens the access to the current and former wallets in the ledger. Each call reads the wallets again. */
+/** Each call reads the current and former wallets again, because they can change. */
 export function openPayoutWallets(deps: PayoutWalletsDeps) {
   const { database, chain, dollar } = deps
   const name = paymentWalletName(dollar)
@@ -39,7 +39,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps) {
   }
 }
 
-/** Returns each wallet once. The configured wallet comes first. */
+/** The configured wallet comes first. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
   return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }
@@ -65,15 +65,12 @@ function requireWallet(
 
 interface Cover {
   readonly wallets: readonly Address[]
-  /** Tokens in base units that must stay: paid and not delivered yet, owed for burning, or prepaid. */
+  /** Tokens that no payout may use: paid and not delivered yet, owed for burning, or prepaid. */
   readonly heldBaseUnits: bigint
   readonly plan: PayoutPlan
 }
 
-/**
- * Checks the balances. The plan's wallet must cover the plan. All wallets together must also cover the tokens that are
- * held for others.
- */
+/** The plan's wallet must cover the plan. All wallets together must also cover the tokens that are held for others. */
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)

@@ -17,9 +17,9 @@ import { readReceivers } from './receivers.ts'
 
 export interface PayoutRequest {
   readonly destinations: Destinations
-  /** Smallest amount to pay out, in base units. Undefined: a hundredth of the cheapest price in force. */
+  /** Undefined: a hundredth of the cheapest price in force. */
   readonly leastBaseUnits: bigint | undefined
-  /** Maximum number of token accounts that the service opens for other wallets. Default: 0. */
+  /** Bounds the rent for token accounts of other wallets. Absent: 0. */
   readonly openAccountsMax?: number
   readonly except?: readonly string[]
   /** True: the payout may come from a former payment wallet. */
@@ -34,7 +34,7 @@ export interface PlanDeps {
   readonly requireRecorded: () => Promise<void>
 }
 
-/** Plans the payout of all debts, and lists each debt that must wait. Pays nothing and records nothing. */
+/** Pays nothing and records nothing. */
 export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise<PlannedDebts> {
   const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
   const { chain, database, wallets } = deps
@@ -70,7 +70,7 @@ function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
   return debts.map((debt) => ({ ...debt, why }))
 }
 
-/** Throws if an exception names no debt. If the name is mistyped, the debt that the operator meant would be paid. */
+/** If an exception is mistyped, the debt that the operator meant would be paid. */
 function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
   const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })

@@ -2,12 +2,12 @@ import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/p
 import { Fault } from '@tollbook/core/fault'
 import { parseJson } from '@tollbook/core/json'
 
-/** Returns the text of a plan file. `parsePlan` rejects the text if any character of the content has changed. */
+/** `parsePlan` rejects the text if any character of the content has changed. */
 export function planText(plan: PayoutPlan): string {
   return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`
 }
 
-/** Parses a plan file. Throws a `Fault` unless the digest in the plan's id matches its content. */
+/** Throws a `Fault` unless the digest in the plan's id matches its content. */
 export function parsePlan(path: string, text: string): PayoutPlan {
   const plan = readPayoutPlan(parseJson(text))
   if (plan !== undefined) return plan

@@ -5,22 +5,22 @@ import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { type ReceiverDeps, readReceivers } from './receivers.ts'
 
-/** A part of a plan, and the wallet that pays the fee and the rent. */
+/** `feePayer` pays the fee and the rent. */
 export interface PartOrder {
   readonly plan: PayoutPlan
   readonly part: number
   readonly feePayer: Address
 }
 
-/** The lines of a part that one transaction can pay now, and the remaining lines with their reasons. */
+/** `leftOut`: lines that cannot be paid now, with their reasons. */
 export interface PreparedPart {
   readonly payout: UnsignedPayout | undefined
   readonly leftOut: readonly LeftOut[]
 }
 
 /**
- * A transaction that the payment wallet must sign, possibly offline. It can land up to the block height
- * `lastValidBlockHeight`.
+ * The payment wallet must sign it, possibly offline or as a multisig. After block height `lastValidBlockHeight` the
+ * transaction can no longer land.
  */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array
@@ -28,7 +28,7 @@ export interface UnsignedPayout {
   readonly lastValidBlockHeight: number
 }
 
-/** An unpaid line with the reason. Its debt stays owed. */
+/** The debt of an unpaid line stays owed. */
 export interface LeftOut extends PlannedTransfer {
   readonly why: string
 }
@@ -37,7 +37,7 @@ export interface PrepareDeps extends ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'latestBlockhash'>
 }
 
-/** Checks the receiving accounts, rehearses the part, and omits each line that would make the part fail. */
+/** One line can make the whole part fail, so each such line is left out. */
 export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<PreparedPart> {
   const lines = assertPresent(order.plan.parts[order.part - 1], 'the plan has the part')
   const refused = await findRefused(deps, order, lines)
@@ -53,10 +53,7 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/**
- * Finds lines that cannot be paid. A receiving account must exist and belong to the wallet, unless this part opens the
- * account.
- */
+/** A receiving account must exist and belong to the wallet, unless this part opens the account. */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,
@@ -76,8 +73,8 @@ async function findRefused(
 }
 
 /**
- * Returns the accounts that this part opens. Only the first part with a wallet opens its account, because the wallet
- * could close the account before the next part, and the rent would be paid again.
+ * Only the first part with a wallet opens its account, because the wallet could close the account before the next part,
+ * and the rent would be paid again.
  */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
@@ -106,7 +103,7 @@ async function rehearse(deps: PrepareDeps, order: PartOrder, lines: readonly Pla
   return { payout: undefined, failed: new Map(lines.map((line) => [line, failed.get(line) ?? rest])) }
 }
 
-/** Rehearses the transaction of these lines. Returns the transaction, or why it would fail. */
+/** A string is the reason why the transaction would fail. */
 async function rehearseLines(
   { chain }: PrepareDeps,
   { plan, part, feePayer }: PartOrder,

@@ -11,7 +11,7 @@ export interface ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts'>
 }
 
-/** Reads whether the token account of each wallet can receive tokens, in a state of this slot or a later slot. */
+/** Uses a state of this slot or a later slot. */
 export async function readReceivers(
   { chain, database }: ReceiverDeps,
   wallets: readonly Address[],

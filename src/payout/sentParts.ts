@@ -15,8 +15,8 @@ import {
 import { judgeAttempts } from './attemptStanding.ts'
 
 /*
- * The transactions that `payout send` has signed. Each transaction is stored before it is sent. No node has it before
- * it lands, and a second transaction of the same part would pay the debts twice.
+ * Each transaction is stored before it is sent. No node has it before it lands, and a second transaction of the same
+ * part would pay the debts twice.
  */
 
 export interface SentPartsDeps {
@@ -32,8 +32,8 @@ export interface SignedPart {
 }
 
 /**
- * Records a signed part. The caller must do this before it sends the part. Throws while another transaction of the part
- * has landed or may still land.
+ * The caller must do this before it sends the part. Throws while another transaction of the part has landed or may
+ * still land.
  */
 export async function recordSignedPart(
   deps: SentPartsDeps,
@@ -54,13 +54,10 @@ export async function recordSignedPart(
 }
 
 const pollMs = 1_000
-// Maximum of polls. A transaction is confirmed, or proven absent, within about three minutes.
+// A transaction is confirmed, or proven absent, within about three minutes.
 const pollsMax = 400
 
-/**
- * Sends a part until it is on chain. Returns undefined once it is on chain, or the reason if it can never land. Throws
- * while neither is proven.
- */
+/** Undefined once the part is on chain, or the reason if it can never land. Throws while neither is proven. */
 export async function landPart(
   { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
   attempt: PayoutAttempt,
@@ -105,8 +102,8 @@ function alreadySent(part: number): Fault {
 }
 
 /**
- * Returns the parts that are on chain and not in the ledger. Throws while a part could still land, or if only one node
- * reports that a part is absent.
+ * Throws while a part could still land, or if only one node reports that a part is absent, because the part may be on
+ * chain.
  */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,

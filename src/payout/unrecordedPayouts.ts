@@ -25,10 +25,7 @@ const pagesSincePlanMax = 1_000
 // transactions that `payout send` has signed are also on record (sentParts.ts).
 const pagesOfNewPlan = 10
 
-/**
- * Returns the payouts on chain that the ledger lacks. Searches back to the slot, or only the newest transactions if the
- * slot is undefined.
- */
+/** Searches back to the slot, or only the newest transactions if the slot is undefined. */
 export async function findUnrecorded(
   deps: UnrecordedDeps,
   sinceSlot: number | undefined,
@@ -72,8 +69,8 @@ async function findUnrecordedOf(
 }
 
 /**
- * True if the transaction moved tokens out of the account. Any sender can write a payout memo into a transaction that
- * names the account, but only the payment wallet can move its tokens.
+ * Any sender can write a payout memo into a transaction that names the account, but only the payment wallet can move
+ * its tokens.
  */
 async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signature }: ListedSignature) {
   const finding = await chain.reader.find(signature)
