@@ -5,7 +5,6 @@ import { compare, divideAmongHolders } from './holderShares.ts'
 import { type HolderRules, type HolderSnapshot, holdersOf } from './holderSnapshot.ts'
 import { identifiedPlan, type PayoutPlan, type PlanHead } from './payoutPlan.ts'
 
-/** A debt to divide among the wallets of a snapshot, with the rules of the division. */
 export interface HolderQuestion extends PlanHead, HolderRules {
   readonly account: string
   readonly amountBaseUnits: bigint
@@ -14,13 +13,10 @@ export interface HolderQuestion extends PlanHead, HolderRules {
   readonly tokenAccountOf: (wallet: Address) => Address
 }
 
-// Maximum lines per transaction. Eight lines that each open a token account fit into 1,232 bytes.
+// Eight lines that each open a token account fit into the 1,232 bytes of a transaction.
 const holderPartMax = 8
 
-/**
- * Plans the payout to holders. The function is pure: the same question returns the same plan with the same id.
- * Undefined if no holder can be paid.
- */
+/** Pure: the same question returns the same plan with the same id. Undefined if no holder can be paid. */
 export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {
   const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...rest } = question
   const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = rest

@@ -2,22 +2,20 @@ import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { divideRoundingDown } from '@tollbook/core/money'
 
-/** A wallet, with the total balance of its token accounts. */
 export interface Holder {
   readonly wallet: Address
   readonly balanceBaseUnits: bigint
 }
 
-/** Share of one wallet. Shares are rounded so that they add up to the divided amount. */
+/** Rounded so that all shares add up to the divided amount. */
 export interface HolderShare {
   readonly wallet: Address
   readonly baseUnits: bigint
 }
 
 /**
- * Divides the amount in proportion to the balances. Each share is first rounded down. The remaining base units go, one
- * each, to the holders with the largest fractions. Of equal fractions, the lower address has priority. Holders whose
- * share is 0 are left out. The audit derives the same shares with separate code.
+ * Shares are rounded down. The remaining base units go, one each, to the largest fractions, and of equal fractions to
+ * the lower address. Holders whose share is 0 are left out. The audit derives the same shares with separate code.
  */
 export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Holder[]): readonly HolderShare[] {
   assert(amountBaseUnits > 0n, 'an amount is divided')
@@ -43,7 +41,7 @@ export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Ho
   return shares
 }
 
-/** Compares amounts, or texts by their UTF-16 code units. */
+/** Compares texts by their UTF-16 code units. */
 export function compare<T extends bigint | string>(one: T, other: T): number {
   if (one === other) return 0
   return one < other ? -1 : 1

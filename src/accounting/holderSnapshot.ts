@@ -6,7 +6,6 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { parseJson } from '@tollbook/core/json'
 import { compare, type Holder } from './holderShares.ts'
 
-/** All token accounts of a mint in the state of one finalized slot. */
 export interface HolderSnapshot {
   readonly network: string
   readonly mint: Address
@@ -17,7 +16,7 @@ export interface HolderSnapshot {
   readonly accounts: readonly SnapshotAccount[]
 }
 
-/** A token account of the mint in the slot of the snapshot. A wallet may have several. */
+/** A wallet may have several. */
 export interface SnapshotAccount {
   readonly address: Address
   readonly owner: Address
@@ -27,10 +26,7 @@ export interface SnapshotAccount {
 
 const format = 'tollbook-holders-1'
 
-/**
- * Returns the canonical text of a snapshot, with one line for each account. Each snapshot has exactly one text, and
- * therefore one digest.
- */
+/** Each snapshot has exactly one text, and therefore one digest. */
 export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   assert(
     accounts.every(({ address }, index) => index === 0 || compare(accounts[index - 1]?.address ?? '', address) < 0),
@@ -46,10 +42,7 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   return `${canonicalJson({ format, accounts: accounts.length, ...head })}\n${lines.join('')}`
 }
 
-/**
- * Returns the SHA-256 of the text exactly as it was read, in hex. The plan contains this digest, so that every holder
- * can check the shares later.
- */
+/** The digest of the text exactly as it was read. The plan contains it, so that every holder can check the shares later. */
 export function snapshotDigest(text: string): string {
   return sha256Hex(text)
 }
@@ -65,7 +58,7 @@ const headForm = z.object({
 })
 const accountLine = /^(\S{32,44}) (\S{32,44}) (0|[1-9]\d{0,19}) (open|frozen)$/
 
-/** Parses a snapshot. Undefined for a text that is not a snapshot in its canonical form. */
+/** Undefined for a text that is not a snapshot in its canonical form. */
 export function readSnapshot(text: string): HolderSnapshot | undefined {
   const [first = '', ...lines] = text.split('\n')
   const head = headForm.safeParse(parseJson(first))
@@ -87,22 +80,19 @@ function readAccount(line: string): SnapshotAccount | undefined {
   return { address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' }
 }
 
-/** Rules that determine which wallets of a snapshot are paid. They are part of the plan and of its digest. */
+/** These rules are part of the plan and of its digest. */
 export interface HolderRules {
-  /** Wallets that are not paid. The division ignores their tokens. */
+  /** The division ignores the tokens of these wallets. */
   readonly excluded: readonly Address[]
-  /** Minimum balance of a wallet, in base units. A wallet with less is not paid, and the division ignores its tokens. */
+  /** In base units. The division ignores the tokens of a wallet with less. */
   readonly minimumBaseUnits: bigint
-  /**
-   * Maximum number of paid wallets without an associated token account. The fee payer pays the rent of each new
-   * account.
-   */
+  /** Bounds the rent that the fee payer pays for new token accounts. */
   readonly openAccountsMax: number
 }
 
 /**
- * Returns the holders that are paid. A wallet with a frozen associated token account cannot be paid. A wallet without
- * such an account needs a new one. New accounts go to the wallets with the largest balances, up to the maximum.
+ * A frozen associated token account cannot be paid, and a wallet without one needs a new account. New accounts go to
+ * the largest balances, up to the maximum.
  */
 export function holdersOf(
   { accounts }: HolderSnapshot,

@@ -5,33 +5,26 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/**
- * A plan of payouts by debt and receiver. The id is a digest of all other fields, so a memo with the id identifies the
- * whole plan.
- */
+/** The id is a digest of all other fields, so a memo with the id identifies the whole plan. */
 export interface PayoutPlan {
   readonly id: string
-  /** CAIP-2 name of the chain. A plan is valid on this chain only. */
+  /** CAIP-2 name. A plan is valid on this chain only. */
   readonly network: string
   readonly mint: Address
   readonly decimals: number
   readonly paymentWallet: Address
   /** Position of the newest event when the debts were read. */
   readonly position: number
-  /** A slot that the chain had reached when the plan was created. No payout of the plan can have an earlier slot. */
+  /** The chain had reached this slot before the plan existed, so no payout of the plan can have an earlier slot. */
   readonly slot: number
-  /** Transfers of each transaction: part n of the plan has index n - 1. */
+  /** Part n of the plan, which one transaction pays, has index n - 1. */
   readonly parts: readonly (readonly PlannedTransfer[])[]
-  /**
-   * Wallets for which the transfer opens a token account. Every other wallet must have one already. Absent: no account
-   * is opened.
-   */
+  /** The transfer opens token accounts for these wallets. Every other wallet must have one already. */
   readonly opens?: readonly Address[]
-  /** Terms of the division. Present in a plan that divides one debt among the holders of the token. */
   readonly holders?: HolderTerms
 }
 
-/** Terms of a division among holders. The audit derives each line of the plan from these terms and the snapshot. */
+/** The audit derives each line of the plan from these terms and the snapshot. */
 export interface HolderTerms {
   readonly account: string
   readonly amountBaseUnits: bigint
@@ -42,26 +35,22 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
-/** A transfer that pays the debt of one ledger account to one wallet. */
 export interface PlannedTransfer {
   readonly account: string
   readonly wallet: Address
   readonly baseUnits: bigint
 }
 
-/** Chain, token and payment wallet of a plan, and the positions of ledger and chain when the plan was created. */
 export type PlanHead = Pick<PayoutPlan, 'network' | 'mint' | 'decimals' | 'paymentWallet' | 'position' | 'slot'>
 
-/** Copies only the fields of the head from a larger record, because the digest of the plan covers every field. */
+/** Copies only the fields of the head, because the digest of the plan covers every field. */
 export function planHead({ network, mint, decimals, paymentWallet, position, slot }: PlanHead): PlanHead {
   return { network, mint, decimals, paymentWallet, position, slot }
 }
 
-// Maximum lines of a part. Only a part of a holder plan may have this many. A part of any other plan has at most 5
-// lines.
+// Only a part of a holder plan may have this many. A part of any other plan has at most 5 lines.
 const linesMax = 8
 
-/** Creates the plan, whose id is the digest of the content. */
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
   const { parts } = content
   assert(
@@ -77,23 +66,18 @@ export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
 
 const memoPrefix = 'tollbook-payout:'
 
-/** Returns the memo of the transaction that pays a part. */
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
   assert(part >= 1, 'the parts of a plan count from 1')
   return `${memoPrefix}${plan.id}:${part}`
 }
 
-/** True for the memo of any payout of this service. */
 export function isPayoutMemo(memo: string): boolean {
   return memo.includes(memoPrefix)
 }
 
 const format = 'tollbook-payout-1'
 
-/**
- * Returns the content of a plan file. Amounts are decimal strings of base units, because JSON numbers lose digits
- * beyond 2^53.
- */
+/** Amounts are decimal strings of base units, because JSON numbers lose digits beyond 2^53. */
 export function payoutPlanJson(plan: PayoutPlan): Json {
   return { format, id: plan.id, ...contentJson(plan) }
 }
@@ -133,7 +117,7 @@ const planFile = z.object({
     .exactOptional(),
 })
 
-/** Parses a plan. Undefined for content that is not a plan, or that was changed after it was written. */
+/** Undefined for content that is not a plan, or that was changed after it was written. */
 export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   const parsed = planFile.safeParse(json)
   if (!parsed.success) return undefined
@@ -141,7 +125,7 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
 }
 
-/** True if a holder plan pays exactly its amount, and only from its account. True for any other plan. */
+/** A holder plan must pay exactly its amount, and only from its account. */
 function addsUp({ parts, holders }: PayoutPlan): boolean {
   if (holders === undefined) return true
   const lines = parts.flat()

@@ -5,21 +5,19 @@ import { shareName } from './account.ts'
 import { compare } from './holderShares.ts'
 import { identifiedPlan, type PayoutPlan, type PlanHead, type PlannedTransfer } from './payoutPlan.ts'
 
-/** Debt of an account, in base units. */
 export interface Debt {
   readonly account: string
   readonly baseUnits: bigint
 }
 
-/** A debt that the plan does not pay. `why` states the reason and the remedy. */
+/** `why` states the reason and the remedy. */
 export interface WaitingDebt extends Debt {
   readonly why: string
 }
 
-/** Wallets that receive the shares, by account of the split. A share without a wallet is not paid. */
+/** A share without a wallet is not paid. */
 export type Destinations = ReadonlyMap<string, Address>
 
-/** State of the token account to which a transfer to a wallet would go. */
 export type Receiver =
   | { readonly kind: 'ready' }
   /** `wasPaid`: the wallet had a token account at an earlier payout and has closed it since. */
@@ -29,24 +27,20 @@ export type Receiver =
 export interface PayoutQuestion extends PlanHead {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
-  /**
-   * Minimum debt that is paid. Smaller debts wait until they have grown, because their payout would cost more than they
-   * are worth.
-   */
+  /** Smaller debts wait until they have grown, because their payout would cost more than they are worth. */
   readonly leastBaseUnits: bigint
-  /** State of the token account of each wallet that `walletsToPay` returns. */
+  /** Has every wallet that `walletsToPay` returns. */
   readonly receivers: ReadonlyMap<Address, Receiver>
-  /** Maximum number of token accounts that are opened for wallets outside the split. The fee payer pays the rent. */
+  /** Bounds the rent that the fee payer pays for wallets outside the split. */
   readonly openAccountsMax: number
 }
 
 export interface PlannedDebts {
-  /** Undefined if no debt can be paid. */
   readonly plan: PayoutPlan | undefined
   readonly waiting: readonly WaitingDebt[]
 }
 
-// Transfers per transaction. Five transfers that each open a token account take 900 of its 1,232 bytes.
+// Five transfers that each open a token account take 900 of the 1,232 bytes of a transaction.
 const partMax = 5
 
 interface Line extends PlannedTransfer {
@@ -54,8 +48,8 @@ interface Line extends PlannedTransfer {
 }
 
 /**
- * Plans the payouts. The function is pure: the same question returns the same plan with the same id. Shares come first
- * and in separate parts, because a transfer to any other wallet can make its part fail.
+ * Pure: the same question returns the same plan with the same id. Shares come first and in separate parts, because a
+ * transfer to any other wallet can make its part fail.
  */
 export function planPayout(question: PayoutQuestion): PlannedDebts {
   const { debts, leastBaseUnits, openAccountsMax, destinations: _, receivers: _seen, ...plan } = question
@@ -124,10 +118,7 @@ function whyNoWallet(account: string): string {
     : `the share has no wallet: give --wallets ${share}:ADDRESS, or add it to PAYOUT_WALLETS`
 }
 
-/**
- * Limits the opening of token accounts: the largest debts have priority. Accounts for shares do not count, because the
- * operator chooses the wallets of the shares.
- */
+/** The largest debts have priority. Accounts for shares do not count, because the operator chooses their wallets. */
 function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
   const wanting = lines
     .filter((line) => line.opens && !isShare(line))
@@ -143,17 +134,12 @@ function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
 
 const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
 
-/**
- * Returns the wallet to which a debt is owed. Undefined for a debt to an unknown wallet, and for a share without a
- * destination.
- */
 function walletOf(account: string, destinations: Destinations): Address | undefined {
   const share = shareName(account)
   if (share !== undefined) return destinations.get(share)
   return readAddress(ofWallet.exec(account)?.[1] ?? '')
 }
 
-/** Returns the wallets to which these debts could be paid, each wallet once. */
 export function walletsToPay(debts: readonly Debt[], destinations: Destinations): readonly Address[] {
   return [...new Set(debts.flatMap(({ account }) => walletOf(account, destinations) ?? []))]
 }

@@ -1,9 +1,6 @@
 import type { Account } from './account.ts'
 
-/**
- * One movement between two accounts. A posting contains both sides, so it is always balanced (I17). The amount is
- * positive, and the accounts determine the direction.
- */
+/** Contains both sides, so it is always balanced (I17). The amount is positive: the accounts determine the direction. */
 export interface Posting {
   readonly debit: Account
   readonly credit: Account
