@@ -10,17 +10,15 @@ import { dollarOfWalletSetting, paymentWalletName, tabWalletName } from './walle
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SettingValue } from './settings.ts'
 
-/** A setting of the ledger, with its value in the configuration of this instance. */
 export interface ConfiguredSetting extends SettingValue {
   readonly variable: string
 }
 
-/** Configuration from which the recorded settings are derived. */
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
   readonly dollars?: readonly PaymentTerms[]
-  /** Wallet for deposits on tabs. Undefined if the service sells no tabs. */
+  /** Undefined if the service sells no tabs. */
   readonly tabWallet: string | undefined
   readonly split: readonly SplitPart[]
   readonly origin: string
@@ -28,7 +26,7 @@ export interface SettingSources {
 
 const wholePerMille = 1_000
 
-/** Returns the settings that determine, together with the events, the meaning of the ledger. */
+/** Together with the events, these settings determine the meaning of the ledger. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
@@ -52,29 +50,26 @@ export function configuredSettings(sources: SettingSources): readonly Configured
         value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
         variable: 'CURRENCIES',
       },
-      // Record the wallet even if it is PAYMENT_WALLET, because the first value of a setting also applies to all
-      // earlier time.
+      // Record the wallet even if it is PAYMENT_WALLET, because a first value also applies to all earlier time.
       { name: paymentWalletName(dollar.mint), value: dollar.paymentWallet, variable: 'wallet= of CURRENCIES' },
     ]),
     ...(tabWallet === undefined ? [] : [{ name: tabWalletName, value: tabWallet, variable: 'TAB_WALLET' }]),
   ]
 }
 
-/** A recorded value that differs from the configured one. */
 export interface SettingDifference {
   readonly configured: ConfiguredSetting
   readonly recorded: Json
   readonly since: string
 }
 
-/** Describes a configured value that differs from the recorded value, with the event that recorded the latter. */
 export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
   const { name, number, position, validFrom, value } = inForce
   assert(configured.name === name, 'a value is compared with its own setting')
   return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
 }
 
-/** Returns the message for a refused start, with the command that records each configured value. */
+/** Includes the command that records each configured value. */
 export function differencesText(differences: readonly SettingDifference[]): string {
   assert(differences.length > 0, 'a refusal to start names a difference')
   const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
@@ -93,7 +88,7 @@ export function differencesText(differences: readonly SettingDifference[]): stri
   return `${count} setting${s} of the ledger differ${count === 1 ? 's' : ''} from the configuration, so the service does not start:\n${parts.join('\n')}`
 }
 
-/** Returns the command that records the configured value. Undefined for a setting that keeps its first value. */
+/** Undefined for a setting that keeps its first value. */
 function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
   const dollar = dollarOfWalletSetting(name)
   if (dollar !== undefined) return `npx tollbook wallet change --mint ${dollar} ${settingText(name, value)}`
@@ -114,7 +109,7 @@ function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
 const splitValue = z.array(z.object({ account: z.string(), perMille: z.int() }))
 const keyValue = z.object({ x: z.string() })
 
-/** Returns the value as the operator writes it: the public key, the address, or the split in the form of SPLIT. */
+/** As the operator writes it: the public key, the address, or the split in the form of SPLIT. */
 export function settingText(name: string, value: Json): string {
   if (typeof value === 'string') return value
   const key = name === 'receipt-key' ? keyValue.safeParse(value).data : undefined
@@ -127,14 +122,13 @@ function splitText(split: readonly SplitPart[]): string {
   return split.map(({ account, perMille }) => `${account}:${formatDecimal(BigInt(perMille), 1)}`).join(',')
 }
 
-/** Times that determine when an instance with an outgoing value stops selling. */
 export interface ClosingTime {
   readonly nowMs: number
-  /** Time before the end of the value at which the instance stops selling. */
+  /** The instance stops selling this long before the end of the value. */
   readonly closingMs: number
 }
 
-/** Returns why an instance with this value must not sell. Undefined if the instance may sell. */
+/** An outgoing value stops selling before its end, and an incoming one does not sell before it takes effect. */
 export function standingProblem(
   { name, variable }: ConfiguredSetting,
   standing: SettingStanding,

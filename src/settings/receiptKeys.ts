@@ -4,19 +4,18 @@ import { sha256 } from '@tollbook/core/digest'
 import { z } from 'zod'
 import type { SettingPeriod } from './settingPeriods.ts'
 
-/** Public Ed25519 key of receipts and checkpoints, in the form of the setting `receipt-key`. */
 export const publicReceiptKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
-  /** The public key, 32 bytes in base64url. */
+  /** 32 bytes in base64url. */
   x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
-  /** Id of the key. Absent: the id is the RFC 7638 thumbprint. */
+  /** Absent: the id is the RFC 7638 thumbprint. */
   kid: z.string().exactOptional(),
 })
 
 export type PublicReceiptKey = z.infer<typeof publicReceiptKey>
 
-/** Returns the id of a key. The default id is the RFC 7638 thumbprint, which is different for every key. */
+/** The default is the RFC 7638 thumbprint, which is different for every key. */
 export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
   return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
 }
@@ -27,20 +26,17 @@ export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array 
   return bytes
 }
 
-/** Returns the recorded keys, newest first. */
+/** Newest first. */
 export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }
 
-/** Returns the DID of the service (method `web`), which is derived from its origin. */
+/** Method `web`: the DID is derived from the origin of the service. */
 export function didOf(serviceUrl: string): string {
   return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
 }
 
-/**
- * Returns the DID document of the service. It lists all recorded keys, newest first, under the ids that signed
- * statements use.
- */
+/** Lists all recorded keys, newest first, under the ids that signed statements use. */
 export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
   const did = didOf(serviceUrl)
   const methods = receiptKeysOf(periods).map((key) => {
@@ -55,10 +51,7 @@ export function didDocumentOf(serviceUrl: string, periods: readonly SettingPerio
   }
 }
 
-/**
- * Returns all recorded keys as a JWK set, newest first. The period of a key is in `nbf` and `exp`, in seconds. A key
- * stays listed after its period, because receipts of that period must still verify.
- */
+/** A key stays listed after its period, because receipts of that period must still verify. */
 export function jwkSetOf(periods: readonly SettingPeriod[]): Json {
   return {
     keys: periods.toReversed().map(({ value, fromMs, untilMs }) => {

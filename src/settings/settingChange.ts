@@ -6,41 +6,35 @@ import { isSameValue, type SettingPeriod, valueWithOverlap } from './settingPeri
 import type { SettingDecision } from './settings.ts'
 import type { PaymentWalletName, tabWalletName } from './walletSettings.ts'
 
-/** Settings that the operator can change. Every other setting keeps its first value. */
+/** Every other setting keeps its first value. */
 export type ChangeableSetting = 'receipt-key' | PaymentWalletName | typeof tabWalletName | 'split'
 
-/** A change that an operator requests, with the time from which the new value applies. */
 export interface SettingChangeQuestion {
   readonly name: ChangeableSetting
   readonly value: Json
-  /**
-   * Time from which the new value applies. Undefined: now plus the default lead. A split always applies at once,
-   * because an instance publishes its price list when it starts.
-   */
+  /** Undefined: default lead. A split applies at once, because an instance publishes its price list at its start. */
   readonly validFromMs: number | undefined
-  /** Time after the change during which the previous value is still accepted, in milliseconds. */
+  /** The previous value is still accepted for this time after the change. */
   readonly overlapMs: number
   readonly nowMs: number
 }
 
-/** Result of a requested change. `recorded`: no change is necessary. `refused`: `why` is a sentence for the operator. */
+/** `recorded`: no change is necessary. `refused`: `why` is a sentence for the operator. */
 export type SettingChangeVerdict =
   | { readonly verdict: 'change'; readonly decision: SettingDecision<SettingChanged>; readonly previousUntilMs: number }
-  /** The newest recorded value already equals the requested value. */
   | { readonly verdict: 'recorded'; readonly period: SettingPeriod }
   | { readonly verdict: 'refused'; readonly why: string }
 
 /**
- * Minimum lead of a change. Running instances read the settings every 5 s, and close after 45 s without a successful
- * read. Each instance therefore reads a change before it takes effect, so no receipt is signed with an ended key.
+ * Running instances read the settings every 5 s, and close after 45 s without a successful read. Each therefore reads a
+ * change before it takes effect, so no receipt is signed with an ended key.
  */
 const leadMinMs = 60_000
-/** Default lead of a change: 5 minutes, for which verifiers cache the key set. */
+/** Verifiers cache the key set for 5 minutes. */
 const leadDefaultMs = 300_000
 const leadMaxMs = 365 * 24 * 60 * 60 * 1000
 export const overlapMaxMs = 90 * 24 * 60 * 60 * 1000
 
-/** Decides on the operator's change of a recorded setting. */
 export function decideSettingChange(
   periods: readonly SettingPeriod[],
   question: SettingChangeQuestion,
@@ -83,7 +77,7 @@ function timeProblem(
   return overlapMs > overlapMaxMs ? `the overlap is longer than ${overlapMaxMs / 86_400_000} days` : undefined
 }
 
-/** Rounds up to whole seconds, the unit of JWK periods, so that a change never takes effect earlier than requested. */
+/** Rounds up to whole seconds, the unit of JWK periods, so that a change never takes effect too early. */
 function wholeSecond(ms: number): number {
   return Math.ceil(ms / 1000) * 1000
 }

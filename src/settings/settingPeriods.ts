@@ -5,32 +5,31 @@ import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import { isWalletSetting } from './walletSettings.ts'
 
 /*
- * Values of a setting and the periods in which they are accepted. A value takes effect at its `validFrom`. The value
- * before it stays accepted until `previousUntil`, so that instances can be replaced one by one.
+ * A value takes effect at its `validFrom`. The value before it stays accepted until `previousUntil`, so that instances
+ * can be replaced one by one.
  */
 
-/** One version of a setting, with its position in the ledger. */
 export interface RecordedSetting {
   readonly position: number
   readonly event: SettingChanged
 }
 
-/** A value of a setting, with the period in which the value is accepted: `fromMs <= t < untilMs`. */
+/** The value is accepted while `fromMs <= t < untilMs`. */
 export interface SettingPeriod {
   readonly name: string
   readonly number: number
   readonly position: number
-  /** The recorded value without the member `previousUntil`. */
+  /** Without the member `previousUntil`. */
   readonly value: Json
-  /** Time of the change in ISO 8601 and UTC, as recorded. */
+  /** As recorded, in ISO 8601 and UTC. */
   readonly validFrom: string
-  /** Start of the period. `-Infinity` for number 1, because the first value also applies to the time before its record. */
+  /** `-Infinity` for number 1, because the first value also applies to the time before its record. */
   readonly fromMs: number
-  /** End of the period. `Infinity` for the newest value. */
+  /** `Infinity` for the newest value. */
   readonly untilMs: number
 }
 
-/** Returns the versions of one setting with their periods, oldest first. */
+/** Oldest first. */
 export function periodsOf(versions: readonly RecordedSetting[]): readonly SettingPeriod[] {
   return versions.map(({ position, event }, index): SettingPeriod => {
     assert(event.number === index + 1, 'the versions of a setting are numbered without a gap')
@@ -47,18 +46,12 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-/**
- * Returns the member that wraps a value which is not an object, so that `previousUntil` can be added. Undefined for a
- * setting whose value is an object.
- */
+/** A value that is not an object is wrapped in this member, so that `previousUntil` can be added. */
 function wrappingMember(name: string): string | undefined {
   return isWalletSetting(name) ? 'wallet' : name === 'split' ? 'shares' : undefined
 }
 
-/**
- * Returns the value in the recorded form, which includes the end of the previous value. Every version except the first
- * has this form.
- */
+/** Every version except the first has this form, which includes the end of the previous value. */
 export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
   assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
   const member = wrappingMember(name)
@@ -88,18 +81,15 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/**
- * True if `one` and `other` represent the same value of the setting, even if they are written differently. For a
- * receipt key, only the key material counts, and not the id.
- */
+/** For a receipt key, only the key material counts, and not the id. */
 export function isSameValue(name: string, one: Json, other: Json): boolean {
   return name === 'receipt-key'
     ? membersOf(one)?.['x'] === membersOf(other)?.['x']
     : one === other || textOf(one) === textOf(other)
 }
 
-// Serialized values. Every 402 compares each configured value with the recorded one. Value objects never change, so
-// each is serialized once.
+// Every 402 compares each configured value with the recorded one. Value objects never change, so each is serialized
+// once.
 const texts = new WeakMap<object, string>()
 
 function textOf(value: Json): string {
@@ -109,7 +99,7 @@ function textOf(value: Json): string {
   return text
 }
 
-/** Returns the period of the newest value that has taken effect. Undefined if the setting is not recorded. */
+/** Undefined if the setting is not recorded. */
 export function periodInForce(periods: readonly SettingPeriod[], atMs: number): SettingPeriod | undefined {
   assert(
     periods.every(({ number }, index) => number === index + 1),
@@ -118,12 +108,11 @@ export function periodInForce(periods: readonly SettingPeriod[], atMs: number): 
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 
-/** True if the moment is in the period. The end is exclusive, so two periods of one setting never share a millisecond. */
+/** The end is exclusive, so two periods of one setting never share a millisecond. */
 export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
   return fromMs <= atMs && atMs < untilMs
 }
 
-/** Result of comparing a configured value with the recorded values. */
 export type SettingStanding =
   | { readonly standing: 'unrecorded' }
   /** `untilMs` is `Infinity` unless a later value is recorded. */
@@ -141,7 +130,7 @@ export function settingStanding(periods: readonly SettingPeriod[], value: Json, 
   return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
 }
 
-/** Returns each recorded wallet once, the newest first. If no wallet is recorded, returns the configured one. */
+/** Newest first. If no wallet is recorded, returns the configured one. */
 export function walletsOf(periods: readonly SettingPeriod[], configured: Address | undefined): readonly Address[] {
   const wallets = periods.map(walletOf).toReversed()
   return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]

@@ -4,8 +4,7 @@ import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from '../payment/events/settingEvents.ts'
 
 /*
- * Price lists and settings of the ledger. Each version is a separate stream, such as `prices#17` or `receipt-key#1`. A
- * version can be recorded only after the version before it. The numbers therefore have no gap, and two writers cannot
+ * A version can be recorded only after the version before it. The numbers therefore have no gap, and two writers cannot
  * record the same number.
  */
 
@@ -13,10 +12,7 @@ import type { PriceListPublished, SettingChanged } from '../payment/events/setti
 const settingSpace = 3
 export const priceListName = 'prices'
 
-/**
- * Returns the name of the stream of one version, such as `prices#17`. Such a stream has one event, so only one writer
- * can record a version.
- */
+/** The stream of a version has one event, so only one writer can record a version. */
 export function settingStream(name: string, number: number): string {
   assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
   return `${name}#${number}`
@@ -26,7 +22,6 @@ export function settingStreamId(name: string, number: number): Uint8Array {
   return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
 }
 
-/** A decision to append one version of a setting. */
 export interface SettingDecision<Event> {
   readonly step: 'price_list.publish' | 'setting.record' | 'setting.change'
   readonly name: string
@@ -41,7 +36,7 @@ export interface Numbered<Event> {
 
 const wholePerMille = 1_000
 
-/** Decides whether to publish a price list. Undefined if the newest recorded list is the same. */
+/** Undefined if the newest recorded list is the same. */
 export function decidePriceList(
   newest: Numbered<PriceListPublished> | undefined,
   list: PriceListPublished,
@@ -60,7 +55,7 @@ export interface SettingValue {
   readonly value: Json
 }
 
-/** Decides the first value of a setting, which the service itself records. Undefined if the setting is already recorded. */
+/** The service itself records the first value. Undefined if the setting is already recorded. */
 export function decideFirstSetting(
   versionCount: number,
   { name, value }: SettingValue,
