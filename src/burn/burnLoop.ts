@@ -23,7 +23,7 @@ export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal
 
 const settledOutcomes: ReadonlySet<BurnOutcome['outcome']> = new Set(['nothing_owed', 'confirmed'])
 
-/** Runs one round. False if another run should follow soon. */
+/** False if another run should follow soon. */
 async function runOnce({ burner, log }: BurnLoopDeps, stopping: AbortSignal): Promise<boolean> {
   try {
     const { outcome } = await burner.burnOnce(stopping)

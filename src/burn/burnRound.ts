@@ -25,8 +25,8 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { findMismatch } from './matchBurn.ts'
 
 /*
- * One run of the burn job. A run may be killed at any line. The next run finds the open round in the ledger and queries
- * its transaction. No other round starts before this round has ended.
+ * A run may be killed at any line. The next run finds the open round in the ledger and queries its transaction. No
+ * other round starts before this round has ended, so that no debt is burned twice.
  */
 
 export interface BurnDeps {
@@ -38,7 +38,7 @@ export interface BurnDeps {
   readonly log: Log
 }
 
-/** Content of one burn transaction. The memo contains the number of the round. */
+/** The memo contains the number of the round. */
 export interface BurnSigning {
   readonly round: number
   readonly baseUnits: bigint
@@ -48,9 +48,9 @@ export interface BurnSigning {
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
   /** Throws unless the payment wallet is in force in the ledger. */
   requireWallet(): Promise<void>
-  /** Returns the token accounts of PAYMENT_WALLET and of each payment wallet on record. */
+  /** Token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
-  /** Reads the block heights of the nodes. `find` needs them to prove that a burn transaction can no longer land. */
+  /** `find` needs the block heights of the nodes to prove that a burn transaction can no longer land. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /**
@@ -74,7 +74,7 @@ interface Settled {
   readonly baseUnits: bigint
 }
 
-/** Continues the open round, or plans a round for all debts. Each step is recorded before the chain receives it. */
+/** Each step is recorded before the chain receives it, so that the next run can continue after a crash. */
 export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { ledger, terms, chain } = deps
   const { open, lastRound, burnedThroughPosition } = await ledger.readRounds(terms.mint)
@@ -87,7 +87,7 @@ export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<
   return submitted === undefined ? { outcome: 'overtaken' } : settle(deps, submitted, stopping)
 }
 
-/** Records the signed transaction without sending it. Undefined if another job has taken the round. */
+/** Records the signed transaction before it is sent. Undefined if another job has taken the round. */
 async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | undefined> {
   const { ledger, chain, signBurn, clock, log } = deps
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
@@ -117,10 +117,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/**
- * Returns the error for a burn that the rehearsal rejects. The burn is not recorded, because the operator must fix the
- * cause first.
- */
+/** The burn is not recorded, because the operator must fix the cause first. */
 function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
@@ -149,7 +146,7 @@ const pollMs = 1_000
 // Maximum of polls. A blockhash is valid for about a minute, and finality takes about 13 s more.
 const pollsMax = 120
 
-/** Sends the recorded bytes again until the finalized chain has them or can no longer include them. */
+/** Sends the recorded bytes again until the finalized chain decides. The same bytes cannot burn twice. */
 async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { chain, clock } = deps
   const { signature, round, lastValidHeight } = open
@@ -168,7 +165,7 @@ async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): P
   return { ...settled, outcome: 'waiting' }
 }
 
-/** Records the decision of the finalized chain. Undefined while the chain has not decided. */
+/** Undefined while the finalized chain has not decided. */
 async function end(deps: BurnDeps, open: OpenBurn, finding: Finding): Promise<'confirmed' | 'failed' | undefined> {
   switch (finding.kind) {
     case 'unknown':
@@ -219,8 +216,8 @@ interface Verdict {
 }
 
 /**
- * Throws unless the state of the delegate also proves that the transaction burned nothing, because the answer of a
- * single node is not enough.
+ * The answer of a single node is not enough, so the state of the delegate must also prove that the transaction burned
+ * nothing.
  */
 async function requireUnburned({ chain, log }: BurnDeps, open: OpenBurn, { reason, finalizedSlot }: Verdict) {
   const { round, signature } = open
@@ -250,10 +247,7 @@ interface Ending {
   readonly effectiveAtMs: number
 }
 
-/**
- * Records the end of a round. If another job was first, its record is the same, because both jobs read the same
- * finalized chain.
- */
+/** If another job was first, its record is the same, because both jobs read the same finalized chain. */
 async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
   const { decision, effectiveAtMs } = ending
   const [event] = assertPresent(decision, 'a submitted burn can end').events

@@ -1,7 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
-/** Amount of a round, and the accounts from which it may burn. */
 export interface BurnToMatch {
   readonly mint: Address
   readonly baseUnits: bigint
@@ -12,10 +11,7 @@ export interface BurnToMatch {
   readonly paymentAccounts: readonly Address[]
 }
 
-/**
- * Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if the
- * transaction matches.
- */
+/** Undefined if the transaction burns exactly this amount from exactly one payment wallet. */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
   const [only = { burnedBaseUnits: 0n, leftBaseUnits: 0n }, ...others] = found.filter(

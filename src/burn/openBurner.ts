@@ -16,7 +16,7 @@ import { readPeriods } from '../store/settingStore.ts'
 import { burnOnce, type BurnChain, type BurnDeps } from './burnRound.ts'
 
 export interface BurnerOptions {
-  /** Connection URL with a login that is a member of `tollbook_burner`. */
+  /** The login must be a member of `tollbook_burner`, which may record only burn events. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
@@ -33,10 +33,7 @@ const connectionsMax = 2
 
 export type Burner = Awaited<ReturnType<typeof openBurner>>
 
-/**
- * Opens the burn process, which may record only burn events. Throws a `Fault` if the schema or the chain does not
- * match.
- */
+/** Throws a `Fault` if the schema or the chain does not match. */
 export async function openBurner(options: BurnerOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
@@ -51,7 +48,7 @@ export async function openBurner(options: BurnerOptions) {
   const stored = opened.move()
   return {
     delegate,
-    /** Ends the open round, or starts a round for all burn debts of final payments. */
+    /** Ends the open round first, because no other round starts before it has ended. */
     burnOnce: (stopping?: AbortSignal) => burnOnce(seam(deps), stopping),
     close: () => stored.disposeAsync(),
   }
