@@ -3,13 +3,13 @@ import { describeError } from '@tollbook/core/fault'
 import { type Custody, type CustodyDeps, type CustodyTerms, readCustody } from './tabAccounts.ts'
 
 interface CustodyWatchDeps extends CustodyDeps {
-  /** Mints of deposits with their payment wallets. The service token is first. */
+  /** The service token is first. */
   readonly terms: readonly CustodyTerms[]
 }
 
 /**
- * Watches the balances of the wallets for tabs, and stops deposits if they are too low. If the wallets hold too little
- * of one mint, only deposits in this mint stop.
+ * Deposits stop if the wallets for tabs do not cover the tabs and the refunds. If the wallets hold too little of one
+ * mint, only deposits in this mint stop.
  */
 export function createCustodyWatch() {
   let custodies: readonly Custody[] = []
@@ -17,11 +17,11 @@ export function createCustodyWatch() {
   const whyNoDeposit = (mint: Address) =>
     unread ?? (custodies.some((each) => each.mint === mint && !each.isCovered) ? shortOf(mint) : undefined)
   return {
-    /** Returns the last balances. Empty before the first reading. */
+    /** Empty before the first reading. */
     custodies: () => custodies,
     /**
-     * Returns why no deposit is sold: the wallets cannot be read, or hold too little of the service token, which is
-     * part of each 402. Undefined while deposits are sold.
+     * No deposit is sold if the wallets cannot be read, or hold too little of the service token, which is part of each 402.
+     * Undefined while deposits are sold.
      */
     whyClosed(): string | undefined {
       const [ofToken] = custodies

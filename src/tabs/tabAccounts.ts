@@ -10,7 +10,7 @@ import type { TabLedger } from '../payment/tabLedger.ts'
 export interface CustodyDeps {
   readonly tabs: Pick<TabLedger, 'totals'>
   readonly chain: Pick<ChainReader, 'readBalance'>
-  /** Returns the wallet of new deposits, then the former wallets. A transfer between them needs no event. */
+  /** The wallet of new deposits first, then the former wallets. A transfer between them needs no event. */
   readonly tabWallets: () => readonly Address[]
   /** Returns a slot that the chain has certainly reached. */
   readonly slot: () => number
@@ -19,16 +19,15 @@ export interface CustodyDeps {
 export interface TabAccountsDeps extends CustodyDeps {
   readonly clock: Clock
   readonly tabs: TabLedger
-  /** Mints of deposits with their payment wallets. The service token is first. */
+  /** The service token is first. */
   readonly terms: readonly CustodyTerms[]
 }
 
 export type CustodyTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
-/** Balance of one mint in the wallets for tabs on the chain, and the debts that the balance must cover. */
+/** Balance of one mint in the wallets for tabs on the chain, and the debts that it must cover. */
 export interface Custody {
   readonly mint: Address
-  /** Wallet of new deposits. */
   readonly wallet: Address
   readonly heldBaseUnits: bigint
   readonly prepaidBaseUnits: bigint
@@ -37,13 +36,13 @@ export interface Custody {
 }
 
 /**
- * Compares the balances of the wallets for tabs with the balances of the tabs. Also compares all wallets with the
- * refunds that are due, because refunds of other sales are in the payment wallet and payouts use all wallets. Balances
- * are read after the debts.
+ * The wallets for tabs must cover the tabs. All wallets together must cover the refunds that are due, because refunds
+ * of other sales are in the payment wallet and payouts use all wallets. Balances are read after the debts.
  */
 export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: CustodyTerms): Promise<Custody> {
   const { tabs, chain, tabWallets, slot } = deps
   const { prepaidBaseUnits, refundsDueBaseUnits } = await tabs.totals(mint)
+  // A cached balance may be older than the debts that were just read.
   const held = async (wallet: Address) =>
     (await chain.readBalance({ wallet, mint, minSlot: slot(), isFresh: true })).baseUnits
   const wallets = tabWallets()
@@ -88,7 +87,7 @@ export function createTabAccounts(deps: TabAccountsDeps) {
       const tab = await tabs.find(id)
       return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())
     },
-    /** Returns the custody of the service token. The custody of each dollar is in the member `dollars`. */
+    /** Custody of the service token. The custody of each dollar is in the member `dollars`. */
     async custody() {
       const custodies = await Promise.all(deps.terms.map((terms) => readCustody(deps, terms)))
       const [ofToken, ...dollars] = custodies.map(shown)

@@ -16,9 +16,9 @@ export const tabsPath = '/api/tabs'
 
 /** The operator's limits on tabs, in millionths of a US dollar. */
 export interface TabLimits {
-  /** Maximum amount of one deposit, and of the balance of one tab. */
+  /** Bounds one deposit, and the balance of one tab. */
   readonly tabMaxMicroUsd: bigint
-  /** Maximum balance of all tabs together. */
+  /** Bounds the balance of all tabs together. */
   readonly totalMaxMicroUsd: bigint
   /** Maximum of `maxPerDayUsd` for a tab with a bearer key. 0: bearer keys are not offered. */
   readonly bearerDayMaxMicroUsd: bigint
@@ -33,6 +33,7 @@ export interface TabProductDeps {
   readonly whyClosed: (microUsd: bigint) => string | undefined
 }
 
+// Each amount is a row of the price list, so that the audit verifies the price of a deposit like any other price.
 const denominationsUsd = [1, 5, 10, 20]
 const usdMicro = 1_000_000n
 const microOf = (wholeUsd: number) => BigInt(wholeUsd) * usdMicro
@@ -42,10 +43,7 @@ const daysMax = 90
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be base58 of 32 bytes')
 const usd = z.number().min(0.000001).max(1_000)
 
-/**
- * Creates the schema of a deposit. The terms of the tab are in the body of the purchase, so that the payment is bound
- * to them.
- */
+/** The terms of the tab are in the body of the purchase, so that the payment is bound to them. */
 function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd }: TabLimits) {
   const bearerDayMax = displayNumber(bearerDayMaxMicroUsd, usdDecimals)
   return z
@@ -80,6 +78,7 @@ function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd
       if (tab === undefined && sessionKey === undefined && bearerSha256 === undefined)
         problem('sessionKey', 'must be sent, because a deposit alone gives no access')
       if (bearerSha256 === undefined) return
+      // A holder of the bearer key can spend up to the limit of the day, and no auditor can prove such a debit.
       if (bearerDayMax === 0) problem('bearerSha256', 'is not offered by this service; send a sessionKey')
       else if (maxPerDayUsd === undefined || maxPerDayUsd > bearerDayMax)
         problem('maxPerDayUsd', `must be at most ${bearerDayMax} with a bearer key`)
@@ -152,6 +151,7 @@ export function createTabProduct(limits: TabLimits): ProductDefinition<TabProduc
     },
     open: (deps: TabProductDeps) => ({
       whyUnavailable: (order?: TabOrder) => deps.whyClosed(microOf(order?.depositUsd ?? smallest)),
+      // Only new deposits stop while the wallets hold too little, not those that are already paid.
       whyUndeliverable: () => undefined,
       variant: ({ depositUsd }: TabOrder) => String(depositUsd),
       async deliver(order: TabOrder, { price, ...job }) {
@@ -180,6 +180,7 @@ function openTab({ clock, origin, pricesOf }: TabProductDeps, order: TabOrder, j
     endsAtMs: nowMs + days * dayMs,
   }
   const walletBytes = assertPresent(decodeBase58(wallet, 32), 'a wallet has 32 bytes')
+  // The bearer key contains tab and wallet, so that the rail reads the payer from the header alone.
   const prefix = `tbt_${Buffer.concat([id.subarray(0, 16), walletBytes]).toString('base64url')}`
   return {
     kind: 'delivered',
@@ -207,10 +208,7 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
   return { tab, deposit: signature, wallet: payer, mint, depositBaseUnits: requiredBaseUnits.toString() }
 }
 
-/**
- * Converts dollars to base units at the token price of the deposit. The result is rounded down, so that a limit is
- * never exceeded.
- */
+/** Converts dollars at the token price of the deposit, and rounds down, so that a limit is never exceeded. */
 function inBaseUnits(dollars: number, price: Price): bigint {
   const microUsd = assertPresent(parseRoundingDown(String(dollars), usdDecimals), 'the schema takes positive numbers')
   return microUsdInBaseUnits(microUsd, price)
@@ -221,8 +219,8 @@ function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUs
 }
 
 /**
- * Converts the operator's limits at the token price of the deposit. The ledger enforces these limits when it appends
- * the deposit.
+ * Converts the operator's limits at the token price of the deposit. The ledger enforces them when it appends the
+ * deposit, so that concurrent deposits cannot exceed them.
  */
 function limitsAt(
   pricesOf: TabProductDeps['pricesOf'],
@@ -236,16 +234,14 @@ function limitsAt(
   }
 }
 
-/**
- * Adds a deposit to a tab. A refused top-up ends its payment, which is then owed back, because a second attempt would
- * be refused too.
- */
+/** A refused top-up ends its payment, which is then owed back, because a second attempt would be refused too. */
 async function topUp(deps: TabProductDeps, id: TabId, job: PaidJob): Promise<Value | Failure> {
   const tab = await deps.tabs.find(id)
   const nowMs = deps.clock.nowMs()
   const isOpen = tab !== undefined && !tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs
   const ended = { kind: 'failed', code: 'NO_DATA', endsPayment: true } as const
   if (!isOpen || tab.wallet !== job.payer) return { ...ended, message: 'this wallet has no open tab with that id' }
+  // The limits, the balance and the rest of a tab are in the mint of its first deposit.
   if (tab.mint !== job.price.mint)
     return { ...ended, message: `the tab holds the mint ${tab.mint}, and the deposit is in ${job.price.mint}` }
   const balanceBaseUnits = (await deps.tabs.balanceBaseUnits(tab)) + job.price.requiredBaseUnits
