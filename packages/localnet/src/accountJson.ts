@@ -4,21 +4,20 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import type { AccountState } from './svm.ts'
 
-/** Encodings of account data. `jsonParsed` returns base64, as nodes do for programs whose data they do not decode. */
+/** `jsonParsed` returns base64, as nodes do for programs whose data they do not decode. */
 const accountEncodings = ['base58', 'base64', 'jsonParsed'] as const
 
 const dataSlice = z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() })
 
-/** Schema of the options that select the encoding and the part of account data. */
 export const accountStyleShape = { encoding: z.enum(accountEncodings).nullish(), dataSlice: dataSlice.nullish() }
 
-/** Encoding and part of account data. Without an encoding, nodes return base58 as a bare string. */
+/** Without an encoding, nodes return base58 as a bare string. */
 export interface AccountStyle {
   readonly encoding?: (typeof accountEncodings)[number] | null | undefined
   readonly dataSlice?: z.output<typeof dataSlice> | null | undefined
 }
 
-/** Returns an account in the JSON form of nodes. Lamports are a JSON number, as in Solana's RPC. */
+/** Lamports are a JSON number, as in Solana's RPC. */
 export function accountJson(state: AccountState, style: AccountStyle | null | undefined): Json {
   return {
     data: dataJson(state.data, style),
@@ -39,7 +38,7 @@ function dataJson(whole: Uint8Array, style: AccountStyle | null | undefined): Js
   return encoding === 'base58' ? [shortBase58(data), encoding] : shortBase58(data)
 }
 
-/** Encodes data as base58. Throws for more than 128 bytes, as nodes do, because base58 takes quadratic time. */
+/** Throws for more than 128 bytes, as nodes do, because base58 takes quadratic time. */
 function shortBase58(data: Uint8Array): string {
   if (data.length <= base58BytesMax) return encodeBase58(data)
   const message = `Encoded binary (base 58) data should be less than ${base58BytesMax} bytes, please use Base64 encoding.`

@@ -15,7 +15,7 @@ export interface AccountKey {
   readonly source: 'transaction' | 'lookupTable'
 }
 
-/** A transaction with its complete list of accounts: static keys, then loaded writable keys, then loaded readonly keys. */
+/** `keys` has the order of instruction indexes: static keys, then loaded writable keys, then loaded readonly keys. */
 export interface ResolvedTransaction extends ChainTransaction {
   readonly loaded: LoadedAddresses
   readonly keys: readonly AccountKey[]
@@ -23,14 +23,13 @@ export interface ResolvedTransaction extends ChainTransaction {
   readonly invoked: ReadonlySet<number>
 }
 
-/** Adds the complete list of accounts to a transaction, in the order of instruction indexes. */
 export function resolveTransaction(transaction: ChainTransaction, loaded: LoadedAddresses): ResolvedTransaction {
   const { message } = transaction
   const invoked = new Set(message.instructions.map((each) => each.programIndex))
   return { ...transaction, loaded, keys: accountKeys(message, { loaded, invoked }), invoked }
 }
 
-/** Returns the account at an index of the complete list. Inner instructions use the same indexes. */
+/** Inner instructions use the same indexes as top-level ones. */
 export function keyAt(keys: readonly AccountKey[], index: number): AccountKey {
   return assertPresent(keys[index], 'every index was checked when the message was read')
 }

@@ -10,7 +10,7 @@ export interface AccountVersion extends AccountAt {
   readonly slot: number
 }
 
-/** Stores all states of accounts, because litesvm has only the newest. Excludes unchanged genesis accounts. */
+/** The engine has only the newest states. Unchanged genesis accounts are not stored. */
 export class AccountStates {
   readonly #insert: StatementSync
   readonly #at: StatementSync
@@ -36,29 +36,27 @@ export class AccountStates {
     this.#insert.run(address, position, slot, tokenOwner ?? null, state === undefined ? null : serialize(state))
   }
 
-  /** Returns the slot of the last change. Undefined for an unchanged genesis account, whose state only the engine has. */
+  /** Undefined for an unchanged genesis account, whose state only the engine has. */
   changedSlot(address: Uint8Array): number | undefined {
     const slot = this.#newest.get(address)?.['slot']
     return typeof slot === 'number' ? slot : undefined
   }
 
-  /** Returns the state at the end of the slot. Undefined if the account did not exist then. */
+  /** Undefined if the account did not exist at the end of the slot. */
   at(address: Uint8Array, slot: number): AccountState | undefined {
     const row = this.#at.get(address, slot)
     return row === undefined ? undefined : stateIn(row)
   }
 
-  /** Returns the addresses of accounts that changed after the slot. */
   changedAfter(slot: number): Uint8Array[] {
     return this.#changedAfter.all(slot).map((row) => blobOf(row['address']))
   }
 
-  /** Returns the addresses of token accounts that the wallet owned at any time. */
+  /** Includes accounts that the wallet no longer owns, so callers must check the owner at their slot. */
   tokenAccountsOf(owner: Uint8Array): Uint8Array[] {
     return this.#ownedBy.all(owner).map((row) => blobOf(row['address']))
   }
 
-  /** Returns the newest state of every stored account. */
   all(): AccountAt[] {
     return this.#all.all().map((row) => ({ address: blobOf(row['address']), state: stateIn(row) }))
   }

@@ -14,9 +14,8 @@ export type LookupFailure =
 export type ReadAccount = (address: Uint8Array) => AccountState | undefined
 
 /**
- * Returns the addresses that the message loads from lookup tables, or the reason for a failure. The runtime resolves
- * the same lookups again. It also checks whether a new or deactivated table may be used in this slot, so this function
- * does not.
+ * Does not check whether a table is too new or deactivated: the runtime resolves the same lookups again and checks
+ * this.
  */
 export function loadAddresses(message: Message, read: ReadAccount): LoadedAddresses | LookupFailure {
   const writable: Uint8Array[] = []
@@ -30,10 +29,7 @@ export function loadAddresses(message: Message, read: ReadAccount): LoadedAddres
   return { writable, readonly }
 }
 
-/**
- * Returns the addresses of a table, or the reason for a failure. The checks have the order of the runtime, so that
- * preflight and simulation return the same error.
- */
+/** The checks have the order of the runtime, so that preflight and simulation return the same error. */
 function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'
@@ -41,7 +37,7 @@ function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly
   return addressesIn(account.data) ?? 'InvalidAddressLookupTableData'
 }
 
-/** Returns the addresses in a lookup table, as views of its data. Undefined if the data is not a lookup table. */
+/** The addresses are views of the data. Undefined if the data is not a lookup table. */
 function addressesIn(data: Uint8Array): readonly Uint8Array[] | undefined {
   if (data.length < tableHeaderBytes || (data.length - tableHeaderBytes) % 32 !== 0) return undefined
   if (!sameBytes(data.subarray(0, lookupTableState.length), lookupTableState)) return undefined

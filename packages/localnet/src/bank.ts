@@ -18,10 +18,9 @@ import { type Balances, chargedLamports, collectBalances } from './tokenBalances
 import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** Callbacks that the bank calls after a change. They may read the bank but must not change it. */
+/** Listeners may read the bank but must not change it. */
 export interface BankListener {
   slotReached(): void
-  /** Called after a transaction has landed. */
   landed?(): void
 }
 
@@ -42,34 +41,32 @@ export interface ForkPoint {
 export interface BankDeps {
   readonly database: ChainDatabase
   readonly clock: Clock
-  /** State from which the new bank starts. Absent: the bank starts from the database. */
+  /** Absent: the bank starts from the database. */
   readonly origin?: BankOrigin
   /** Slots in one epoch. Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
   readonly blockhashSlots?: number
 }
 
-/** Start of a branch: the state of the engine, and the times of the preceding slots in seconds since 1970. */
+/** Slot times are in seconds since 1970. */
 interface BankOrigin {
   readonly snapshot: Uint8Array
   readonly slotTimes: ReadonlyMap<number, number>
 }
 
-/** Options for a simulation in the state of a slot. */
 export interface SimulateOptions {
   readonly slot: number
   readonly verifySignatures: boolean
 }
 
-/** Maximum lag of a node, in slots. */
 export const lagSlotsMax = 512
 
 /** Slots in one epoch on mainnet, which takes two days. Few local chains reach their second epoch. */
 const mainnetSlotsPerEpoch = 432_000
 
 /**
- * The chain itself: a sequence of slots on one engine, with all landed transactions. It does not depend on JSON or
- * sockets. The engine has only the newest state, and the database has the older states.
+ * The bank does not depend on JSON or sockets. The engine has only the newest state, and the database has the older
+ * states.
  */
 export class Bank {
   readonly genesis: Genesis
@@ -100,13 +97,12 @@ export class Bank {
     this.#noteSlot()
   }
 
-  /** Adds a listener. The returned function removes it. */
+  /** The returned function removes the listener. */
   listen(listener: BankListener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Returns a view of all accounts at the end of the slot. */
   stateAt(slot: number): BankState {
     return bankStateAt({ slot, engine: this.#engine(), states: this.#database.accounts })
   }
@@ -115,19 +111,18 @@ export class Bank {
     return this.#svm.rentExemptLamports(dataLength)
   }
 
-  /** Returns the start of a slot in seconds since 1970. Undefined for an old slot without a transaction. */
+  /** Undefined for an old slot without a transaction, because only the newest slot times are stored. */
   blockTimeSeconds(slot: number): number | undefined {
     return this.#slotTimes.get(slot) ?? this.history.timeOfSlotSeconds(slot)
   }
 
-  /** Loads the addresses of a v0 transaction from its lookup tables, in the state of the slot. */
   resolve(transaction: ChainTransaction, slot: number): ResolvedTransaction | LookupFailure {
     const { account } = this.stateAt(slot)
     const loaded = loadAddresses(transaction.message, account)
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
   }
 
-  /** Returns why the transaction cannot execute in the slot. Undefined if it can execute, even if it would then fail. */
+  /** Undefined if the transaction can execute in the slot, even if it would then fail. */
   refusal(transaction: ChainTransaction, slot: number): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
     const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
     if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
@@ -136,7 +131,7 @@ export class Bank {
     return namesStoredNonce(transaction.message, this.stateAt(slot).account) ? undefined : 'BlockhashNotFound'
   }
 
-  /** Verifies the signatures and simulates the transaction, as a node does before it forwards a transaction. */
+  /** Verifies the signatures, as a node does before it forwards a transaction. */
   preflight(transaction: ResolvedTransaction, slot: number): ExecutionOutcome {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(true)
@@ -144,7 +139,6 @@ export class Bank {
     })
   }
 
-  /** Executes the transaction without storing the result, and reports all effects. */
   simulate(transaction: ResolvedTransaction, { slot, verifySignatures }: SimulateOptions): SimulationReport {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(verifySignatures)
@@ -161,9 +155,8 @@ export class Bank {
   }
 
   /**
-   * Executes and commits a transaction. If no fee was charged, for example because the payer does not exist, the
-   * transaction did not land. Its error is then returned and nothing is recorded, as if a leader had dropped it. A
-   * transaction that charged a fee is recorded, even if it failed.
+   * If no fee was charged, for example because the payer does not exist, nothing is recorded, as if a leader had
+   * dropped the transaction. A failed transaction that paid a fee is recorded.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
@@ -193,7 +186,7 @@ export class Bank {
     this.#database.addProgram({ address, elf })
   }
 
-  /** Creates a rent-exempt account without a transaction. Does nothing if the account exists. */
+  /** The account is rent-exempt. Does nothing if the account exists. */
   placeAccount(address: Uint8Array, { owner, data }: Pick<AccountState, 'owner' | 'data'>): void {
     const engine = this.#engine()
     if (engine.account(address) !== undefined) return
@@ -238,7 +231,7 @@ export class Bank {
     return new Bank({ database, clock: this.#clock, origin, slotsPerEpoch: this.slotsPerEpoch, blockhashSlots })
   }
 
-  /** Loads the accounts and programs of the chain into a new engine. Creates the faucet's account on a new chain. */
+  /** Also creates the faucet's account on a new chain. */
   #restore(): void {
     const { accounts } = this.#database
     const { account } = this.#faucet
@@ -247,7 +240,6 @@ export class Bank {
     for (const each of executableLast(accounts.all())) this.#svm.setAccount(each)
   }
 
-  /** Records a landed transaction with the new states of its writable accounts, and notifies the listeners. */
   #keep(executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>): void {
     const slot = this.slots.current
     const blockTimeSeconds = assertPresent(this.#slotTimes.get(slot), 'the current slot has a time')
@@ -259,7 +251,6 @@ export class Bank {
     for (const listener of this.#listeners) listener.landed?.()
   }
 
-  /** Returns the engine after setting its clock and slot hashes to the current slot. */
   #engine(): Svm {
     const slot = this.slots.current
     if (this.#engineSlot !== slot) {
@@ -292,13 +283,13 @@ export class Bank {
     }
   }
 
-  /** Records the time of the current slot in whole seconds. This is the block time of the slot's transactions. */
+  /** Whole seconds, because this is the block time of the slot's transactions. */
   #noteSlot(): void {
     this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
     this.#slotTimes.delete(this.slots.current - slotTimesMax)
   }
 
-  /** Removes the fork points that were marked after this point, because their part of the chain is dropped. */
+  /** Later points belong to the part of the chain that is dropped. */
   #forgetForksAfter(point: ForkPoint): void {
     let found = false
     for (const each of this.#forks.keys()) {

@@ -1,12 +1,11 @@
 /**
- * Returns a string with one character per byte, for use as the key of a Map. Base58 would take five times as long (4 µs
- * instead of 0.8 µs for an address), and each landed transaction needs about ten keys.
+ * Latin-1 has one character per byte. Base58 would take five times as long (4 µs instead of 0.8 µs for an address), and
+ * each landed transaction needs about ten keys.
  */
 export function byteKey(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** Returns the bytes of a key that `byteKey` created. */
 export function bytesOfKey(key: string): Uint8Array {
   return Buffer.from(key, 'latin1')
 }

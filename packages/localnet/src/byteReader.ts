@@ -1,9 +1,8 @@
-/** Thrown for bytes that violate their format. */
 export class MalformedBytes extends Error {
   override readonly name = 'MalformedBytes'
 }
 
-/** Reads fields in order. Every read checks the length first, so that a short input is not read as zeros. */
+/** Every read checks the length first, so that a short input is not read as zeros. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #position = 0
@@ -20,7 +19,7 @@ export class ByteReader {
     return this.take(1)[0] ?? 0
   }
 
-  /** Returns the next bytes as a view, not as a copy. */
+  /** Returns a view of the input, not a copy. */
   take(length: number): Uint8Array {
     const start = this.#position
     if (start + length > this.#bytes.length) throw new MalformedBytes(`ends at byte ${this.#bytes.length}, too early`)

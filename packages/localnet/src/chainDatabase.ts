@@ -12,7 +12,7 @@ import { blobOf, integerOf } from './sqlValue.ts'
 import type { AccountAt } from './svm.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** Identity of the chain. The blockhashes and the faucet's key are derived from the hash. */
+/** The blockhashes and the faucet's key are derived from the hash. */
 export interface Genesis {
   readonly hash: Uint8Array
   readonly createdAtSeconds: number
@@ -53,14 +53,13 @@ export class ChainDatabase {
     this.#position = Math.max(...positioned.map((table) => nextPosition(database, table)))
   }
 
-  /** Creates a chain in memory for tests and trials. It ends with the process. */
   static inMemory(genesis: Genesis, slot = firstSlot): ChainDatabase {
     const database = new DatabaseSync(':memory:')
     create(database, genesis, slot)
     return new ChainDatabase(database)
   }
 
-  /** Opens or creates the chain in the directory. Throws a `Fault` if another process uses the directory. */
+  /** Throws a `Fault` if another process uses the directory. */
   static async open(directory: string, genesis: Genesis): Promise<ChainDatabase> {
     await createDirectory(directory)
     const path = await realpath(directory)
@@ -102,7 +101,6 @@ export class ChainDatabase {
     return rows.map((row) => ({ address: blobOf(row['address']), elf: blobOf(row['elf']) }))
   }
 
-  /** Stores a landed transaction and the new states of its writable accounts. */
   land(record: TransactionRecord, changed: readonly AccountAt[]): void {
     this.#write((position) => {
       this.history.append(position, record)
@@ -110,7 +108,6 @@ export class ChainDatabase {
     })
   }
 
-  /** Stores an account that was created without a transaction and exists from the slot on. */
   place(account: AccountAt, slot: number): void {
     this.#write((position) => this.accounts.append({ position, slot, ...account }))
   }
@@ -125,7 +122,7 @@ export class ChainDatabase {
     this.#database.prepare('update chain set slot = ?').run(slot)
   }
 
-  /** Deletes all rows from the position on, and starts a new branch after the slot. */
+  /** The new branch starts after `slot`, which becomes the current slot. */
   dropFrom(position: number, { slot, salt }: { readonly slot: number; readonly salt: Uint8Array }): void {
     this.#write((branchPosition) => {
       for (const table of positioned) this.#database.prepare(`delete from ${table} where position >= ?`).run(position)
@@ -146,7 +143,7 @@ export class ChainDatabase {
     })
   }
 
-  /** Returns an independent copy in memory. The next slots of the copy have other blockhashes. */
+  /** The next slots of the copy have other blockhashes. */
   branch(from: { readonly slot: number; readonly salt: Uint8Array }): ChainDatabase {
     const database = new DatabaseSync(':memory:')
     create(database, this.genesis, from.slot)
@@ -182,7 +179,7 @@ export class ChainDatabase {
   }
 }
 
-/** Version of the format. Increase it if an older program would misread the new format. */
+/** Increase it if an older program would misread the new format. */
 const formatVersion = 3
 
 const positioned = ['branches', 'programs', 'transactions', 'mentions', 'versions'] as const

@@ -29,9 +29,8 @@ interface Departure {
 }
 
 /**
- * One RPC node: a view of the chain that depends on the node's behaviour. All JSON-RPC methods read through this class.
- * A healthy node shows the main bank by commitment, as Agave does. At `finalized`, a client reads and simulates in the
- * state of the finalized slot, with the blockhashes of that time.
+ * All JSON-RPC methods read the chain through this class. A healthy node shows the main bank by commitment, as Agave
+ * does: at `finalized`, clients read and simulate in the finalized slot, with its blockhashes.
  */
 export class ChainNode {
   readonly #deps: ChainNodeDeps
@@ -49,12 +48,12 @@ export class ChainNode {
     return this.#behaviour
   }
 
-  /** Chain that the node follows: the main chain, or a separate chain for a fork or another genesis. */
+  /** The main chain, or a separate chain for a fork or another genesis. */
   get bank(): Bank {
     return this.#own ?? this.#deps.main
   }
 
-  /** Changes the behaviour immediately. If the node now lags, it shows older slots than it showed before. */
+  /** If the node now lags, it shows older slots than it showed before. */
   behave(behaviour: NodeBehaviour): void {
     const was = this.#behaviour
     this.#behaviour = behaviour
@@ -68,7 +67,6 @@ export class ChainNode {
     this.#departure = { frozenSlot, forkSlot }
   }
 
-  /** Returns the newest slot that has this commitment on this node. */
   slotAt(commitment: Commitment): number {
     const { current } = this.bank.slots
     const { frozenSlot, forkSlot } = this.#departure
@@ -79,7 +77,7 @@ export class ChainNode {
     return hasRoot ? slot : Math.min(slot, forkSlot - slotsUntil.finalized)
   }
 
-  /** Returns the slot whose transactions and blockhashes the node uses at this commitment. */
+  /** Differs from `slotAt` with `newestState`: transactions and blockhashes are then those of the newest slot. */
   bankSlot(commitment: Commitment): number {
     return this.slotAt(this.#behaviour.newestState === true ? 'processed' : commitment)
   }
@@ -89,7 +87,7 @@ export class ChainNode {
     return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed'
   }
 
-  /** Returns the accounts at a commitment. The `slot` of the result is the slot that the node states in its response. */
+  /** The `slot` of the result is the slot that the node states in its response. */
   state(commitment: Commitment): BankState {
     const slot = this.slotAt(commitment) - (this.#behaviour.accountLag ?? 0)
     return { ...this.bank.stateAt(this.#stateSlot(commitment)), slot }
@@ -121,7 +119,7 @@ export class ChainNode {
     return this.bank.simulate(transaction, { slot: this.#stateSlot(commitment), verifySignatures })
   }
 
-  /** True if the node does not forward a sent transaction to the chain. */
+  /** With `claimSends`, also records the transaction, so that the node can report it as landed. */
   withholds(transaction: ResolvedTransaction): boolean {
     const { dropSends, claimSends } = this.#behaviour
     if (claimSends === true && this.#claimed.size < claimedMax) this.#claim(transaction)
@@ -134,7 +132,7 @@ export class ChainNode {
     throw new RpcError(rpcErrorCodes.nodeUnhealthy, `Node is behind by ${lag} slots`, { numSlotsBehind: lag })
   }
 
-  /** Returns how requests of the method fail. Undefined: no failure, as always for `localnet_` methods. */
+  /** Undefined: no failure, as always for `localnet_` methods. */
   outage(method: string): TransportFailure | undefined {
     const { fail, only } = this.#behaviour
     const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))

@@ -27,7 +27,7 @@ export interface Message {
   readonly lookups: readonly AddressTableLookup[]
 }
 
-/** A parsed and checked transaction that has not been executed. All byte strings are views of `wire`. */
+/** All byte strings are views of `wire`. */
 export interface ChainTransaction {
   /** Wire form of the transaction, without trailing bytes. */
   readonly wire: Uint8Array
@@ -79,7 +79,7 @@ function readMessage(reader: ByteReader): Message {
   return message
 }
 
-/** Reads an instruction. The program index has one byte, because a program is one of the first 256 accounts. */
+/** The program index has one byte, because a program is one of the first 256 accounts. */
 function readInstruction(reader: ByteReader): CompiledInstruction {
   return {
     programIndex: reader.u8(),
@@ -96,7 +96,7 @@ function readLookup(reader: ByteReader): AddressTableLookup {
   }
 }
 
-/** Throws if the message violates the runtime's sanity rules. After this check, all indexes in the message are valid. */
+/** Applies the runtime's sanity rules. After this check, all indexes in the message are valid. */
 function checkMessage(message: Message): void {
   const { header, staticKeys, lookups } = message
   const loaded = lookups.reduce((sum, each) => sum + each.writableIndexes.length + each.readonlyIndexes.length, 0)

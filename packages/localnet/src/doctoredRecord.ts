@@ -11,12 +11,10 @@ import type { TransactionRecord } from './transactionRecord.ts'
  * the signature was changed, the signature no longer verifies.
  */
 
-/** Returns the record with another signature. */
 export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {
   return rewritten(record, ({ signatures }) => signatures[0]?.set(signature))
 }
 
-/** Returns the record with token amounts scaled to a percentage, in instructions and in balance changes. */
 export function scaledRecord(record: TransactionRecord, percent: number): TransactionRecord {
   const scaled = rewritten(record, ({ message }) => {
     for (const { programIndex, data } of message.instructions) {
@@ -32,7 +30,7 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/** Returns the record as a failed transaction, which pays the fee and moves no tokens. The message is unchanged. */
+/** The false record pays the fee and moves no tokens. Its message is unchanged. */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }
@@ -43,7 +41,7 @@ export const claimedError: TransactionError = { InstructionError: [0, { Custom: 
 
 type Wire = ReturnType<typeof parseChainTransaction>
 
-/** Applies `change` to a copy of the transaction, because its byte strings are views of the wire form. */
+/** Copies the wire form first, because the transaction's byte strings are views of it. */
 function rewritten(record: TransactionRecord, change: (transaction: Wire) => void): TransactionRecord {
   const transaction = parseChainTransaction(new Uint8Array(record.transaction.wire))
   change(transaction)

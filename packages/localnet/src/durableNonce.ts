@@ -29,7 +29,6 @@ const initialized = Uint8Array.of(1, 0, 0, 0, 1, 0, 0, 0)
 const nonceAt = 40
 const nonceEnd = 72
 
-/** Returns the nonce of a nonce account. Undefined if the account does not store a nonce. */
 function storedNonce(state: AccountState | undefined): Uint8Array | undefined {
   if (state === undefined || programNameOf(state.owner) !== 'system' || state.data.length < nonceEnd) return undefined
   const isInitialized = sameBytes(state.data.subarray(0, initialized.length), initialized)

@@ -18,7 +18,7 @@ export interface InnerInstruction extends CompiledInstruction {
   readonly stackHeight: number
 }
 
-/** Inner instructions that one top-level instruction called. */
+/** `index` is that of the top-level instruction that called them. */
 export interface InnerInstructions {
   readonly index: number
   readonly instructions: readonly InnerInstruction[]
@@ -29,7 +29,7 @@ export interface ReturnData {
   readonly data: Uint8Array
 }
 
-/** Result of one execution, as plain data that does not depend on litesvm. */
+/** Plain data that does not depend on litesvm. */
 export interface ExecutionOutcome {
   readonly error: TransactionError | null
   readonly logs: readonly string[]
@@ -52,7 +52,7 @@ export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadat
   }
 }
 
-/** Converts the inner instructions. Omits top-level instructions without calls, as nodes do. */
+/** Omits top-level instructions without calls, as nodes do. */
 function innerInstructionsOf(lists: readonly (readonly SvmInnerInstruction[])[]): InnerInstructions[] {
   return lists
     .map((list, index) => ({ index, instructions: list.map(innerInstructionOf) }))
@@ -69,7 +69,7 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
-/** Converts an error of litesvm. Only errors with fields have a class. Other errors have a name only in the text. */
+/** litesvm has a class only for errors with fields. Other errors have a name only in the text. */
 function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {

@@ -4,7 +4,7 @@ import { parseChainTransaction, type ChainTransaction } from './chainTransaction
 import { programBytes } from './programs.ts'
 import type { AccountAt } from './svm.ts'
 
-/** Pays out SOL with ordinary transfers, so that airdrops are part of the history. */
+/** Airdrops are ordinary transfers, so that they are part of the history. */
 export interface Faucet {
   /** Account of the faucet at genesis. */
   readonly account: AccountAt
@@ -19,7 +19,7 @@ export interface AirdropRequest {
   readonly serial: number
 }
 
-/** Creates the faucet. Its key is derived from the genesis hash and is public, so every client may use it. */
+/** The faucet's key is derived from the genesis hash and is public, so every client may use it. */
 export function createFaucet(genesisHash: Uint8Array): Faucet {
   const keypair = Keypair.fromSeed(sha256(Buffer.concat([Buffer.from('faucet'), genesisHash])))
   const state = {

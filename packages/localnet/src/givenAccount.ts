@@ -1,4 +1,4 @@
-/** An account to create, with addresses in base58. */
+/** Addresses are in base58. */
 export interface GivenAccount {
   readonly address: string
   /** Address of the program that owns the account. */

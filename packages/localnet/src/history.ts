@@ -7,9 +7,8 @@ import { type SqlRow, blobOf, integerOf } from './sqlValue.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, decodeRecord, encodeRecord } from './transactionRecord.ts'
 
-/** A landed transaction, with the fields that most queries need. `record` decodes the complete record. */
+/** `record` decodes the complete record, which most queries do not need. */
 export interface HistoryEntry {
-  /** Position in the order of landing. */
   readonly position: number
   readonly signature: Uint8Array
   readonly slot: number
@@ -18,9 +17,8 @@ export interface HistoryEntry {
 }
 
 /**
- * All landed transactions in order. The history also finds transactions by message, because a signer can create a
- * second valid signature of the same message. Like a real node, the chain refuses the second transaction as a
- * duplicate. Otherwise one intent would be executed twice.
+ * Also finds transactions by message, because a signer can create a second valid signature of the same message. Like a
+ * real node, the chain refuses this duplicate, or one intent would be executed twice.
  */
 export class History {
   readonly #insert: StatementSync
@@ -57,19 +55,18 @@ export class History {
     for (const key of addresses) this.#mention.run(bytesOfKey(key), position)
   }
 
-  /** Returns the slot in which the message landed, with any signature. Undefined if it did not land. */
+  /** Finds the message with any signature. Undefined if it did not land. */
   slotOfMessage(messageBytes: Uint8Array): number | undefined {
     const row = this.#slotOfMessage.get(sha256(messageBytes))
     return row === undefined ? undefined : integerOf(row['slot'])
   }
 
-  /** Returns the start of the slot in seconds since 1970. Undefined if no transaction landed in it. */
+  /** Undefined if no transaction landed in the slot. */
   timeOfSlotSeconds(slot: number): number | undefined {
     const row = this.#timeOfSlot.get(slot)
     return row === undefined ? undefined : integerOf(row['block_time_seconds'])
   }
 
-  /** Returns the number of transactions that landed up to the end of the slot. */
   lengthAt(slot: number): number {
     return integerOf(this.#count.get(slot)?.['count'])
   }
@@ -79,7 +76,7 @@ export class History {
     return row === undefined ? undefined : this.#entryOf(row)
   }
 
-  /** Yields the transactions that use the address, newest first. Reads only as many rows as the caller takes. */
+  /** Newest first. Reads only as many rows as the caller takes. */
   *mentioning(address: Uint8Array): Generator<HistoryEntry> {
     for (const row of this.#mentioning.iterate(address)) yield this.#entryOf(row)
   }

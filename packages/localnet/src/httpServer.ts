@@ -5,7 +5,7 @@ import type { RpcAnswer } from './rpcService.ts'
 
 export interface HttpServerOptions {
   readonly host: string
-  /** Port to listen on. 0: any free port. */
+  /** 0: any free port. */
   readonly port: number
   readonly answer: (text: string) => Promise<RpcAnswer>
 }
@@ -15,7 +15,7 @@ export interface ListeningServer {
   readonly port: number
 }
 
-/** Starts the HTTP server of the chain. `POST /` takes JSON-RPC, and `GET /health` returns ok. */
+/** `POST /` takes JSON-RPC, and `GET /health` returns ok. */
 export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     // The promise rejects only if the connection is closed, so the client cannot receive the error.
@@ -25,7 +25,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<ListeningS
   return { server, port: await listen(server, options) }
 }
 
-/** Returns the port, which the system chooses if 0 is requested. Throws a `Fault` if the port is in use. */
+/** The system chooses the port if 0 is requested. Throws a `Fault` if the port is in use. */
 export async function listen(
   server: Server,
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
@@ -52,7 +52,7 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Fault('a server on TCP has a port', { retryable: false })
 }
 
-/** Handles one HTTP request. Error texts are those of real nodes, because some clients show them to people. */
+/** Error texts are those of real nodes, because some clients show them to people. */
 async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // Allow every origin, as nodes do, because wallets in browsers are clients too.
   response.setHeader('access-control-allow-origin', '*')
@@ -97,13 +97,13 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
-/** True if the content type is JSON. An HTML form cannot send it, so no web page can move funds with a form. */
+/** An HTML form cannot send this content type, so no web page can move funds with a form. */
 function isJson(request: IncomingMessage): boolean {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase() === 'application/json'
 }
 
-/** Reads the body. Undefined if the body is too long. The connection then closes after the response. */
+/** Undefined if the body is too long. The connection then closes after the response. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let length = 0

@@ -37,7 +37,6 @@ export interface LocalChainOptions {
   readonly clock?: Clock
 }
 
-/** One RPC node of a chain. */
 export interface LocalNode {
   readonly rpcUrl: string
   readonly wsUrl: string

@@ -7,8 +7,8 @@ import { type NodeBehaviour, nodeBehaviourHelp, readNodeBehaviour } from './node
 export interface LocalnetDefaults {
   readonly name: string
   /**
-   * Returns the defaults. Called only when the command runs, so that `--help` needs no configuration. `keepsState` is
-   * true if the command uses `stateDirectory`.
+   * Called only when the command runs, so that `--help` needs no configuration. `keepsState` is true if the command
+   * uses `stateDirectory`.
    */
   readonly settings: (keepsState: boolean) => LocalnetSettings | Promise<LocalnetSettings>
 }
@@ -28,7 +28,6 @@ interface LocalnetOptions {
   readonly node?: readonly NodeBehaviour[]
 }
 
-/** Creates the command that runs the local chain until SIGTERM or Ctrl-C. */
 export function localnetCommand({ name, settings }: LocalnetDefaults): Command {
   return new Command(name)
     .description('run a local Solana chain for building clients: JSON-RPC and WebSocket over the real runtime')

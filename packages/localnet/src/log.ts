@@ -3,13 +3,13 @@ import { isoTime, systemClock } from '@tollbook/core/clock'
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** Writes one event with its fields. `message` is the name of the event, unless the fields contain it. */
+/** `message` is the name of the event, unless the fields contain it. */
 type WriteEvent = (fields: object, message?: string) => void
 
-/** Part of a structured logger that the local chain and the embedded Postgres use. A pino logger has this type. */
+/** A pino logger has this type. The embedded Postgres uses it too. */
 export type Log = Readonly<Record<Level, WriteEvent>>
 
-/** Creates a log that writes one JSON object per line, for a chain in a separate process. */
+/** One JSON object per line, for a chain in a separate process. */
 export function createLineLog(name: string, destination: Writable): Log {
   const writeAt =
     (level: Level): WriteEvent =>

@@ -8,7 +8,7 @@ const signature = z
   .refine((text) => decodeBase58(text, 64) !== undefined, 'must be a base58 signature of 64 bytes')
 const slots = z.int().min(0).max(lagSlotsMax)
 
-/** Schema of the ways in which a node differs from a healthy node. All members are optional. */
+/** All members are optional. A node without any of them is healthy. */
 export const nodeBehaviour = z
   .strictObject({
     /** The node uses the newest accounts, simulations and blockhashes at every commitment. No real node does this. */
@@ -78,7 +78,6 @@ function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Text about the node options for `--help`. */
 export const nodeBehaviourHelp = `
 Options of --node, separated by commas ("lag=12,fail=hang,only=getTransaction"; "healthy" for none of them):
   newest-state           accounts, simulations and blockhashes are the newest at every commitment

@@ -10,7 +10,6 @@ import type { Commitment } from './slots.ts'
 export interface NodeHistoryDeps {
   readonly bank: Bank
   readonly behaviour: NodeBehaviour
-  /** Returns the newest slot whose transactions the node shows at this commitment. */
   readonly newestSlot: (commitment: Commitment) => number
   /** Transactions that never landed, but that the node reports as landed, by the `byteKey` of the signature. */
   readonly claimed: ReadonlyMap<string, HistoryEntry>
@@ -19,7 +18,6 @@ export interface NodeHistoryDeps {
 /** Recent slots whose statuses are always available. Older statuses require `searchTransactionHistory`. */
 const statusCacheSlots = 300
 
-/** The transactions that one node shows, hidden and falsified according to the node's behaviour. */
 export class NodeHistory {
   readonly #deps: NodeHistoryDeps
   readonly #hidden: ReadonlySet<string>
@@ -29,14 +27,13 @@ export class NodeHistory {
     this.#hidden = new Set(deps.behaviour.hide?.map((text) => byteKey(signatureOf(text))))
   }
 
-  /** Finds a stored transaction that has reached the commitment. Undefined if the node does not show it. */
   find(signature: Uint8Array, commitment: Commitment): HistoryEntry | undefined {
     this.assertStored()
     const entry = this.#read(signature)
     return entry !== undefined && this.#isStored(entry) && this.#hasReached(entry, commitment) ? entry : undefined
   }
 
-  /** Finds the status of a transaction. Recent statuses are available even if the transaction is not stored. */
+  /** Recent statuses are available even if the transaction is not stored. */
   findStatus(signature: Uint8Array, searchStored: boolean): HistoryEntry | undefined {
     if (searchStored) this.assertStored()
     const entry = this.#read(signature)
@@ -45,7 +42,7 @@ export class NodeHistory {
     return isRecent || (searchStored && this.#isStored(entry)) ? entry : undefined
   }
 
-  /** Yields the transactions that use the address, newest first. */
+  /** Newest first. */
   *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry> {
     for (const entry of this.#deps.bank.history.mentioning(address)) {
       if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield this.#doctored(entry)
@@ -56,7 +53,6 @@ export class NodeHistory {
     return this.#deps.bank.history.find(signature)?.position
   }
 
-  /** Returns the number of transactions up to the node's slot. */
   length(): number {
     return this.#deps.bank.history.lengthAt(this.#deps.newestSlot('processed'))
   }
@@ -67,7 +63,7 @@ export class NodeHistory {
     throw new RpcError(rpcErrorCodes.transactionHistoryNotAvailable, message)
   }
 
-  /** Reads a transaction as the node shows it. A forged record is used only for a signature that never landed. */
+  /** A forged record is used only for a signature that never landed. */
   #read(signature: Uint8Array): HistoryEntry | undefined {
     const { bank, behaviour, claimed } = this.#deps
     if (behaviour.nullAnswers === true || this.#hidden.has(byteKey(signature))) return undefined
@@ -99,7 +95,7 @@ export class NodeHistory {
   }
 }
 
-/** Decodes a signature of the node's behaviour. The schema has already checked it. */
+/** The schema has already checked the text. */
 function signatureOf(text: string): Uint8Array {
   return decodeBase58(text, 64) ?? new Uint8Array(64)
 }

@@ -26,7 +26,6 @@ export interface NodeServerOptions {
   readonly mayReturn: boolean
 }
 
-/** An RPC node that is listening. */
 export interface NodeServer {
   readonly node: ChainNode
   readonly watch: RequestWatch
@@ -64,7 +63,7 @@ function chainMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** Returns the URLs of a node. Both have the same port, so that clients need only one address. */
+/** Both URLs have the same port, so that clients need only one address. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
   // Enclose an IPv6 address in brackets, as URLs require.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -12,8 +12,8 @@ export interface LocatedInstruction {
 }
 
 /**
- * Returns an instruction for `jsonParsed`. An instruction that moves tokens or SOL, opens an account or is a memo has
- * named fields. Any other instruction has only accounts and data, as nodes show instructions of unknown programs.
+ * Decodes only instructions that move tokens or SOL, open an account or are a memo. Others show accounts and data, as
+ * nodes show instructions of unknown programs.
  */
 export function parsedInstructionJson({ instruction, keys, stackHeight }: LocatedInstruction): Json {
   const program = keyAt(keys, instruction.programIndex).address
@@ -29,7 +29,7 @@ interface Decoded {
   readonly parsed: Json
 }
 
-/** Decodes an instruction. Undefined if it is unsupported, or if the program would refuse the data. */
+/** Undefined if the instruction is unsupported, or if the program would refuse the data. */
 function decode(name: ProgramName | undefined, data: Uint8Array, accounts: readonly string[]): Decoded | undefined {
   if (name === 'memo' || name === 'memoV1') return labelled('spl-memo', memoText(data))
   const source = { data: Buffer.from(data.buffer, data.byteOffset, data.length), accounts }
@@ -58,7 +58,7 @@ interface AccountNames {
   readonly accounts: readonly string[]
 }
 
-/** Returns the named accounts and fields of an instruction. Undefined if the instruction has fewer accounts than names. */
+/** Undefined if the instruction has fewer accounts than names. */
 function partsOf({ type, accounts }: AccountNames, addresses: readonly string[], fields: object): Json | undefined {
   if (addresses.length < accounts.length) return undefined
   return {
@@ -137,7 +137,7 @@ function decodeTokenParts(layout: TokenLayout, { data, accounts }: Source, field
   return authority === undefined ? undefined : partsOf(layout, accounts, { ...fields, ...amount, ...authority })
 }
 
-/** Returns the authority, or the multisig and its signing members. Undefined if the accounts have none. */
+/** Signers after the authority mean that it is a multisig. Undefined without an authority. */
 function authorityOf(type: string, [authority, ...signers]: readonly string[]): object | undefined {
   const name = type.startsWith('mintTo') ? 'mintAuthority' : 'authority'
   if (authority === undefined || signers.length === 0)
@@ -145,7 +145,7 @@ function authorityOf(type: string, [authority, ...signers]: readonly string[]): 
   return { [name === 'authority' ? 'multisigAuthority' : 'multisigMintAuthority']: authority, signers }
 }
 
-/** Decodes a memo. Undefined for invalid UTF-8, because replacement characters could make two memos look equal. */
+/** Undefined for invalid UTF-8, because replacement characters could make two memos look equal. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

@@ -14,9 +14,8 @@ export interface PortPair {
 }
 
 /**
- * Listens on the chain's port, and on the next port only for WebSockets. web3.js v1 connects to the next port unless it
- * gets a `wsEndpoint`. A requested port is used even if the next port is in use. Otherwise the function chooses a port
- * whose successor is free.
+ * web3.js v1 connects WebSockets to the next port unless it gets a `wsEndpoint`. A requested port is used even if its
+ * successor is in use. A chosen port has a free successor.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   for (let tries = 1; ; tries++) {
@@ -31,7 +30,7 @@ export async function listenOnPair(options: PortPairOptions): Promise<PortPair> 
   }
 }
 
-/** Closes the servers after requests in progress are answered. Cuts connections that are still open after 200 ms. */
+/** Lets requests in progress finish, and cuts connections that are still open after 200 ms. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
@@ -51,7 +50,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** Opens the port for WebSockets. Undefined if the port is in use. HTTP requests get an error. */
+/** Undefined if the port is in use. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

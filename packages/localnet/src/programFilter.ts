@@ -20,14 +20,14 @@ const bytesToCompare = z
     return z.NEVER
   })
 
-/** The filters of `getProgramAccounts`. An account must match all of them. */
+/** An account must match all filters. */
 export const accountFilters = z
   .array(z.union([z.object({ dataSize: z.number().int().nonnegative() }), z.object({ memcmp: bytesToCompare })]))
   .max(filtersMax)
 
 export type AccountFilter = z.output<typeof accountFilters>[number]
 
-/** True if the data matches all filters. A comparison beyond the end of the data does not match. */
+/** A comparison beyond the end of the data does not match. */
 export function matchesFilters(data: Uint8Array, filters: readonly AccountFilter[]): boolean {
   return filters.every((filter) => {
     if ('dataSize' in filter) return data.length === filter.dataSize

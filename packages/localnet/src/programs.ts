@@ -34,7 +34,6 @@ export function programBytes(name: ProgramName): Uint8Array {
   return assertPresent(bytesByName.get(name), 'every program has an id')
 }
 
-/** Returns the name of a program. Undefined if the program is not in the list above. */
 export function programNameOf(address: Uint8Array): ProgramName | undefined {
   return namesByKey.get(byteKey(address))
 }
@@ -44,7 +43,7 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** True for built-in programs and sysvars, which no transaction may write, even if its header requests it. */
+/** No transaction may write these accounts, even if its header requests it. */
 export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))

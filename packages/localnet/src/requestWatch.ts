@@ -1,16 +1,12 @@
 import { assert } from '@tollbook/core/assert'
 
-/** Outcome of a call that a test causes to fail. */
 export type FailureOutcome =
-  /** The call is never answered. */
   | 'hang'
-  /** The connection is cut without an answer. */
   | 'disconnect'
   /** HTTP 503 without a body, as from a proxy whose node is down. */
   | 'unavailable'
   /** HTTP 429, as from a provider at its rate limit. */
   | 'tooManyRequests'
-  /** An ordinary JSON-RPC error. */
   | { readonly code: number; readonly message: string }
 
 /** A failure of the connection or of HTTP, without a JSON-RPC response. */
@@ -25,12 +21,11 @@ export interface RequestFailure {
   readonly afterEffect?: boolean
 }
 
-/** Counts the calls of each method. For tests, it also makes some calls fail. */
 export class RequestWatch {
   #counts = new Map<string, number>()
   readonly #failures: { readonly rule: RequestFailure; left: number }[] = []
 
-  /** Counts a call. Returns the failure that applies to the call. Undefined: the call must not fail. */
+  /** Returns the failure that applies to this call. Undefined: the call must not fail. */
   note(method: string): RequestFailure | undefined {
     if (method.startsWith('localnet_')) return undefined
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)

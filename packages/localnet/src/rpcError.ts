@@ -1,6 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** A JSON-RPC `error` response. Methods throw it to reject a call. */
+/** Methods throw this error to reject a call. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number

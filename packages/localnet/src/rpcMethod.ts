@@ -6,17 +6,17 @@ import type { ChainNode } from './chainNode.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
 import { type Commitment, commitments } from './slots.ts'
 
-/** Handler of a method. It takes the raw `params` and returns the `result`, or throws an `RpcError`. */
+/** Takes the raw `params` and returns the `result`, or throws an `RpcError`. */
 export type RpcMethod = (params: unknown) => Json
 
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
-/** Creates a handler that parses the parameters with the schema, so that `answer` receives only valid values. */
+/** Parses the parameters first, so that `answer` receives only valid values. */
 export function rpcMethod<S extends z.ZodType>(shape: S, answer: (params: z.output<S>) => Json): RpcMethod {
   return (params) => answer(parseParams(shape, params))
 }
 
-/** Parses parameters. Throws an RPC error with code -32602 that names the wrong parameter. */
+/** Throws an RPC error with code -32602 that names the wrong parameter. */
 export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.output<S> {
   const parsed = shape.safeParse(params)
   if (parsed.success) return parsed.data
@@ -25,13 +25,13 @@ export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.o
   throw invalidParams(`Invalid params: ${issue?.message ?? 'not as expected'}${place}`)
 }
 
-/** Schema of an address in base58. The decoder checks the length first, because decoding takes quadratic time. */
+/** The decoder checks the length first, because decoding takes quadratic time. */
 export const addressParam = base58Param(32, 'address')
 export const signatureParam = base58Param(64, 'signature')
 export const blockhashParam = base58Param(32, 'blockhash')
 export const slotParam = z.number().int().nonnegative()
 
-/** Creates the schema of a configuration object. It may be absent or null. Unknown members are ignored. */
+/** The object may be absent or null. Unknown members are ignored. */
 export function configParam<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...contextShape, ...shape }).nullish()
 }
@@ -51,17 +51,17 @@ export interface Context {
   readonly minContextSlot?: number | null | undefined
 }
 
-/** Returns the commitment of a request. The default is `finalized`, as on nodes. */
+/** The default is `finalized`, as on nodes. */
 export function commitmentOf(config: Context | null | undefined): Commitment {
   return config?.commitment ?? 'finalized'
 }
 
-/** Returns the slot that the response states. Throws if it is below `minContextSlot`. */
+/** Throws if the slot of the response is below `minContextSlot`. */
 export function contextSlot(node: ChainNode, config: Context | null | undefined): number {
   return reachedSlot(node.slotAt(commitmentOf(config)), config)
 }
 
-/** Returns the accounts at the requested commitment. Throws if their slot is below `minContextSlot`. */
+/** Throws if the slot of the accounts is below `minContextSlot`. */
 export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
   const state = node.state(commitmentOf(config))
   reachedSlot(state.slot, config)
@@ -77,12 +77,11 @@ function reachedSlot(slot: number, config: Context | null | undefined): number {
   return slot
 }
 
-/** Returns a result with the slot to which it applies, in the form of nodes. */
 export function inContext(slot: number, value: Json): Json {
   return { context: { apiVersion, slot }, value }
 }
 
-/** Returns the commitment for a method that reads history. Throws for `processed`, which may still be dropped. */
+/** For methods that read history. Throws for `processed`, because such a slot may still be dropped. */
 export function atLeastConfirmed(config: Context | null | undefined): Commitment {
   const commitment = config?.commitment ?? 'finalized'
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')

@@ -22,14 +22,14 @@ export type RpcAnswer =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failure'; readonly outcome: TransportFailure }
 
-/** Answers a JSON-RPC 2.0 request or batch. Never throws. */
+/** Takes a request or a batch. Never throws. */
 export async function answerText(deps: RpcServiceDeps, text: string): Promise<RpcAnswer> {
   const request = parseJson(text)
   if (request === undefined) return body(errorBody(null, new RpcError(rpcErrorCodes.parseError, 'Parse error')))
   return Array.isArray(request) ? answerBatch(deps, request) : answerOne(deps, request)
 }
 
-/** Answers the members of a batch in order, so that each member sees the effects of earlier members. */
+/** In order, so that each member sees the effects of earlier members. */
 async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Promise<RpcAnswer> {
   if (batch.length === 0 || batch.length > batchMax) {
     const message = `Invalid request: a batch has 1 to ${batchMax} members, not ${batch.length}`
@@ -46,7 +46,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   return answers.length === 0 ? { kind: 'nothing' } : body(answers)
 }
 
-/** Answers one request synchronously, so that no other request can change the state in between. */
+/** Synchronous, so that no other request can change the state in between. */
 function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   const frame = frameShape.safeParse(request)
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
@@ -83,7 +83,7 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
   }
 }
 
-/** Throws the failure that a test requested, if it is a JSON-RPC error and not a transport failure. */
+/** Ignores transport failures, which have no JSON-RPC error. */
 function failAsAsked(failure: RequestFailure | undefined): void {
   if (failure === undefined || typeof failure.outcome === 'string') return
   throw new RpcError(failure.outcome.code, failure.outcome.message)
@@ -104,7 +104,7 @@ export function errorBody(id: string | number | null, error: RpcError): Json {
   return { jsonrpc: '2.0', error: { code: error.code, message: error.message, ...data }, id }
 }
 
-/** Schema of a JSON-RPC request. `params` is a list, null or absent, because Solana uses only positions. */
+/** `params` is a list, null or absent, because Solana uses only positions. */
 export const frameShape = z.object({
   jsonrpc: z.literal('2.0'),
   method: z.string().max(100),
@@ -120,6 +120,6 @@ function body(json: Json): RpcAnswer {
   return { kind: 'body', json }
 }
 
-/** Maximum number of members in a batch. `getTransactions` of web3.js sends one member for each of up to 256 signatures. */
+/** `getTransactions` of web3.js sends one member for each of up to 256 signatures. */
 const batchMax = 256
 const membersPerTurn = 8

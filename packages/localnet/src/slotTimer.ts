@@ -13,7 +13,7 @@ export interface SlotTimer {
   stop(): Promise<void>
 }
 
-/** Starts a timer that advances the chain every `slotMs`. Slots missed by a sleeping machine are not added. */
+/** Slots missed by a sleeping machine are not added. */
 export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   const stopped = new AbortController()
   const running = run(options, stopped.signal)
@@ -25,7 +25,7 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   }
 }
 
-/** Advances slots until the signal aborts. Sleeps between slots, because an interval could fire twice after a slow slot. */
+/** Sleeps between slots, because an interval could fire twice after a slow slot. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(slotMs, signal).catch(rethrowUnless(signal))

@@ -23,23 +23,21 @@ export const firstSlot = 512
 
 const slotHashesMax = 512
 
-/** Salt for the blockhashes from a slot on. A new salt after a dropped fork ensures that its hashes never recur. */
+/** A new salt after a dropped fork ensures that its hashes never recur. */
 export interface Branch {
   readonly fromSlot: number
   readonly salt: Uint8Array
 }
 
 /**
- * The sequence of slots and their blockhashes. A blockhash is a digest of the branch's salt and the slot, so hashes
- * need no storage and survive a restart. Another chain has another salt and so other hashes. It thus refuses
- * transactions that were signed for this chain.
+ * A blockhash is a digest of the branch's salt and the slot, so hashes need no storage and survive a restart. Another
+ * chain has other hashes, and thus refuses transactions that were signed for this chain.
  */
 export class Slots {
   #current: number
   readonly #branches: Branch[]
   readonly #hashes = new Map<number, string>()
   readonly #slotsByHash = new Map<string, number>()
-  /** Number of slots for which a transaction may use a blockhash. */
   readonly blockhashSlots: number
 
   constructor(current: number, branches: readonly Branch[], blockhashSlots = clusterBlockhashSlots) {
@@ -59,7 +57,6 @@ export class Slots {
     return this.#branches
   }
 
-  /** Returns the newest slot with this commitment. */
   at(commitment: Commitment): number {
     return this.#current - slotsUntil[commitment]
   }
@@ -75,7 +72,7 @@ export class Slots {
     this.#forget(this.#current - slotHashesMax - 1)
   }
 
-  /** Returns to a slot and drops the later slots. The next slots have other hashes than the dropped slots. */
+  /** The next slots have other hashes than the dropped slots. */
   branchAt(slot: number, salt: Uint8Array): void {
     assert(slot <= this.#current, 'a fork starts at a slot that was reached')
     for (let dropped = slot + 1; dropped <= this.#current; dropped++) this.#forget(dropped)
@@ -88,7 +85,7 @@ export class Slots {
     return this.#hashes.get(slot) ?? this.#draw(slot)
   }
 
-  /** True if a transaction may use the blockhash in that slot: it is neither from a later slot nor too old. */
+  /** False for a blockhash from a later slot, and for one that is too old. */
   isBlockhashValid(blockhash: string, atSlot: number): boolean {
     const slot = this.#slotsByHash.get(blockhash) ?? this.#searchBlockhash(blockhash, atSlot)
     return slot !== undefined && slot <= atSlot && slot + this.blockhashSlots >= atSlot

@@ -19,7 +19,6 @@ export interface SpawnLocalChainOptions {
   readonly nodes?: readonly NodeBehaviour[]
   readonly accounts?: readonly GivenAccount[]
   readonly log: Log
-  /** Called if the process ends although `stop` was not called. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
 
@@ -30,13 +29,13 @@ export interface SpawnedLocalChain {
   /** One URL per node. The JSON-RPC method `localnet_setNode` changes the behaviour of a node. */
   readonly rpcUrls: readonly string[]
   readonly pid: number
-  /** Stops the chain. Resolves when the process has ended and its state is on disk. */
+  /** Resolves when the process has ended and its state is on disk. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the local chain in a separate process, so that a busy chain and a busy server do not block each other. The chain
- * ends with this process, because it detects that the message channel is closed.
+ * Uses a separate process, so that a busy chain and a busy server do not block each other. The chain ends with this
+ * process, because it detects that the message channel is closed.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
   const { log, onUnexpectedExit, ...chainOptions } = options
@@ -68,10 +67,7 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
 }
 
-/**
- * Returns the environment with the compile cache of this process, if there is one. The child adds a subfolder for its
- * Node version, so remove it here.
- */
+/** The child adds a subfolder for its Node version to the compile cache, so remove it here. */
 function compileCacheEnv(): NodeJS.ProcessEnv {
   const directory = getCompileCacheDir()
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) }
@@ -79,7 +75,7 @@ function compileCacheEnv(): NodeJS.ProcessEnv {
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-/** Forwards the child's stderr to the log. Returns an array that always has the newest lines. */
+/** The returned array always has the newest lines. */
 function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   const lastWords: string[] = []
   const input = assertPresent(stderr, 'the process has a pipe for its log')
@@ -91,7 +87,7 @@ function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   return lastWords
 }
 
-/** Returns how the process ended. Never rejects. Waits for the pipes to close, to have the last lines. */
+/** Never rejects. Waits for the pipes to close, to have the last lines. */
 async function whenGone(child: ChildProcess): Promise<string> {
   try {
     const [code, signal]: unknown[] = await once(child, 'close')
@@ -108,8 +104,8 @@ interface Waiting {
 }
 
 /**
- * Returns the first message of the child, which has its addresses. If there is no such message within 60 s, kills the
- * child and throws a `Fault` with the reason.
+ * The first message has the child's addresses. Without one within 60 s, kills the child and throws a `Fault` with the
+ * reason.
  */
 async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.output<typeof readyMessage>> {
   const done = new AbortController()
@@ -130,7 +126,7 @@ async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.
   }
 }
 
-/** Stops the child with SIGTERM, and after 10 s with SIGKILL. Acknowledged data is already on disk. */
+/** SIGKILL after 10 s loses nothing, because acknowledged data is already on disk. */
 async function stopChild(child: ChildProcess, exited: Promise<string>): Promise<void> {
   child.kill('SIGTERM')
   const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)

@@ -21,12 +21,11 @@ export interface SubscriptionServerDeps {
 }
 
 export interface SubscriptionServer {
-  /** Accepts WebSocket connections on this HTTP server too. */
   serve(server: Server): void
   close(): void
 }
 
-/** Creates a WebSocket server for `signatureSubscribe`, with which clients wait for a confirmation. */
+/** Supports only `signatureSubscribe`, with which clients wait for a confirmation. */
 export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {
@@ -50,7 +49,6 @@ interface AwaitedSignature {
   readonly commitment: Commitment
 }
 
-/** Connection of one client. The subscriptions end with the connection. */
 class Connection {
   readonly #deps: SubscriptionServerDeps
   readonly #socket: WebSocket
@@ -107,7 +105,7 @@ class Connection {
     return this.#lastNumber
   }
 
-  /** Ends a subscription. Also returns true for a subscription that its notification has already ended. */
+  /** Also returns true for a subscription that its notification has already ended. */
   #unsubscribe(params: unknown): boolean {
     const [number] = parseParams(unsubscribeParams, params)
     if (number > this.#lastNumber) throw invalidParams('Invalid subscription id.')
@@ -115,7 +113,6 @@ class Connection {
     return true
   }
 
-  /** Notifies the client of signatures that have reached their commitment, and ends their subscriptions. */
   #notifyReached(): void {
     const { history, slots } = this.#deps.bank
     for (const [number, { signature, commitment }] of this.#awaited) {

@@ -9,7 +9,7 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
  * off, because their form does not fit this chain.
  */
 
-/** State of an account, without the rent epoch: litesvm returns 0 for every account. */
+/** Without the rent epoch: litesvm returns 0 for every account. */
 export interface AccountState {
   readonly lamports: bigint
   readonly owner: Uint8Array
@@ -29,7 +29,7 @@ export interface Simulation {
   readonly accounts: readonly AccountAt[]
 }
 
-/** Inputs of the runtime for the current slot. They become the sysvars Clock and SlotHashes. */
+/** These values become the sysvars Clock and SlotHashes. */
 export interface SlotState {
   readonly slot: number
   readonly timeSeconds: number
@@ -37,22 +37,21 @@ export interface SlotState {
   readonly slotHashes: readonly { readonly slot: number; readonly hash: string }[]
 }
 
-/** An engine that takes bytes and returns plain data, so that callers do not depend on litesvm. */
+/** Takes bytes and returns plain data, so that callers do not depend on litesvm. */
 export interface Svm {
   execute(wire: Uint8Array): ExecutionOutcome
   simulate(wire: Uint8Array): Simulation
-  /** Sets whether the next executions and simulations check signatures. */
   verifySignatures(on: boolean): void
   account(address: Uint8Array): AccountState | undefined
   lamports(address: Uint8Array): bigint
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
   setAccount(account: AccountAt): void
   setSlot(state: SlotState): void
-  /** Sets only the Clock sysvar, which takes a few microseconds. Setting SlotHashes takes 0.2 ms. */
+  /** Takes a few microseconds. Setting SlotHashes too takes 0.2 ms. */
   setClock(state: Pick<SlotState, 'slot' | 'timeSeconds'>): void
   addProgram(address: Uint8Array, elf: Uint8Array): void
   rentExemptLamports(dataLength: number): bigint
-  /** Returns the whole state of the engine. It has at least 1.4 MB, and this takes about 5 ms. */
+  /** The snapshot has at least 1.4 MB, and takes about 5 ms. */
   snapshot(): Uint8Array
 }
 
@@ -61,7 +60,6 @@ export interface EpochTimes {
   readonly startedAtSeconds: number
 }
 
-/** Creates an engine, either new or restored from a snapshot. */
 export function createSvm(epochs: EpochTimes, snapshot?: Uint8Array): Svm {
   const engine = snapshot === undefined ? freshEngine(epochs) : LiteSvm.fromBytes(snapshot)
   engine.setBlockhashCheck(false)
@@ -113,8 +111,8 @@ function accountAt(found: { readonly address: Uint8Array; account(): Account }):
 }
 
 /**
- * Converts an account of litesvm. Undefined for an account with zero lamports: the runtime keeps closed accounts in
- * this form, and all other code treats them as missing.
+ * Undefined for an account with zero lamports: the runtime keeps closed accounts in this form, and all other code
+ * treats them as missing.
  */
 function stateOf(account: Account | null): AccountState | undefined {
   if (account === null || account.lamports() === 0n) return undefined

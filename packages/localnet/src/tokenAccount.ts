@@ -18,7 +18,7 @@ export interface Mint {
   readonly decimals: number
 }
 
-/** Parses a token account. Undefined if the account is not an initialised token account of either token program. */
+/** Undefined if the account is not an initialised token account of either token program. */
 export function parseTokenAccount(account: AccountState): TokenAccount | undefined {
   const { data } = account
   if (!hasLayout(account, { length: accountLength, kind: accountKind })) return undefined
@@ -27,7 +27,7 @@ export function parseTokenAccount(account: AccountState): TokenAccount | undefin
   return { mint: data.subarray(0, 32), owner: data.subarray(32, 64), amount: viewOf(data).getBigUint64(64, true) }
 }
 
-/** Parses a mint. Undefined if the account is not an initialised mint of either token program. */
+/** Undefined if the account is not an initialised mint of either token program. */
 export function parseMint(account: AccountState): Mint | undefined {
   const { data } = account
   if (!hasLayout(account, { length: mintLength, kind: mintKind }) || data[45] !== 1) return undefined
@@ -40,7 +40,7 @@ interface Layout {
   readonly kind: number
 }
 
-/** True if the account has this layout. Excludes multisigs by their length of 355 bytes, as the programs do. */
+/** Excludes multisigs by their length of 355 bytes, as the programs do. */
 function hasLayout({ data, owner }: AccountState, { length, kind }: Layout): boolean {
   if (!isTokenProgram(owner)) return false
   if (data.length === length) return true

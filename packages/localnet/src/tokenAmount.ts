@@ -8,7 +8,7 @@ export interface TokenAmountJson {
   readonly uiAmountString: string
 }
 
-/** Returns a token amount in the JSON form of nodes: exact as a string, and rounded as a number for display. */
+/** Exact as a string, and rounded as a number for display. */
 export function tokenAmountJson(baseUnits: bigint, decimals: number): TokenAmountJson {
   return {
     amount: baseUnits.toString(),

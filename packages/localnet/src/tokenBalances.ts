@@ -23,9 +23,8 @@ export interface BalanceSource {
 }
 
 /**
- * Returns the balances of a transaction's accounts, by the rule of Agave's collector. Token balances are reported only
- * if a token program is among the accounts, and never for an account that is called as a program. So a transaction that
- * moves tokens only inside a CPI has token balances. A transaction that merely lists a token account has none.
+ * Agave's collector reports token balances only if a token program is among the accounts, and never for an account that
+ * is called as a program. So a transaction that moves tokens only inside a CPI has token balances.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction
@@ -49,13 +48,13 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** Returns the fee in lamports: the decrease in the total balance of the transaction's accounts. */
+/** The fee is the decrease in the total balance of the transaction's accounts. */
 export function chargedLamports(before: Balances, after: Balances): bigint {
   const sum = ({ lamports }: Balances): bigint => lamports.reduce((total, each) => total + each, 0n)
   return sum(before) - sum(after)
 }
 
-/** Returns the decimals of a mint. Does not cache them, because the transaction itself may create the mint. */
+/** The decimals are not cached, because the transaction itself may create the mint. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

@@ -1,4 +1,4 @@
-/** Error of an instruction. An error without fields is a string: its name in the Solana SDK. */
+/** An error without fields is a string: its name in the Solana SDK. */
 type InstructionError = string | { readonly Custom: number } | { readonly BorshIoError: string }
 
 // Use a type alias, because TypeScript does not accept an interface as JSON.
@@ -12,7 +12,7 @@ export type TransactionError =
   | { readonly InsufficientFundsForRent: AccountIndex }
   | { readonly ProgramExecutionTemporarilyRestricted: AccountIndex }
 
-/** Returns the sentence that a node uses in error messages. Clients show it to people, and some clients search for it. */
+/** Uses the sentences of nodes, because clients show them to people, and some clients search for them. */
 export function describeTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return sentences.get(error) ?? capitalized(wordsOf(error))
   if ('InstructionError' in error) {

@@ -12,8 +12,8 @@ export type TransactionEncoding = (typeof transactionEncodings)[number]
 const topLevel = 1
 
 /**
- * Returns a transaction in the JSON form of nodes. `json` shows the signed message with its indexes. `jsonParsed` shows
- * addresses instead of indexes. For supported programs, it also shows fields with names instead of bytes.
+ * `json` shows the signed message with its indexes. `jsonParsed` shows addresses instead of indexes, and for supported
+ * programs fields with names instead of bytes.
  */
 export function transactionJson(transaction: ResolvedTransaction, encoding: TransactionEncoding): Json {
   switch (encoding) {
@@ -30,7 +30,6 @@ export function transactionJson(transaction: ResolvedTransaction, encoding: Tran
   }
 }
 
-/** Returns the account keys in the form of `jsonParsed`, and of blocks with `transactionDetails: "accounts"`. */
 export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   return keys.map(({ address, signer, writable, source }) => ({
     pubkey: encodeBase58(address),
@@ -40,7 +39,7 @@ export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   }))
 }
 
-/** Returns an instruction with account indexes. Its data is always base58, whatever encoding the client requested. */
+/** The data is always base58, whatever encoding the client requested. */
 export function instructionJson(instruction: CompiledInstruction, stackHeight: number): Json {
   return {
     programIdIndex: instruction.programIndex,
@@ -64,7 +63,7 @@ function messageJson({ message }: ResolvedTransaction): Json {
   }
 }
 
-/** Returns the message for `jsonParsed`. It has no header, because each account states whether it signs and is writable. */
+/** `jsonParsed` has no header, because each account states whether it signs and is writable. */
 function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   return {
     accountKeys: accountKeysJson(keys),
@@ -76,7 +75,7 @@ function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   }
 }
 
-/** Returns the lookups of a v0 message. Clients recognize a legacy message by the absence of this member. */
+/** Clients recognize a legacy message by the absence of this member. */
 function lookupsJson(message: ResolvedTransaction['message']): { readonly addressTableLookups?: Json } {
   return message.version === 'legacy' ? {} : { addressTableLookups: message.lookups.map(lookupJson) }
 }

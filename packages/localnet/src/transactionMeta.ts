@@ -9,7 +9,6 @@ import type { TransactionError } from './transactionError.ts'
 import { type TransactionEncoding, instructionJson } from './transactionJson.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** Returns the `meta` of a landed transaction, which describes its effects. */
 export function transactionMetaJson(record: TransactionRecord, encoding: TransactionEncoding): Json {
   const { outcome, before, after, transaction } = record
   const parsed = encoding === 'jsonParsed'
@@ -32,7 +31,7 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
   }
 }
 
-/** Returns an error in its older JSON form, which nodes still send in addition to `err`. */
+/** Older JSON form of an error, which nodes still send in addition to `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }
@@ -72,7 +71,7 @@ export function loadedAddressesJson(loaded: LoadedAddresses): Json {
   return { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) }
 }
 
-/** Returns the return data of a transaction in JSON. Nodes support only base64 for it. */
+/** Nodes support only base64 for return data. */
 export function returnDataJson({ program, data }: ReturnData): Json {
   return { programId: encodeBase58(program), data: [Buffer.from(data).toString('base64'), 'base64'] }
 }

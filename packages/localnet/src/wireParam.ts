@@ -6,7 +6,7 @@ import { invalidParams } from './rpcError.ts'
 export const wireEncodings = ['base58', 'base64'] as const
 export type WireEncoding = (typeof wireEncodings)[number]
 
-/** Parses a transaction from a request parameter. Throws an `RpcError` (-32602) if the text is invalid. */
+/** Throws an `RpcError` (-32602) if the text is invalid. */
 export function readWireParam(text: string, encoding: WireEncoding): ChainTransaction {
   const charactersMax = encodedCharactersMax[encoding]
   if (text.length > charactersMax) {
@@ -23,7 +23,6 @@ export function readWireParam(text: string, encoding: WireEncoding): ChainTransa
   })
 }
 
-/** Calls `read` and converts a `MalformedBytes` into an error of the request's parameters. */
 export function orInvalidParams<T>(what: string, read: () => T): T {
   try {
     return read()
@@ -33,13 +32,13 @@ export function orInvalidParams<T>(what: string, read: () => T): T {
   }
 }
 
-/** Decodes standard base64 with padding. Throws for invalid characters, which Node's decoder would skip. */
+/** Throws for invalid characters, which Node's decoder would skip. */
 export function decodeBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new MalformedBytes('not base64')
   return Buffer.from(text, 'base64')
 }
 
-/** Decodes base58 in quadratic time: 1,683 characters take 2 ms. The caller must check the length first. */
+/** Quadratic time: 1,683 characters take 2 ms, so the caller must check the length first. */
 function decodeLongBase58(text: string): Uint8Array {
   if (!/^[1-9A-HJ-NP-Za-km-z]*$/.test(text)) throw new MalformedBytes('not base58')
   return base58.decode(text)

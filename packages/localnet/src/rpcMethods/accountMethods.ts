@@ -26,7 +26,6 @@ const programConfig = configParam({
   sortResults: z.boolean().nullish(),
 })
 
-/** Creates the methods that read accounts in the state of the requested commitment. */
 export function accountMethods(node: ChainNode): RpcMethods {
   return {
     getBalance: rpcMethod(z.tuple([addressParam, contextConfig.optional()]), ([address, config]) => {
@@ -63,7 +62,7 @@ function accountOrNull(account: AccountState | undefined, style: AccountStyle | 
   return account === undefined ? null : accountJson(account, style)
 }
 
-/** Returns the matching accounts of a program. Each account takes 8 µs, so 10,000 accounts block the chain for 80 ms. */
+/** Each account takes 8 µs, so 10,000 accounts block the chain for 80 ms. */
 function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
   const found: Json[] = []
   for (const { address, state } of accounts.accountsOwnedBy(program)) {

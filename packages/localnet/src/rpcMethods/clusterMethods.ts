@@ -14,11 +14,10 @@ import {
   slotParam,
 } from '../rpcMethod.ts'
 
-/** Schema of empty parameters. Most clients send an empty list, but some omit `params`. */
+/** Most clients send an empty list, but some omit `params`. */
 const noParams = z.tuple([]).or(z.undefined())
 const onlyContext = z.tuple([contextConfig.optional()]).or(z.undefined())
 
-/** Creates the methods about the chain as a whole: genesis, slots and blockhashes. */
 export function clusterMethods(node: ChainNode): RpcMethods {
   return {
     getHealth: rpcMethod(noParams, () => {
@@ -60,7 +59,7 @@ function epochInfo(node: ChainNode, slot: number) {
   }
 }
 
-/** Returns the blockhash of the slot. At an older commitment, the hash is valid for fewer further slots. */
+/** At an older commitment, the hash is valid for fewer further slots. */
 function latestBlockhash(node: ChainNode, slot: number) {
   const value = {
     blockhash: node.bank.slots.blockhashOf(slot),

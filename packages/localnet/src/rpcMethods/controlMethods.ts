@@ -3,7 +3,6 @@ import { type NodeBehaviour, nodeBehaviour } from '../nodeBehaviour.ts'
 import { invalidParams } from '../rpcError.ts'
 import { type RpcMethods, rpcMethod } from '../rpcMethod.ts'
 
-/** Interface through which the control methods read and change one node. */
 export interface ControlledNode {
   readonly rpcUrl: string
   behaviour(): NodeBehaviour
@@ -11,10 +10,7 @@ export interface ControlledNode {
   requestCounts(): ReadonlyMap<string, number>
 }
 
-/**
- * Creates the methods that change the behaviour of the nodes. They are not part of Solana's RPC. Every node offers
- * them, even while its other methods fail.
- */
+/** These methods are not part of Solana's RPC. Every node offers them, even while its other methods fail. */
 export function controlMethods(nodes: () => readonly ControlledNode[]): RpcMethods {
   const nodeAt = (index: number): ControlledNode => {
     const node = nodes()[index]

@@ -29,7 +29,6 @@ const sendConfig = configParam({
   maxRetries: slotParam.nullish(),
 })
 
-/** Creates the methods that change the chain: transactions and airdrops. */
 export function sendMethods(node: ChainNode): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([z.string(), sendConfig.optional()]), ([text, config]) => {
@@ -52,7 +51,7 @@ interface SendOptions {
   readonly commitment: Commitment
 }
 
-/** Executes a transaction immediately, without a queue. The outcome is therefore known when the signature is returned. */
+/** Executes immediately, without a queue, so the outcome is known when the signature is returned. */
 function send(node: ChainNode, transaction: ChainTransaction, options: SendOptions): Json {
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
   const { bank } = node
@@ -75,7 +74,7 @@ function preflight(node: ChainNode, transaction: ChainTransaction, commitment: C
   if (outcome.error !== null) throw preflightFailure(outcome)
 }
 
-/** Resolves the lookup tables of a transaction. As on a real node, a failure is an error of the parameters. */
+/** As on a real node, a failed lookup is an error of the parameters. */
 export function resolveOrRefuse(
   node: ChainNode,
   transaction: ChainTransaction,
@@ -86,15 +85,12 @@ export function resolveOrRefuse(
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }
 
-/**
- * Creates the error for an invalid signature. Without preflight, a real node would accept the transaction and silently
- * drop it, but an error is more useful to client developers.
- */
+/** Without preflight, a real node would silently drop the transaction, but an error is more useful to client developers. */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** Creates the error for a failed preflight. web3.js copies the logs in `data` into `SendTransactionError`. */
+/** web3.js copies the logs in `data` into `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
   const message = `Transaction simulation failed: ${describeTransactionError(error)}`

@@ -38,7 +38,7 @@ const simulateConfig = configParam({
 
 type SimulateConfig = z.output<typeof simulateConfig>
 
-/** Creates `simulateTransaction`. Unlike `sendTransaction`, it verifies signatures only on request. */
+/** Unlike `sendTransaction`, verifies signatures only on request. */
 export function simulateMethods(node: ChainNode): RpcMethods {
   return {
     simulateTransaction: rpcMethod(z.tuple([z.string(), simulateConfig.optional()]), ([text, config]) => {
@@ -57,7 +57,7 @@ export function simulateMethods(node: ChainNode): RpcMethods {
 
 type SimulationJson = Readonly<Record<string, Json>>
 
-/** Simulates a transaction. The engine ignores the blockhash, so `replaceRecentBlockhash` changes only the response. */
+/** The engine ignores the blockhash, so `replaceRecentBlockhash` changes only the response. */
 function simulate(node: ChainNode, transaction: ChainTransaction, config: SimulateConfig): SimulationJson {
   const resolved = resolveOrRefuse(node, transaction, commitmentOf(config))
   const addresses = config?.accounts?.addresses ?? []
@@ -69,7 +69,7 @@ function simulate(node: ChainNode, transaction: ChainTransaction, config: Simula
   return { ...reportJson(report, config), accounts: accountsJson(node.state(commitmentOf(config)), report, config) }
 }
 
-/** Returns the report in the form of newer Agave nodes, which has balances, fee and loaded addresses. */
+/** Form of newer Agave nodes, which has balances, fee and loaded addresses. */
 function reportJson({ transaction, outcome, before, after }: SimulationReport, config: SimulateConfig): SimulationJson {
   // Nodes always parse inner instructions in simulations, because no parameter selects an encoding.
   const inner = { keys: transaction.keys, parsed: true }
@@ -90,7 +90,7 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
   }
 }
 
-/** Returns the requested accounts after the transaction. If the transaction fails, each account is null. */
+/** If the transaction fails, each account is null. */
 function accountsJson(before: BankState, report: SimulationReport, config: SimulateConfig): Json {
   const asked = config?.accounts
   if (asked === null || asked === undefined) return null
@@ -105,7 +105,6 @@ function accountsJson(before: BankState, report: SimulationReport, config: Simul
   })
 }
 
-/** Returns the response for a transaction that may not be executed. Only the error is set. */
 function refused(error: TransactionError): SimulationJson {
   return {
     err: error,

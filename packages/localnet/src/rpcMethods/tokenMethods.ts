@@ -16,8 +16,8 @@ import { accountConfig } from './accountMethods.ts'
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
 /**
- * Creates the methods that read token accounts and mints of both token programs. They use an index, so the time depends
- * on the number of results, not on the number of all token accounts. Error messages are those of Agave.
+ * Uses an index, so the time depends on the number of results, not on the number of all token accounts. Error messages
+ * are those of Agave.
  */
 export function tokenMethods(node: ChainNode): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
@@ -71,7 +71,7 @@ function tokenAccountBalance(state: BankState, address: Uint8Array): Json {
   return tokenAmountJson(account.amount, mintAt(state, account.mint).decimals)
 }
 
-/** Returns the mint at the address. Throws if it is missing, because an amount cannot be shown without its decimals. */
+/** Throws for a missing mint, because an amount cannot be shown without its decimals. */
 function mintAt(state: BankState, address: Uint8Array): Mint {
   const found = state.account(address)
   if (found === undefined) throw invalidParams('Invalid param: could not find mint')

@@ -38,10 +38,7 @@ const signaturesConfig = configParam({
   limit: z.number().int().positive().max(signaturesMax).nullish(),
 })
 
-/**
- * Creates the methods that read landed transactions. All methods except `getSignatureStatuses` need at least
- * `confirmed`, because a more recent slot may still be dropped.
- */
+/** All methods except `getSignatureStatuses` need at least `confirmed`, because a more recent slot may still be dropped. */
 export function transactionMethods(node: ChainNode): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig.optional()]), ([signature, config]) => {
@@ -73,8 +70,8 @@ export function transactionMethods(node: ChainNode): RpcMethods {
 }
 
 /**
- * Returns the member `version` for a response. A client that states no maximum version gets no such member. For a v0
- * transaction it gets an error, because it would misread the transaction.
+ * A client that states no maximum version gets no `version`. For a v0 transaction it gets an error, because it would
+ * misread the transaction.
  */
 function versionJson(
   version: 'legacy' | 0,
@@ -88,7 +85,7 @@ function versionJson(
   )
 }
 
-/** Returns the status of a signature, even at `processed`, because clients poll it while they wait. */
+/** Available even at `processed`, because clients poll the status while they wait. */
 function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: boolean): Json {
   const entry = node.history.findStatus(signature, searchStored)
   if (entry === undefined) return null
@@ -104,8 +101,8 @@ function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: b
 }
 
 /**
- * Returns signatures, newest first, from just before `before` (or the newest) to just after `until` (or the first). An
- * unknown `before` yields an empty list, and an unknown `until` sets no end, as on a real node.
+ * Newest first, from just before `before` to just after `until`. As on a real node, an unknown `before` yields an empty
+ * list, and an unknown `until` sets no end.
  */
 function signaturesForAddress(node: ChainNode, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
   const commitment = atLeastConfirmed(config)
@@ -144,7 +141,7 @@ function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
   }
 }
 
-/** Returns all memos of a transaction in one line, each prefixed with its length in brackets. Null without a memo. */
+/** All memos in one line, each prefixed with its length in brackets. Null without a memo. */
 function memosOf({ message, keys }: ResolvedTransaction): string | null {
   const memos: string[] = []
   for (const { programIndex, data } of message.instructions) {
