@@ -1,10 +1,9 @@
 /**
- * Arguments that let a page reach only its proxy. A proxy alone is not enough: in a test with 193 attacks, 51 bypassed
- * a plain proxy, and 7 bypassed a proxy that also covers loopback. None bypassed all of these arguments.
+ * A proxy alone is not enough: of 193 attacks in a test, 51 bypassed a plain proxy, and 7 a proxy that also covers
+ * loopback. None bypassed all of these arguments.
  */
 export const guardArguments: readonly string[] = [
-  // Default proxy for a page that has no proxy of a job. No server listens at this address, so such a page reaches
-  // nothing.
+  // No server listens at this address, so a page without the proxy of a job reaches nothing.
   '--proxy-server=http://127.0.0.1:9',
   // Without this setting Chromium connects to loopback and link-local addresses directly, past any proxy.
   '--proxy-bypass-list=<-loopback>',
@@ -19,8 +18,8 @@ export const guardArguments: readonly string[] = [
 export const boundsArguments: readonly string[] = [
   '--lang=en-US',
   '--accept-lang=en-US',
-  // Bound the script memory of a page to 256 MB. A page that fills it crashes after 0.2 s, and the browser continues.
-  // Chromium's default is 4 GB.
+  // A page that fills its 256 MB of script memory crashes after 0.2 s, and the browser continues. Chromium's default is
+  // 4 GB.
   '--js-flags=--max-old-space-size=256',
   '--block-new-web-contents',
   '--disable-3d-apis',

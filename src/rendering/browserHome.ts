@@ -4,10 +4,7 @@ import { join } from 'node:path'
 
 const prefix = 'tollbook-browser-'
 
-/**
- * Creates the folder of one browser: its profile, its temporary files and the output of its wrapper. The caller must
- * remove the folder.
- */
+/** Profile, temporary files and wrapper output of one browser. The caller must remove the folder. */
 export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
@@ -17,7 +14,7 @@ export async function removeBrowserHome(home: string): Promise<void> {
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
-/** Removes the folders that killed services left. Skips folders of other users, which this process may not remove. */
+/** Skips the folders of other users, which this process may not remove. */
 export async function removeAbandonedHomes(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])

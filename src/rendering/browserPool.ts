@@ -10,10 +10,10 @@ import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } fro
 
 export type BrowserPool = ReturnType<typeof openBrowserPool>
 
-/** A browser that is leased to one job. Every job must give the browser back, also after a failure. */
+/** Every job must give the browser back, also after a failure. */
 export interface BrowserLease {
   readonly browser: Browser
-  /** Ends the lease. `spoiled`: the browser did not close the job's page, so the next job gets another browser. */
+  /** `spoiled`: the browser did not close the job's page, so the next job gets another browser. */
   giveBack(state: 'sound' | 'spoiled'): void
 }
 
@@ -22,23 +22,20 @@ export interface BrowserPoolDeps {
   readonly log: Log
   readonly chromiumPath: string | undefined
   readonly guardArguments: readonly string[]
-  /**
-   * Number of jobs after which a browser is replaced, because each closed context leaves about 60 kB in the browser
-   * process (measured).
-   */
+  /** A browser is replaced after this many jobs, because each closed context leaves about 60 kB in it (measured). */
   readonly jobsPerBrowserMax: number
   /** Called when the result of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
-// Maximum number of separate browsers at a time. A crash can leave ten pages that each need a separate browser, and ten
-// simultaneous starts would take the processors from all other pages.
+// A crash can leave ten pages that each need a separate browser, and ten simultaneous starts would take the processors
+// from all other pages.
 const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
   current: Promise<OpenBrowser> | undefined
-  /** Reason for the last failed start, and the number of failures in a row. Undefined after a successful start. */
+  /** Undefined after a successful start. `count` is the number of failures in a row. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly alonePermits: Permits
@@ -54,10 +51,7 @@ interface OpenBrowser {
   ended: Promise<void> | undefined
 }
 
-/**
- * Keeps one warm browser for many jobs, and replaces it after a number of jobs or when it ends. The browser starts in
- * the background, so that the service does not wait for it.
- */
+/** The browser starts in the background, so that the service does not wait for it. */
 export function openBrowserPool(deps: BrowserPoolDeps) {
   const pool: BrowserPoolState = {
     ...deps,
@@ -71,22 +65,16 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
   }
   startInBackground(pool)
   return {
-    /** Returns why no browser is available. Undefined while a browser is available. */
     whyUnavailable: () => whyUnavailable(pool),
-    /** Returns the reason for the last failed start. Undefined after a successful start. */
     problem: () => pool.failure?.reason,
-    /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
     take: async () => leaseOf(pool, await current(pool)),
-    /**
-     * Leases a separate browser to a job whose page may have ended the shared browser. Waits while `aloneMax` separate
-     * browsers are leased.
-     */
+    /** For a job whose page may have ended the shared browser. Waits while `aloneMax` separate browsers are leased. */
     takeAlone: (signal: AbortSignal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }
 
-/** Starts the shared browser. Never rejects: `failure` and the log contain the cause. */
+/** Never rejects: `failure` and the log contain the cause. */
 function startInBackground(pool: BrowserPoolState): void {
   pool.current ??= start(pool)
   pool.current.catch(() => undefined)
@@ -97,10 +85,7 @@ function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefin
   return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
 }
 
-/**
- * Returns the shared browser. Rejects after a failed start instead of retrying, because the pool itself retries with
- * growing pauses.
- */
+/** Rejects after a failed start instead of retrying, because the pool itself retries with growing pauses. */
 function current(pool: BrowserPoolState): Promise<OpenBrowser> {
   if (pool.current === undefined && pool.failure !== undefined)
     return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))
@@ -155,7 +140,7 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
   }
 }
 
-/** Starts a browser for one job. The browser is marked as retired from the start, so that it closes after this job. */
+/** The browser is marked as retired from the start, so that it closes after this job. */
 async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   pool.closing.signal.throwIfAborted()
   const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))
@@ -163,12 +148,11 @@ async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   return starting.finally(() => pool.startingAlone.delete(starting))
 }
 
-/** Starts a browser again after a pause, because an operator may install one while the service runs. */
+/** Retries, because an operator may install a browser while the service runs. */
 async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
   if (await pauseBeforeRetry(pool.clock, failures, pool.closing.signal)) startInBackground(pool)
 }
 
-/** Launches a browser with the recipe that worked last. Without such a recipe, tries each recipe until one works. */
 async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
   const { signal } = pool.closing
   const options = { ...pool, signal }
@@ -242,7 +226,7 @@ function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
   if (opened.leases === 0) void endOf(pool, opened)
 }
 
-/** Closes the browser once. Never rejects: a failure is logged. */
+/** Never rejects: a failure is logged. */
 function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
   opened.ended ??= opened.launched.end().then(
     () => void pool.open.delete(opened),

@@ -8,16 +8,16 @@ import { Fault } from '@tollbook/core/fault'
 export interface BrowserProcess {
   readonly commands: Writable
   readonly answers: Readable
-  /** Resolves after the process has ended, with a text that contains its exit status and its last output. */
+  /** The text contains the exit status and the last output of the process. */
   readonly ended: Promise<string>
-  /** Kills the browser and its renderers. Does nothing if the process has already ended. */
+  /** Kills the renderers too. Does nothing if the process has already ended. */
   kill(): void
 }
 
 export interface BrowserProcessOptions {
   readonly program: string
   readonly arguments: readonly string[]
-  /** All environment variables of the process. No others are inherited. */
+  /** No other variables are inherited. */
   readonly environment: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -25,14 +25,12 @@ export interface BrowserProcessOptions {
 // File descriptors that Chromium uses with --remote-debugging-pipe.
 const commandsDescriptor = 3
 const answersDescriptor = 4
-// Maximum length of the kept output. This is enough for the reason of a failed start, while Chromium can write without
-// limit.
+// Enough for the reason of a failed start, while Chromium can write without limit.
 const lastWordsLengthMax = 2_000
 
 /**
- * Starts the browser in a separate process group. Rejects if the start fails, even if Node reports the failure later.
- * For EACCES, EAGAIN, EMFILE and ENOENT Node emits `error`, which ends the whole service if no listener is attached.
- * The launcher of Puppeteer attaches none.
+ * Rejects if the start fails, even if Node reports the failure later. For EACCES, EAGAIN, EMFILE and ENOENT Node emits
+ * `error`, which ends the service without a listener. Puppeteer's launcher attaches none.
  */
 export async function startBrowserProcess(options: BrowserProcessOptions): Promise<BrowserProcess> {
   const { program, environment, signal } = options
@@ -48,8 +46,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   for (const emitter of [child, child.stderr, commands, answers]) emitter?.on('error', () => undefined)
   const lastWords = collectLastOutput(child.stderr)
   const exited = once(child, 'exit')
-  // Prevent an unhandled rejection: a failed start rejects this promise too, and the `spawn` wait below reports the
-  // failure.
+  // A failed start rejects this promise too, and the `spawn` wait below reports the failure.
   exited.catch(() => undefined)
   try {
     await once(child, 'spawn')
@@ -78,7 +75,7 @@ export function collectLastOutput(stderr: Readable | null): () => string {
   return () => (words.trim() === '' ? '' : `: ${words.trim()}`)
 }
 
-/** Kills the whole process group, because the renderers must not outlive the browser. */
+/** The renderers must not outlive the browser, so kill the whole process group. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {

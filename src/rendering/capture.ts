@@ -4,29 +4,26 @@ import { fitPaper } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
 import { type MissingContent, type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
 
-/**
- * Result of a capture. `clipped`: the page is longer than the picture. `missing`: content that the capture itself left
- * out.
- */
+/** `clipped`: the page is longer than the picture. `missing`: content that the capture itself left out. */
 export interface CapturedPage {
   readonly bytes: Uint8Array
   readonly clipped: boolean
   readonly missing: readonly MissingContent[]
 }
 
-// Maximum height in device pixels. Beyond 16,384 pixels the graphics library of the browser repeats or drops content.
-// WebP stores the length of a side in 14 bits.
+// Beyond 16,384 device pixels the browser's graphics library repeats or drops content. WebP stores the length of a side
+// in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
- * Maximum number of device pixels in a picture. A picture arrives as one message, and reading the message blocks the
- * event loop. The worst case, random noise of this size, takes 0.2 s.
+ * A picture arrives as one message, and reading it blocks the event loop. The worst case, random noise of this size,
+ * takes 0.2 s.
  */
 export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
 const captureTimeoutMs = 20_000
 const qualityDefault = 80
 
-/** Returns the maximum height of a picture of this width and scale, in CSS pixels. */
+/** In CSS pixels. */
 export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale' | 'format'>): number {
   const { width, deviceScale = 1, format = 'png' } = order
   return Math.floor(
@@ -34,15 +31,14 @@ export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale'
   )
 }
 
-/** Captures the viewport, the whole page up to the height limit, or one element. */
 export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<CapturedPage> {
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
   const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
   if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
   const { clip, isCut } = area
-  // Set this option only if the clip exceeds the viewport, because with it Chromium shifts a right-to-left page to the
-  // right.
+  // With this option Chromium shifts a right-to-left page to the right, so set it only if the clip exceeds the
+  // viewport.
   const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
   const bytes = await page.screenshot({ ...options, clip, captureBeyondViewport })
   return pictureOf(bytes, isCut)
@@ -67,7 +63,7 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
-  // Cut an element at the width of the order, because an element can be wider than the viewport.
+  // An element can be wider than the viewport, so cut it at the width of the order.
   const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
   const heightMax = heightMaxOf({ ...order, width: size.width })
   const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
@@ -79,7 +75,7 @@ function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   return { bytes, clipped, missing: [] }
 }
 
-/** Reads the height of the page from the browser, because scripts of the page can report any value. */
+/** Read from the browser, because scripts of the page can report any value. */
 async function contentHeight(page: Page): Promise<number> {
   const session = await page.createCDPSession()
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')
@@ -87,10 +83,7 @@ async function contentHeight(page: Page): Promise<number> {
   return Math.ceil(cssContentSize.height)
 }
 
-/**
- * Height in CSS pixels to which a page is scrolled before printing. A taller document is printed whole, and the answer
- * reports the part that was not scrolled.
- */
+/** In CSS pixels. A taller document is printed whole, and the answer reports the part that was not scrolled. */
 export const documentHeightMax = 40_000
 
 export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder): Promise<CapturedPage> {
@@ -109,11 +102,10 @@ export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder):
     tagged: true,
     outline,
     displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
-    // Use an empty element as default, because Chromium replaces an empty template with its own header.
+    // Chromium replaces an empty template with its own header, so use an empty element.
     headerTemplate: headerTemplate ?? '<span></span>',
     footerTemplate: footerTemplate ?? '<span></span>',
-    // Do not wait for fonts: the visit has waited already, and a missing font would delay the document until the
-    // deadline.
+    // The visit has waited for fonts already, and a missing font would delay the document until the deadline.
     waitForFonts: false,
     timeout: captureTimeoutMs,
   }

@@ -10,8 +10,8 @@ export interface Chromium {
 }
 
 /*
- * Use binaries instead of the shell wrappers in /usr/bin, because a killed wrapper leaves its browser running (nine
- * such browsers in one test run). The headless shell comes first: it is smaller and has no background tabs that hang.
+ * Binaries instead of the shell wrappers in /usr/bin: a killed wrapper leaves its browser running (nine in one test
+ * run). The headless shell comes first: it is smaller and has no background tabs that hang.
  */
 const systemPaths = [
   '/usr/lib/chromium/chromium-headless-shell',
@@ -25,19 +25,13 @@ const systemPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/**
- * Throws if CHROMIUM_PATH is not an executable program. Using another browser instead would hide the operator's
- * mistake.
- */
+/** Throws, because using another browser instead would hide the operator's mistake. */
 export async function checkChromiumPath(path: string | undefined): Promise<void> {
   if (path === undefined || (await isProgram(path))) return
   throw new Fault(`CHROMIUM_PATH names ${path}, and there is no program that may be run`, { retryable: false })
 }
 
-/**
- * Yields the installed browsers in order of preference. The browser of the npm package comes last, because it must be
- * unpacked first.
- */
+/** In order of preference. The browser of the npm package comes last, because it must be unpacked first. */
 export async function* findChromiums(chromiumPath: string | undefined, signal: AbortSignal): AsyncGenerator<Chromium> {
   if (chromiumPath !== undefined) {
     yield { source: 'CHROMIUM_PATH', path: chromiumPath, environment: {} }
@@ -51,9 +45,9 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
   if (unpacked !== undefined) yield { source: 'npm', ...unpacked }
 }
 
-/** Returns the browser that `npx puppeteer browsers install` has downloaded. Undefined if there is none. */
+/** Finds the browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
-  // Import Puppeteer late. It has 150 modules, and the service process needs it only here, when it runs as root.
+  // Puppeteer has 150 modules, and the service process needs it only here, when it runs as root.
   const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {

@@ -7,38 +7,34 @@ import { type Target, targetOf } from '../outbound/urlGuard.ts'
 import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/egressRules.ts'
 
 /**
- * The only network access of one rendering job: a proxy on a separate port, which is closed when the job ends. The
- * proxy resolves names itself and connects only to the addresses that it has checked. So a name server cannot return
- * one address for the check and another for the connection (decision 0008).
+ * Each job has one proxy on a separate port, which is closed when the job ends. The proxy resolves names itself and
+ * connects only to checked addresses. So a name server cannot return one address for the check and another for the
+ * connection (decision 0008).
  */
 export interface EgressProxy {
   readonly proxyServer: string
-  /** Returns why the last attempt to reach the host of this URL failed. Undefined if the attempt succeeded. */
+  /** Undefined if the last attempt to reach the host of this URL succeeded. */
   troubleWith(url: string): EgressTrouble | undefined
   refusedCount(): number
   /** True if the job exceeded its byte limit, so that its connections were cut. */
   isOverdrawn(): boolean
-  /**
-   * Ends all unfinished requests and refuses new ones. A page that waits for a silent server then continues with its
-   * scripts, fonts and `load` event.
-   */
+  /** A page that waits for a silent server then continues with its scripts, fonts and `load` event. */
   finish(): void
   isFinished(): boolean
-  /** Bytes transferred so far, in both directions together. A page is stalled if this count no longer changes. */
+  /** Both directions together. A page is stalled if this count no longer changes. */
   bytesMoved(): number
   close(): Promise<void>
 }
 
 export type EgressTrouble = 'forbidden' | 'unreachable'
 
-/** Limits of one job: the bytes that its page may transfer, and the hosts that it may reach. */
 export interface EgressLimits {
-  /** Transferred bytes of both directions together. */
+  /** Both directions together. */
   readonly bytesMax: number
   readonly hostsMax: number
 }
 
-// Limits of a usual job. A typical page needs about 5 MB from 20 to 60 hosts.
+// A typical page needs about 5 MB from 20 to 60 hosts.
 const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
 
 const connectTimeoutMs = 8_000
@@ -72,8 +68,7 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
   const server = createServer({ maxHeaderSize: headerBytesMax })
   server.on('connection', (socket) => track(state, socket))
   server.on('request', (incoming, outgoing) => {
-    // Destroy only this exchange if Node refuses to forward a request, for example because its path has forbidden
-    // characters.
+    // Node refuses to forward some requests, for example for forbidden characters. Destroy only this exchange.
     forward(state, incoming, outgoing).catch(() => outgoing.destroy())
   })
   server.on('connect', (incoming, socket, head) => {
@@ -124,12 +119,10 @@ function track({ sockets }: ProxyState, socket: Duplex): void {
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
-  // Ignore errors, because the other end may close at any time. The code that waits for the answer handles a closed
-  // connection.
+  // The other end may close at any time. The code that waits for the answer handles a closed connection.
   socket.on('error', () => undefined)
 }
 
-/** Counts the bytes, and cuts every connection of the job when the count exceeds the limit. */
 function meter(state: ProxyState, stream: Readable): void {
   stream.on('data', (chunk: Buffer) => {
     state.bytes += chunk.length
@@ -137,7 +130,7 @@ function meter(state: ProxyState, stream: Readable): void {
   })
 }
 
-/** Checks a target. Each target is checked once per job, and the whole job uses the first resolved addresses of a name. */
+/** Each target is checked once per job, and the whole job uses the first resolved addresses of a name. */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
   const known = state.verdicts.get(key)
@@ -167,7 +160,7 @@ function keyOf({ hostname, port }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** Forwards a plain HTTP request to the checked address. The Host header is that of the checked URL. */
+/** The Host header is that of the checked URL. */
 async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined
@@ -240,7 +233,6 @@ interface TunnelOpening {
   readonly head: Buffer
 }
 
-/** Tunnels TLS and WebSocket: checks the target, then copies bytes in both directions. */
 async function tunnel(
   state: ProxyState,
   { url = '' }: IncomingMessage,
@@ -273,10 +265,7 @@ async function tunnel(
   socket.once('close', () => far.destroy())
 }
 
-/**
- * Parses the host and port of a CONNECT request. Uses an `https:` URL, because an `http:` URL drops port 80, as if no
- * port were given.
- */
+/** Uses an `https:` URL, because an `http:` URL drops port 80, as if no port were given. */
 function authorityOf(authority: string): Target | undefined {
   const port = Number(/:(\d+)$/.exec(authority)?.[1])
   const target = targetOf(`https://${authority}/`)
@@ -287,7 +276,7 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
   socket.end(`HTTP/1.1 ${statusOf[kind]}\r\nx-proxy-denied: ${kind}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
 }
 
-/** Returns options of a connection to the checked addresses, without a second name lookup. */
+/** Pins the checked addresses, so that there is no second name lookup. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

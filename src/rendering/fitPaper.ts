@@ -2,17 +2,16 @@ import type { Page } from 'puppeteer'
 import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent, PdfOrder } from './renderer.ts'
 
-// Layout viewport of a page before printing. With this width, scripts that check it choose the desktop layout.
+// At this width, scripts that check the viewport choose the desktop layout.
 export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
-// Minimum scale. At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on
-// paper.
+// Text of 16 pixels is then 3.6 points high: readable when enlarged, and barely readable on paper.
 const scaleMin = 0.3
-// Excess width that does not count as too wide: fractions of pixels, borders and shadows.
+// Fractions of pixels, borders and shadows do not count as too wide.
 const slackPixels = 4
 
 /**
- * Chooses a scale for a document that is wider than its paper. Chromium itself shrinks a page by a quarter at most, and
- * cuts off the rest. A scale in the order and a paper size in the page's own rules are kept.
+ * Chromium itself shrinks a page by a quarter at most, and cuts off the rest. A scale in the order and a paper size in
+ * the page's own rules are kept.
  */
 export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder) {
   const { printableWidth, scale: wanted } = order
@@ -42,7 +41,7 @@ const hasOwnPaper = `() => [...document.styleSheets].some((sheet) => {
   }
 })`
 
-// Script that returns the width of the widest content. Measures tables and code too, because paper cannot scroll them.
+// Measures tables and code too, because paper cannot scroll them.
 const widestContent = `() => {
   const rights = [...document.querySelectorAll('table, pre')].slice(0, 5_000).map((element) => {
     const { left, width } = element.getBoundingClientRect()

@@ -1,10 +1,8 @@
 import type { PageWorld } from './pageWorld.ts'
 
 /*
- * Places fixed banners before a capture. A banner that is fixed to the window would cover text in a full-page picture,
- * and repeat on each sheet of a document. So a banner at the bottom becomes part of the page's flow, and other fixed
- * elements are printed once. HTML and Markdown of the caller stay unchanged, because there a fixed footer on each sheet
- * is intended.
+ * A banner that is fixed to the window would cover text in a full-page picture, and repeat on each sheet of a document.
+ * HTML and Markdown of the caller stay unchanged, because there a fixed footer on each sheet is intended.
  */
 
 const elementsMax = 50_000

@@ -3,14 +3,10 @@ import type { Page } from 'puppeteer'
 // Schemes that a page must never open by a link, redirect or script. Chromium itself forbids most of them.
 const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
 
-/**
- * Script that runs in every frame before the frame's own scripts. Removes the interfaces that can send datagrams or
- * outlive the page.
- */
+/** Removes the interfaces that can send datagrams or outlive the page, before a frame's own scripts run. */
 const removeBypasses = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
 delete Navigator.prototype.serviceWorker`
 
-/** Blocks the access that the proxy does not see. Call this before the page loads anything. */
 export async function guardPage(page: Page): Promise<void> {
   const session = await page.createCDPSession()
   session.on('Fetch.requestPaused', ({ requestId }) => {

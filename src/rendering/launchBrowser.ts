@@ -11,7 +11,6 @@ import { createPipeTransport } from './pipeTransport.ts'
 import { watchProcessors } from './processorShares.ts'
 import { unprivileged } from './unprivileged.ts'
 
-/** One way to run a browser on this machine: the program, its user, and whether the sandbox of Chromium is on. */
 export interface Recipe {
   readonly chromium: Chromium
   readonly mode: LaunchMode
@@ -32,14 +31,10 @@ export interface LaunchedBrowser {
 export interface BrowserLaunchOptions {
   readonly clock: Clock
   readonly guardArguments: readonly string[]
-  /** Aborted when the start is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/**
- * Returns the launch modes, the safest first. The caller tries each mode, because the system does not report which
- * modes it allows.
- */
+/** Safest first. The caller tries each mode, because the system does not report which modes it allows. */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [
@@ -51,20 +46,16 @@ export function launchModesHere(): readonly LaunchMode[] {
 }
 
 const launchTimeoutMs = 20_000
-// Longest wait for one call of the browser. This is longer than the deadline of a job, so that the deadline ends a call
-// that hangs.
+// Longer than the deadline of a job, so that the deadline ends a call that hangs.
 const protocolTimeoutMs = 60_000
-// Maximum data of one browser process, in kilobytes. Script memory has a separate limit (`browserArguments.ts`).
-// Millions of elements or a large canvas use other memory, for which Chromium allows up to 4 GB.
+// Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas use other memory,
+// for which Chromium allows up to 4 GB.
 const dataKilobytesMax = 1_536 * 1024
-// Control the browser over a pipe. A pipe opens no port to other processes, and the browser stops when the pipe closes,
-// even after kill -9 of the service.
+// A pipe opens no port to other processes, and the browser stops when the pipe closes, even after kill -9 of the
+// service.
 const pipeArguments = ['--remote-debugging-pipe']
 
-/**
- * Starts a browser in a temporary home, without the environment of the service. Throws a `Fault` with the browser's
- * last output if the start fails.
- */
+/** Throws a `Fault` with the browser's last output if the start fails. */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await createBrowserHome()
   try {
@@ -76,8 +67,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        // Set this locale, because with C.UTF-8 pages read `en-US@posix` as their language. This invalid tag breaks
-        // some pages.
+        // With C.UTF-8 pages read `en-US@posix` as their language, an invalid tag that breaks some pages.
         LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },
@@ -97,8 +87,8 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
 }
 
 /**
- * Returns the command that starts the browser. A shell sets the memory limit, switches to `nobody` and then replaces
- * itself with the browser, so that no shell process remains.
+ * A shell sets the memory limit, switches to `nobody` and then replaces itself with the browser, so that no shell
+ * process remains.
  */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')
@@ -112,7 +102,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
     args: [...guardArguments, ...boundsArguments, ...pipeArguments, ...(mode.sandboxed ? [] : ['--no-sandbox'])],
   })
   return {
-    // Use `sh -c` instead of a script in the home: Docker mounts /tmp noexec, so a script there could not run.
+    // Docker mounts /tmp noexec, so a script in the home could not run.
     program: '/bin/sh',
     arguments: [
       '-c',
@@ -125,7 +115,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
   }
 }
 
-/** Connects to the browser. If the browser ends or is silent for too long, kills it and throws. */
+/** Kills the browser and throws if it ends or is silent for too long. */
 async function connect(started: BrowserProcess): Promise<Browser> {
   const late = setTimeout(started.kill, launchTimeoutMs)
   try {
@@ -148,10 +138,7 @@ interface Ending {
   readonly home: string
 }
 
-/**
- * Ends a browser and removes its home. Kills the browser instead of closing it: the profile is discarded, and a busy
- * browser takes seconds to close.
- */
+/** Kills the browser instead of closing it: the profile is discarded, and a busy browser takes seconds to close. */
 async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
   await started.ended

@@ -5,15 +5,11 @@ import type { PageWorld } from './pageWorld.ts'
 import { RenderFailure } from './renderer.ts'
 
 /*
- * Parses Markdown inside the page and not in the service process. A text that is slow to parse then uses up only the
- * deadline of its own job. HTML in the text is shown as text. As a second protection, the content policy forbids all
- * scripts in the page.
+ * Markdown is parsed inside the page, so that a slow text uses up only the deadline of its own job. HTML in the text is
+ * shown as text. As a second protection, the content policy forbids all scripts.
  */
 
-/**
- * HTML of the page before the text is inserted. Pictures in the text are loaded through the egress proxy, as on any
- * page.
- */
+/** Pictures in the text are loaded through the egress proxy, as on any page. */
 export const markdownShell = `<!doctype html><html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'">
 <style>
@@ -30,14 +26,14 @@ img { max-width: 100% }
 
 let converter: Promise<string> | undefined
 
-/** Inserts the text into the shell, which must have been loaded. */
+/** The shell must have been loaded. */
 export async function showMarkdown(world: PageWorld, markdown: string): Promise<void> {
   converter ??= readConverter()
   if ((await world.run(await converter, markdown)) !== true)
     throw new RenderFailure('unreachable', 'the Markdown could not be read')
 }
 
-/** Reads the parser as a browser script. Importing the parser in Node would load another file. */
+/** Reads the parser as a browser script: importing it in Node would load another file. */
 async function readConverter(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('marked')
   const parser = await readFile(join(dirname(entry), 'marked.umd.js'), 'utf8')

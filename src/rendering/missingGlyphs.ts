@@ -1,20 +1,19 @@
 import type { PageWorld } from './pageWorld.ts'
 
-// Maximum number of checked characters. A long page of ideographs has about a thousand distinct characters, and a
-// hundred are enough to show that the font is missing.
+// A long page of ideographs has about a thousand distinct characters, and a hundred are enough to show that the font is
+// missing.
 const charactersMax = 600
 const textNodesMax = 20_000
 
-/** Counts the characters of the page that are drawn as an empty box or not at all, because no font has them. */
+/** A missing glyph is drawn as an empty box or not at all. */
 export async function countMissingGlyphs(world: PageWorld): Promise<number> {
   const count = await world.run(countMissing, charactersMax, textNodesMax)
   return typeof count === 'number' ? count : 0
 }
 
 /*
- * Draws each non-ASCII character in its own font and compares the result with a character that Unicode does not assign.
- * No font contains an unassigned character. Skips spaces, marks and invisible characters, which draw nothing by
- * themselves.
+ * Compares each non-ASCII character with one that Unicode does not assign, and that no font contains. Skips spaces,
+ * marks and invisible characters, which draw nothing by themselves.
  */
 const countMissing = `(charactersMax, textNodesMax) => {
   const families = new Map()

@@ -6,8 +6,7 @@ export type NavigationWatch = ReturnType<typeof watchNavigation>
 
 export const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-// Maximum number of navigations, the same as Chromium's limit of server redirects. A page that navigates more often is
-// treated as endless.
+// Same as Chromium's limit of server redirects. A page that navigates more often is treated as endless.
 const departuresMax = 20
 const restlessMessage = `the page led elsewhere more than ${departuresMax} times`
 // Maximum number of recorded addresses, including server redirects.
@@ -34,13 +33,10 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
     if (!proxy.isFinished()) isAnswered = true
   })
   return {
-    /**
-     * Throws if the page cannot be sold: it visited a forbidden address, navigated without end, exceeded the byte limit
-     * or did not load.
-     */
+    /** Throws if the page cannot be sold. */
     check(): void {
       if (departures > departuresMax + 1) throw new RenderFailure('unreachable', restlessMessage, { endsPayment: true })
-      // Check the byte limit, because a page whose connections were cut may look loaded.
+      // A page whose connections were cut may look loaded.
       if (proxy.isOverdrawn()) throw tooLarge()
       for (const url of visited)
         if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
@@ -54,10 +50,7 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
   }
 }
 
-/**
- * Returns the failure of a page that exceeds the byte limit. The failure ends the payment, because another attempt
- * would fetch as much.
- */
+/** Ends the payment, because another attempt would fetch as much. */
 export function tooLarge(cause?: unknown): RenderFailure {
   return new RenderFailure('too_large', 'the page fetches more than 64 MiB', { cause, endsPayment: true })
 }

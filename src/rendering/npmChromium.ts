@@ -10,14 +10,14 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { fontsVersion, installFonts } from './npmFonts.ts'
 
-// Maximum milliseconds of unpacking. Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
+// Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
 /**
- * Unpacks the browser of `@sparticuz/chromium`, for machines without a browser. The unpacked files take 200 MB, and are
- * reused until the version changes. Returns undefined if the package does not support this machine.
+ * For machines without a browser. The unpacked 200 MB are reused until the version changes. Undefined if the package
+ * does not support this machine.
  */
 export async function unpackNpmChromium(signal: AbortSignal) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
@@ -29,7 +29,7 @@ export async function unpackNpmChromium(signal: AbortSignal) {
 function placesIn(directory: string) {
   return {
     path: join(directory, 'chromium'),
-    // Use the libraries in the package. It contains NSS and expat, so that a minimal Debian needs no other package.
+    // The package contains NSS and expat, so that a minimal Debian needs no other package.
     libraries: join(directory, 'al2023', 'lib'),
     fontConfiguration: join(directory, 'fonts.conf'),
   }
@@ -37,10 +37,9 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
-/** Returns the combined version of the browser and its fonts, because one directory contains both. */
+/** Includes the version of the fonts, because one directory contains the browser and its fonts. */
 async function packageVersion(): Promise<string> {
-  // Find the file by its location, because the package does not export its package.json. It is one folder above the
-  // entry point's folder.
+  // The package does not export its package.json, which is one folder above the entry point's folder.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const file = join(dirname(entry), '..', 'package.json')
   const { version } = packageJson.parse(JSON.parse(await readFile(file, 'utf8')))
@@ -48,9 +47,8 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * Returns a folder that only this user may write, with the version and the user in its name. The package itself would
- * use any content of /tmp/chromium, whatever its version and owner. If another user owns a folder of that name, a new
- * folder is created.
+ * Only this user may write the folder: the package itself would use any content of /tmp/chromium, whatever its version
+ * and owner. If another user owns a folder of that name, a new folder is created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
@@ -62,8 +60,7 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
   const fresh = await mkdtemp(`${wanted}-`)
   try {
     await unpackInto(fresh, signal)
-    // Rename a complete folder, because another process may be unpacking at the same time. The first rename takes
-    // effect.
+    // Another process may be unpacking at the same time. The first rename of a complete folder takes effect.
     await installFonts(fresh, wanted)
     await rename(fresh, wanted)
     return wanted
@@ -82,9 +79,8 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Returns a folder whose files may be executed. Never uses /tmp, which Docker and hardened hosts mount noexec. If the
- * service runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the
- * folder.
+ * Never uses /tmp, which Docker and hardened hosts mount noexec. If the service runs as root, the browser runs as
+ * `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the folder.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']
@@ -103,7 +99,7 @@ async function executableDirectory(uid: number): Promise<string> {
   })
 }
 
-/** Throws if the folder is mounted noexec: Linux then refuses `access` for execution, whatever the mode of the file. */
+/** On a noexec mount, Linux refuses `access` for execution, whatever the mode of the file. */
 async function tryToExecuteIn(directory: string): Promise<void> {
   const probe = await mkdtemp(join(directory, 'tollbook-probe-'))
   try {
@@ -138,7 +134,7 @@ async function unpackInto(directory: string, signal: AbortSignal): Promise<void>
     timeout: unpackTimeoutMs,
     signal,
   })
-  // Let all users read the files, because the browser may run as another user than the service (`launchBrowser.ts`).
+  // The browser may run as another user than the service (`launchBrowser.ts`).
   await chmod(directory, readableByAll)
   await chmod(placesIn(directory).path, readableByAll)
 }

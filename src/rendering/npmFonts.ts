@@ -13,7 +13,7 @@ import { assertPresent } from '@tollbook/core/assert'
 
 interface FontPackage {
   readonly name: string
-  /** Paths, within the package, of the font files that are used. The package also contains other weights. */
+  /** Paths within the package, which also contains other weights. */
   readonly files: readonly string[]
 }
 
@@ -40,10 +40,7 @@ const packageJson = z.object({ version: z.string() })
 const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
-/**
- * Returns the folder of an installed package. Searches the folders itself, because `require.resolve` fails for packages
- * that do not export package.json.
- */
+/** Searches the folders itself, because `require.resolve` fails for packages that do not export package.json. */
 function folderOf(name: string): string {
   const found = (require.resolve.paths(name) ?? [])
     .map((folder) => join(folder, name))
@@ -51,10 +48,10 @@ function folderOf(name: string): string {
   return assertPresent(found, `the package ${name} is installed`)
 }
 
-// Version of the configuration below. Increase this number when you change the configuration.
+// Increase this number when you change the configuration.
 const configurationVersion = 2
 
-/** Returns the version of the fonts and their configuration. If it changes, the browser is unpacked again. */
+/** If the version changes, the browser is unpacked again. */
 export async function fontsVersion(): Promise<string> {
   const texts = await Promise.all(
     fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
@@ -62,10 +59,7 @@ export async function fontsVersion(): Promise<string> {
   return [...texts.map((text) => packageJson.parse(JSON.parse(text)).version), configurationVersion].join('-')
 }
 
-/**
- * Copies the fonts to the directory of the browser. The browser runs as another user, who may not be able to read the
- * npm packages of the service.
- */
+/** Copies the fonts, because the browser runs as another user, who may not be able to read the npm packages. */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
   const target = join(directory, 'fonts', 'npm')
   await mkdir(target, { recursive: true })
@@ -79,20 +73,14 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/**
- * Fonts for each generic family, in order of preference. The first installed font is used. Fonts of the system come
- * first.
- */
+/** In order of preference: the first installed font is used. Fonts of the system come first. */
 const generic: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],
   ['monospace', ['Liberation Mono', monospace]],
 ]
 
-/**
- * Substitutes for font families that pages request. The browser accepts a substitute only if a rule replaces the
- * family.
- */
+/** The browser accepts a substitute only if a rule replaces the requested family. */
 const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Arial', openSans],
   ['Helvetica', openSans],
@@ -104,7 +92,7 @@ const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Courier', monospace],
 ]
 
-/** Returns a font configuration for this machine, because the file in the package lists folders that do not exist here. */
+/** The file in the package lists folders that do not exist on this machine. */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
@@ -123,10 +111,7 @@ ${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 `
 }
 
-/**
- * Returns the rule that replaces one family. With `same`, the substitute counts as the requested family. Without it,
- * the browser uses its default font.
- */
+/** With `same`, the substitute counts as the requested family. Without it, the browser uses its default font. */
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`

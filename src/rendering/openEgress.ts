@@ -12,7 +12,7 @@ export interface EgressOptions {
   readonly limits?: EgressLimits
 }
 
-/** Creates the guard: a browser that has no network access except one proxy per job, which checks every target. */
+/** The browser has no network access except one proxy per job, which checks every target. */
 export function openEgress({ allowHosts, denyHosts, rules = {}, limits }: EgressOptions): Egress {
   const all = { ...webRules(allowHosts, denyHosts), ...rules }
   return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }

@@ -25,10 +25,7 @@ export interface EngineLimits {
 
 const limitsDefault: EngineLimits = { loadTimeoutMs: 12_000, jobsPerBrowserMax: 200 }
 
-/**
- * Opens an engine in this process. Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports every other missing
- * requirement.
- */
+/** Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports every other missing requirement. */
 export async function openRenderEngine(deps: RenderEngineDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.chromiumPath)
   const limits = { ...limitsDefault, ...deps.limits }
@@ -48,8 +45,7 @@ interface Rendering {
   readonly limits: EngineLimits
 }
 
-// Milliseconds after which a hurried page is ended. Such a page is captured in its current state, but the capture of a
-// page with an endless script would never finish.
+// A hurried page is captured in its current state, but the capture of a page with an endless script would never finish.
 const hurriedTimeoutMs = 3_000
 
 async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
@@ -63,8 +59,8 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
     const shared = await attempt(deps, work, { ...bounds, until, take })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
-  // Try again in a separate browser. Any page of a shared browser may have ended it. In a separate browser the page
-  // harms no other page, and a second crash proves that this page causes it.
+  // Any page of a shared browser may have ended it. In a separate browser the page harms no other page, and a second
+  // crash proves that this page causes it.
   const alone = await attempt(deps, work, { ...bounds, until, take: () => takeAlone(until) })
   if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
   return resultOf(alone.outcome, bounds)
@@ -91,10 +87,10 @@ async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: 
   return { outcome, isBrowserLost }
 }
 
-// Milliseconds of waiting for a browser, after which the job gives up its place to another job.
+// After this wait for a browser, the job gives up its place to another job.
 const browserWaitMsMax = 1_000
 
-/** Leases a browser for the job. If the browser becomes available after the job's end, it is given back. */
+/** If the browser becomes available after the job's end, it is given back. */
 async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<BrowserLease> {
   const waiting = setTimeout(onStall, browserWaitMsMax)
   const taking = take()
@@ -117,8 +113,7 @@ async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<Browse
 function resultOf(outcome: JobOutcome, { hurry, signal }: RenderBounds): Rendered {
   if (!('failure' in outcome)) return outcome.rendered
   const { failure } = outcome
-  // End the payment if the page itself caused the timeout, because another attempt would time out too. A hurried or
-  // abandoned page did not cause it.
+  // A page that timed out by itself would time out again. A hurried or abandoned page did not cause its timeout.
   const isItsOwnDoing = failure.kind === 'timeout' && !hurry.aborted && !signal.aborted
   if (isItsOwnDoing) throw new RenderFailure('timeout', failure.message, { cause: failure, endsPayment: true })
   throw failure

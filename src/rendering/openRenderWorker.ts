@@ -20,14 +20,13 @@ export interface RenderWorkerDeps {
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
-// Maximum heap of the worker in megabytes. A 24-megapixel picture is about 100 MB of text in the browser's protocol.
-// With the default concurrency of 2, up to ten pages are open at the same time.
+// A 24-megapixel picture is about 100 MB of text in the browser's protocol. With the default concurrency of 2, up to
+// ten pages are open at the same time.
 const heapMegabytesMax = 1_024
-// Number of threads in the pool of the worker, as in the service. The lookup of an allowed host blocks a thread for 10
-// s while a name server is silent. New browsers need other threads to create their profiles.
+// As in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is silent, and new
+// browsers need other threads to create their profiles.
 const threads = 64
-// Milliseconds after the deadline of a job at which the service kills the worker. The worker itself ends a job at the
-// deadline.
+// The worker itself ends a job at the deadline. The service kills the worker this much later.
 const graceMs = 5_000
 
 interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost'> {
@@ -51,7 +50,7 @@ interface WorkerState extends RenderWorkerDeps {
 
 const isStarting = 'the browser is being started; try again in a few seconds'
 
-/** Opens an engine in a separate process, which is restarted when it ends. Throws if CHROMIUM_PATH is wrong. */
+/** Throws if CHROMIUM_PATH is wrong. The worker is restarted when it ends. */
 export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.config.chromiumPath)
   const worker: WorkerState = {
@@ -76,8 +75,8 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
 }
 
 /**
- * Unpacks the browser while the service runs as root. Neither the worker nor a page that controls the worker can then
- * change the program.
+ * Unpacks the browser while the service runs as root, so that neither the worker nor a page that controls it can change
+ * the program.
  */
 async function prepare(worker: WorkerState): Promise<void> {
   const { config, closing, log, dropsRoot } = worker
@@ -99,10 +98,7 @@ function start(worker: WorkerState): void {
   child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
 }
 
-/**
- * Starts the worker process. Undefined if the process cannot be created: a later attempt then keeps the user of the
- * service.
- */
+/** Undefined if the process cannot be created: a later attempt then keeps the user of the service. */
 function forkWorker(worker: WorkerState): ChildProcess | undefined {
   try {
     return fork(entry, [JSON.stringify(worker.config)], forkOptions(worker))
@@ -126,15 +122,14 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
     // Use the binary message format, so that pictures are not encoded as JSON.
     serialization: 'advanced',
-    // Use a separate process group, so that Ctrl-C reaches only the service. The service ends the worker after its last
-    // job.
+    // Ctrl-C then reaches only the service, which ends the worker after its last job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     ...(dropsRoot ? unprivileged : {}),
   }
 }
 
-/** Handles the end of the worker once. A failed start emits `error`, and some processes emit both `error` and `exit`. */
+/** A failed start emits `error`, and some processes emit both `error` and `exit`. */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined

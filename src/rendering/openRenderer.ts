@@ -7,11 +7,10 @@ import { type Buyer, RenderFailure, type Rendered, type Renderer } from './rende
 
 export interface RendererDeps {
   readonly clock: Clock
-  /** Hosts that may be rendered although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Number of simultaneous jobs. 0: nothing is rendered, and no engine is opened. */
+  /** 0: nothing is rendered, and no engine is opened. */
   readonly concurrency: number
-  /** Milliseconds of browser time that one payment buys, for all its attempts together. */
+  /** Browser time that one payment buys, for all its attempts together. */
   readonly paymentTimeMs?: number
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
@@ -23,26 +22,22 @@ export interface RenderAttempt {
   readonly payment: string
   readonly outcome: TurnOutcome
   readonly failure?: string
-  /** Milliseconds of browser time that this payment has used so far, including this attempt. */
+  /** Browser time of all attempts of the payment, including this one. */
   readonly paymentTimeMs: number
 }
 
 // Shorter than the time limit of a handler (30 s by default), so that a job that has waited still has its full time.
 const jobTimeoutMsDefault = 20_000
 const paymentTimeMsDefault = 30_000
-// Maximum number of waiting jobs per place at which quotes are still given. A page leaves its place after a second
-// without traffic, so this many jobs are served within the time limit of a handler. The queue itself is longer, so that
-// callers who have paid are not refused.
+// Quotes are refused beyond this many waiting jobs. A page leaves its place after a second without traffic, so these
+// jobs are served within the time limit of a handler. The queue is longer, so that callers who have paid are not
+// refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// Maximum number of stalled pages, as a multiple of the places. A stalled page has given its place to another job but
-// stays open, with about 50 MB of memory.
+// A stalled page has given its place to another job but stays open, with about 50 MB of memory.
 const stalledPerPlaceMax = 4
 
-/**
- * Opens a renderer that shares the browser fairly: payers and sites take turns, and a payment buys limited browser
- * time.
- */
+/** Payers and sites take turns, and a payment buys limited browser time. */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const { clock, allowHosts, concurrency, paymentTimeMs = paymentTimeMsDefault } = deps
   if (concurrency === 0) return { ...switchedOff, allowHosts }
@@ -129,8 +124,8 @@ function outcomeOf(error: unknown): TurnOutcome {
 }
 
 /**
- * Returns the site whose share of the browser the job uses. Subdomains count as one site, because their owner can
- * create any number of them. For content that the caller sends, the site is the payer.
+ * Subdomains count as one site, because their owner can create any number of them. Content that the caller sends counts
+ * for the payer.
  */
 function siteOf(work: RenderWork, { payer }: Buyer): string {
   const page = work.kind === 'pdf' ? work.order.page : work.order

@@ -10,13 +10,10 @@ export interface PendingRequest {
 
 // Connections that stay open by design, and requests whose answers are not shown.
 const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'cspviolationreport'])
-// Maximum number of tracked requests, because a page can start any number.
+// A page can start any number of requests.
 const trackedMax = 2_000
 
-/**
- * Tracks the unfinished requests of a page, and counts all requests. Ignores requests that never end by design, such as
- * event streams, because with them no page would become quiet.
- */
+/** Ignores requests that never end by design, such as event streams, because with them no page would become quiet. */
 export function trackRequests(page: Page) {
   const pending = new Map<HTTPRequest, PendingRequest>()
   let started = 0
@@ -33,7 +30,7 @@ export function trackRequests(page: Page) {
 
 const shownUrlLengthMax = 200
 
-/** Describes the first pending request as an example, because a page can have hundreds. */
+/** Shows one request as an example, because a page can have hundreds. */
 export function describePending(pending: readonly PendingRequest[]): string {
   const [first] = pending
   if (first === undefined) return 'no request was pending'

@@ -2,12 +2,12 @@ import type { Page } from 'puppeteer'
 
 export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 
-// Maximum number of tracked sockets, because a page can open any number.
+// A page can open any number of sockets.
 const trackedMax = 200
 
 /**
- * Watches the WebSockets and event streams of a page. Until a socket has sent something, its content is missing. Call
- * this before the page is loaded. Sockets of workers and of frames of other sites are not visible here.
+ * Until a socket has sent something, its content is missing. Call this before the page is loaded. Sockets of workers
+ * and of frames of other sites are not visible here.
  */
 export async function watchSockets(page: Page) {
   const silent = new Map<string, string>()
@@ -29,7 +29,7 @@ export async function watchSockets(page: Page) {
   })
   await session.send('Network.enable')
   return {
-    /** Returns the addresses of the sockets that are open or opening and have sent nothing yet. */
+    /** Includes sockets that are still opening. */
     silent: () => [...silent.values()],
   }
 }

@@ -4,34 +4,27 @@ import type { PageWorld } from './pageWorld.ts'
 
 export type PageTimers = Awaited<ReturnType<typeof watchTimers>>
 
-// Longest delay, in milliseconds, of a timer that the capture waits for. Waiting for a longer timer would slow down
-// every capture of the page.
+// Waiting for a longer timer would slow down every capture of the page.
 const dueMsMax = 2_000
-// Longest delay, in milliseconds, of a timer that may show content. Longer timers are reminders or refreshes, and are
-// ignored.
+// Longer timers are reminders or refreshes, and are ignored.
 const setMsMax = 5_000
-// Timers that are set more than this many milliseconds after loading belong to clocks, carousels and polls, which never
-// end.
+// Timers that are set later belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
-/**
- * Tracks the timers of a page, because a page looks quiet until a timer shows its content. Call this before the page is
- * loaded.
- */
+/** A page looks quiet until a timer shows its content. Call this before the page is loaded. */
 export async function watchTimers(page: Page) {
-  // Ask the page by an event, because each JavaScript world has a separate `setTimeout`. A script in the page's own
-  // world answers the event.
+  // Each JavaScript world has a separate `setTimeout`, so a script in the page's own world answers an event.
   const question = `tollbook-${randomToken()}`
   const limits = `${dueMsMax}, ${setMsMax}, ${setAfterLoadMsMax}`
   await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${limits})`)
   return {
-    /** True if a timer that may show content will run soon enough to wait for it. */
+    /** Timers that run soon enough to wait for. `areSet` also counts longer ones. */
     areDue: async (world: PageWorld) => (await world.run(askPage, `${question}-due`)) === true,
     areSet: async (world: PageWorld) => (await world.run(askPage, `${question}-set`)) === true,
   }
 }
 
-// Replace the timer functions with proxies, so that they look native to scripts that check this.
+// Proxies look native to scripts that check the timer functions.
 const trackTimers = `(question, dueMsMax, setMsMax, setAfterLoadMsMax) => {
   const { apply } = Reflect
   const isDue = Object.create(null)

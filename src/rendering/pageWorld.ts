@@ -3,23 +3,17 @@ import type { Json } from '@tollbook/core/canonicalJson'
 
 export type PageWorld = Awaited<ReturnType<typeof openPageWorld>>
 
-/**
- * Runs scripts of the service in the page's document, in an isolated JavaScript world. The page cannot see or replace
- * the functions that these scripts use.
- */
+/** Uses an isolated JavaScript world, in which the page cannot see or replace the functions of these scripts. */
 export async function openPageWorld(page: Page) {
   const session = await page.createCDPSession()
   return {
-    /**
-     * Runs the function, which is given as source text, and returns its value. Values are passed as JSON. Undefined if
-     * the document was replaced or the function threw.
-     */
+    /** Values are passed as JSON. Undefined if the document was replaced or the function threw. */
     async run(functionSource: string, ...values: readonly Json[]): Promise<unknown> {
       const expression = `(${functionSource})(${values.map((value) => JSON.stringify(value)).join(', ')})`
       try {
         return await evaluate(session, expression)
       } catch {
-        // Return nothing if a navigation has ended the document, its world and the running script.
+        // A navigation has ended the document, its world and the running script.
         return undefined
       }
     },

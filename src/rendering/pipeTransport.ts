@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ConnectionTransport } from 'puppeteer'
 import type { BrowserProcess } from './browserProcess.ts'
 
-/** Transports DevTools messages over the two pipes of a browser. Each message is a JSON text that ends with a zero byte. */
+/** Each message is a JSON text that ends with a zero byte. */
 export function createPipeTransport({
   commands,
   answers,
@@ -26,10 +26,7 @@ export function createPipeTransport({
   return transport
 }
 
-/**
- * Returns a function that splits the bytes into messages. It keeps the chunks of an unfinished message in a list,
- * because a screenshot is one message of several megabytes.
- */
+/** Keeps the chunks of an unfinished message in a list, because a screenshot is one message of several megabytes. */
 function splitMessages(): (bytes: Buffer) => readonly string[] {
   let unfinished: Buffer[] = []
   return (bytes) => {

@@ -4,7 +4,7 @@ import type { RenderTask } from './renderTask.ts'
 
 const localeDefault = 'en-US'
 
-/** Applies the settings that the page can observe, before it is loaded. */
+/** Call this before the page is loaded, because the page can observe these settings. */
 export async function preparePage(page: Page, { page: target, viewport, options }: RenderTask): Promise<void> {
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
   page.on('popup', (popup) => void popup?.close().catch(() => undefined))
@@ -20,7 +20,7 @@ export async function preparePage(page: Page, { page: target, viewport, options 
   ])
 }
 
-/** Sets the accepted languages and the locale, because `navigator.language` follows the first and `Intl` the second. */
+/** `navigator.language` follows the accepted languages, and `Intl` the locale. */
 async function setLocale(page: Page, locale: string): Promise<void> {
   const session = await page.createCDPSession()
   const userAgent = await page.browser().userAgent()

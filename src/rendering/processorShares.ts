@@ -3,16 +3,14 @@ import { constants, setPriority } from 'node:os'
 import type { Browser, CDPSession } from 'puppeteer'
 
 /*
- * Lowers the priority of pages that compute for long. A page that computes without end keeps a processor busy until its
- * deadline, and ten such pages starve all others. With 12 attackers, 65 % of honest pages were not ready in time. So a
- * process that has computed for a while gets the lowest priority (decision 0008).
+ * A page that computes without end keeps a processor busy until its deadline. With 12 attackers, 65 % of honest pages
+ * were not ready in time. So busy page processes get the lowest priority (decision 0008).
  */
 
 const watchEveryMs = 250
-// Seconds of processor time that a page has at full priority. An ordinary page needs 0.2 s.
+// An ordinary page needs 0.2 s of processor time.
 const fullShareSeconds = 0.5
 
-/** Lowers the priority of busy page processes until `stop` is called. */
 export function watchProcessors(browser: Browser): { stop(): void } {
   let session: Promise<CDPSession> | undefined
   let isAsking = false
@@ -33,10 +31,7 @@ export function watchProcessors(browser: Browser): { stop(): void } {
   return { stop: () => clearInterval(watching) }
 }
 
-/**
- * Lowers the priority of every thread. On Linux each thread has a separate priority, and each worker of a page has a
- * thread.
- */
+/** On Linux each thread has a separate priority, and each worker of a page has a thread. */
 async function lowerPriority(pid: number): Promise<void> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [String(pid)])
   for (const thread of threads) {

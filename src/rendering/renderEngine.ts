@@ -3,11 +3,11 @@ import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
 /** Renders pages in browsers. `openRenderer.ts` handles turns, payments and storage. */
 export interface RenderEngine {
-  /** Returns why no browser is available. Undefined while a browser is available. */
+  /** Undefined while a browser is available. */
   whyUnavailable(): string | undefined
-  /** Returns a problem that operators must fix. Undefined unless no browser can be started. */
+  /** A problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Renders a page. Rejects with a `RenderFailure`. Any other error is a bug. */
+  /** Rejects with a `RenderFailure`. Any other error is a bug. */
   render(work: RenderWork, bounds: RenderBounds): Promise<Rendered>
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ export type RenderWork =
   | { readonly kind: 'pdf'; readonly order: PdfOrder }
 
 export interface RenderBounds {
-  /** Standing of the payer and the site. It decides in which browser the page is rendered. */
+  /** Decides in which browser the page is rendered. */
   readonly standing: Standing
   readonly timeoutMs: number
   /** Aborted when the caller has disconnected. */

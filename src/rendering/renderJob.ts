@@ -7,31 +7,25 @@ import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
-/** Network access of a job. Tests replace it with unrestricted access. */
+/** Tests replace this network access with unrestricted access. */
 export interface Egress {
-  /** Hosts that may be reached although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
   open(): Promise<EgressProxy>
-  /** Blocks the access that the proxy does not see, before the page loads anything. */
+  /** Called before the page loads anything, for the access that the proxy does not see. */
   guardPage(page: Page): Promise<void>
 }
 
 export interface JobDeps {
   readonly egress: Egress
-  /** Ends the job when aborted. The page is then closed in any state. */
+  /** When aborted, the page is closed in any state. */
   readonly signal: AbortSignal
   readonly loadTimeoutMs: number
-  /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal
-  /** Called when the page gives up its place to another job. */
   readonly onStall: () => void
 }
 
-/**
- * Renders one page in a separate browser context, without cookies, cache or storage of other callers. The context and
- * its proxy are closed when the job ends.
- */
+/** A separate browser context has no cookies, cache or storage of other callers. */
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
   const { egress, signal } = deps
   const proxy = await egress.open()
@@ -54,7 +48,7 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
 }
 
 export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
-  /** True if the browser closed the job's context. A browser that does not close it is replaced. */
+  /** A browser that does not close the job's context is replaced. */
   readonly obeyed: boolean
 }
 
@@ -119,10 +113,7 @@ function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {
   }
 }
 
-/**
- * Converts an error of the browser to a `RenderFailure`. If a known cause has ended the job, that cause is reported
- * instead.
- */
+/** If a known cause has ended the job, that cause is reported instead of the browser's error. */
 function asFailure(
   error: unknown,
   { proxy, signal, browser }: Pick<GuardedJob, 'proxy' | 'signal'> & { readonly browser: Browser },

@@ -8,12 +8,12 @@ export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
-/** The place of a running job. The place can pass to another job. */
+/** A running job keeps its turn when its place passes to another job. */
 export type RenderTurn = ReturnType<typeof turnOf>
 
 /**
- * Outcome of a job. `failed`: the page caused the failure, so its whole time counts as wasted. `interrupted`: the
- * caller or other pages ended the job, or the job failed before the page was opened.
+ * `failed`: the page caused the failure, so its whole time counts as wasted. `interrupted`: the caller or other pages
+ * ended the job, or the job failed before the page was opened.
  */
 export type TurnOutcome = 'rendered' | 'failed' | 'interrupted'
 
@@ -42,34 +42,30 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// Milliseconds of use that one running job counts as. This exceeds the 60 s that a payer without purchases counts as.
+// More than the 60 s that a payer without purchases counts as.
 const runningWeightMs = 70_000
-// A page that stalls for more milliseconds than this does not make its payer a customer. It may be one of a crowd of
-// hanging pages.
+// A page that stalls longer may be one of a crowd of hanging pages, so it does not make its payer a customer.
 const stalledOfCustomerMsMax = 5_000
 
 /**
- * Creates places for simultaneous jobs, with a bounded, fair queue in front (decision 0008). The next job is the one
- * whose payer and site use the browser least. Jobs with equal use keep their order of arrival.
+ * The next job is the one whose payer and site use the browser least (decision 0008). Jobs with equal use keep their
+ * order of arrival.
  */
 export function createRenderQueue(deps: RenderQueueDeps) {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
     waitingCount: () => state.waiting.length,
-    /**
-     * Number of jobs ahead of a new job of this payer with a new site. Without a payer, the number for a payer without
-     * recent purchases.
-     */
+    /** For a new job of this payer with a new site. Without a payer: for a payer without recent purchases. */
     aheadCount: (payer = newcomer) => {
       const use = useOf(state, { payer, site: payer })
       return state.waiting.filter((job) => useOf(state, job) <= use).length
     },
-    /** Waits for a turn. Resolves to `full` or `aborted` if the job gets no turn. */
+    /** Resolves to `full` or `aborted` if the job gets no turn. */
     enter: (job: QueuedJob) => enter(state, job),
   }
 }
 
-// Represents a payer without purchases, because no wallet has this address.
+// Payer without purchases: no wallet has this address.
 const newcomer = ''
 
 function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'> {
@@ -114,17 +110,13 @@ function turnOf(state: QueueState, running: Running) {
     standing: record.userStanding(running),
     /** Aborted when too many pages continue without a place and this page has the lowest rank. */
     hurry: running.hurry.signal,
-    /**
-     * Gives the place to another job, because the page has received nothing or has had the place for too long. The page
-     * continues without a place.
-     */
+    /** The page has received nothing or has had the place for too long. It continues without a place. */
     stall(): void {
       if (running.stalledAtMs !== undefined || !state.running.has(running)) return
       running.stalledAtMs = clock.monotonicMs()
       hurryLast(state)
       admit(state)
     },
-    /** Records that the browser of this job ended with all its pages. */
     loseBrowser: () => record.addLoss(running),
     leave(outcome: TurnOutcome): void {
       assert(state.running.delete(running), 'a job that leaves had a turn')
@@ -150,10 +142,7 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/**
- * Returns the use of the browser by the payer and the site of a job: their other running jobs, and the time that they
- * wasted recently.
- */
+/** Other running jobs of the payer and the site, and the time that they wasted recently. */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length
@@ -172,7 +161,7 @@ function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): 
   return best.job
 }
 
-/** Returns the job whose payer and site have used the browser most. If several have equal use, returns the first. */
+/** If several jobs have equal use, returns the first. */
 function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
 }

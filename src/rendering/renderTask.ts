@@ -12,8 +12,8 @@ export interface RenderTask {
   readonly options: PageOptions
   readonly scroll: Scroll | undefined
   /**
-   * True for a PDF. The page is laid out for print media, and its pending requests are ended first, because printing
-   * would wait for them without a time limit.
+   * A PDF is laid out for print media. Its pending requests are ended first, because printing would wait for them
+   * without a time limit.
    */
   readonly isPrinted: boolean
   readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>

@@ -9,15 +9,15 @@ import { RenderFailure } from './renderer.ts'
 import { type WorkerNews, type WorkerOrder, workerOrder, workerConfig } from './workerMessages.ts'
 
 /*
- * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and runs the egress
- * proxies. The worker has no key, no database and no data about callers, and ends when the service ends.
+ * The rendering worker drives the browser and the egress proxies in a separate process. It has no key, no database and
+ * no data about callers, and ends when the service ends.
  */
 
 const report = (news: WorkerNews): void => {
   if (process.connected) process.send?.(news, undefined, undefined, () => undefined)
 }
 
-/** Log that sends its lines to the service, which writes them. */
+/** Sends its lines to the service, which writes them. */
 const log = createLog({
   name: 'worker',
   level: 'debug',

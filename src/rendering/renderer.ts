@@ -1,16 +1,16 @@
 import { Fault } from '@tollbook/core/fault'
 
-/** Makes pictures and documents of pages, with a browser that can reach the internet but not the network of the service. */
+/** The browser can reach the internet but not the network of the service. */
 export interface Renderer {
   /** Hosts that may be rendered although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Returns why no job can be accepted. Ignores the length of the queue, because a caller who has paid waits. */
+  /** Ignores the length of the queue, because a caller who has paid waits. */
   whyUnavailable(): string | undefined
-  /** Returns why no quote is given. A long queue is a reason too. */
+  /** A long queue is a reason too. */
   whyNoQuote(payer?: string): string | undefined
-  /** Returns a problem that operators must fix. Undefined unless no browser can be started. */
+  /** A problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Renders a picture. Rejects with a `RenderFailure`. Any other error is a bug. */
+  /** Rejects with a `RenderFailure`. Any other error is a bug. */
   screenshot(order: ScreenshotOrder, buyer: Buyer): Promise<Rendered>
   pdf(order: PdfOrder, buyer: Buyer): Promise<Rendered>
   close(): Promise<void>
@@ -33,10 +33,7 @@ export interface PageSettings {
 }
 
 export interface PageWaits {
-  /**
-   * Condition for a page to be ready. Default: `quiet`. The page has then loaded, no request is pending, and the
-   * document no longer changes.
-   */
+  /** Default: `quiet`. The page has then loaded, no request is pending, and the document no longer changes. */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'
   /** CSS selector of an element that must become visible. */
   readonly waitFor?: string
@@ -51,7 +48,7 @@ export interface PageOptions extends PageSettings, PageWaits {
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 
-/** Order for a picture. Sizes are CSS pixels. */
+/** Sizes are CSS pixels. */
 export interface ScreenshotOrder extends PageOptions {
   readonly url: string
   readonly width: number
@@ -63,13 +60,12 @@ export interface ScreenshotOrder extends PageOptions {
   readonly isMobile?: boolean
   /** CSS selector. Only the first matching element is captured. */
   readonly element?: string
-  /** Picture format. Default: png. */
+  /** Default: png. */
   readonly format?: PictureFormat
-  /** Quality of jpeg and webp, from 1 to 100. */
+  /** From 1 to 100, for jpeg and webp only. */
   readonly quality?: number
 }
 
-/** Target of an order: a page of the web, or content that the caller sends. */
 export type OrderedPage = { readonly url: string } | { readonly html: string } | { readonly markdown: string }
 
 export interface PdfOrder extends PageOptions {
@@ -82,8 +78,8 @@ export interface PdfOrder extends PageOptions {
   /** Width between the margins, in CSS pixels. Absent: content that is wider than the paper is not reported. */
   readonly printableWidth?: number
   /**
-   * Scale of the print. Absent: with `printableWidth`, the largest scale from 0.3 to 1 at which the content fits.
-   * Otherwise, or if the page sets its own paper size, 1.
+   * Absent: with `printableWidth`, the largest scale from 0.3 to 1 at which the content fits. Otherwise, or if the page
+   * sets its own paper size, 1.
    */
   readonly scale?: number
   readonly printBackground?: boolean
@@ -94,7 +90,7 @@ export interface PdfOrder extends PageOptions {
   readonly footerTemplate?: string
 }
 
-/** Margins as CSS lengths, such as `1cm`. */
+/** CSS lengths, such as `1cm`. */
 export interface Margin {
   readonly top: string
   readonly right: string
@@ -106,22 +102,16 @@ export const finalUrlLengthMax = 2_048
 
 export interface Rendered {
   readonly bytes: Uint8Array
-  /**
-   * HTTP status of the page. Undefined for a page that the caller sent. An error page, such as one with status 404, is
-   * rendered too.
-   */
+  /** Undefined for a page that the caller sent. An error page, such as one with status 404, is rendered too. */
   readonly httpStatus: number | undefined
-  /**
-   * Address after redirects, shortened, because a script can make it a megabyte long. Undefined for a page that the
-   * caller sent.
-   */
+  /** Shortened, because a script can make it a megabyte long. Undefined for a page that the caller sent. */
   readonly finalUrl: string | undefined
   readonly missing: readonly MissingContent[]
-  /** Number of distinct characters on the page that no font of this server can show. */
+  /** Distinct characters on the page that no font of this server can show. */
   readonly missingGlyphs: number
   /** True if the page is longer than the maximum height of a picture. */
   readonly clipped: boolean
-  /** Number of requests that were refused because their target was a private network or a forbidden port. */
+  /** Requests whose target was a private network or a forbidden port. */
   readonly refusedRequests: number
 }
 
@@ -160,10 +150,7 @@ export type RenderFailureKind = (typeof renderFailureKinds)[number]
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'
   readonly kind: RenderFailureKind
-  /**
-   * True if this attempt is the payment's last, because another one is not worth its browser time or that time is used
-   * up.
-   */
+  /** True if another attempt is not worth its browser time, or if that time is used up. */
   readonly endsPayment: boolean
 
   constructor(kind: RenderFailureKind, message: string, { cause, endsPayment = false }: RenderFailureOptions = {}) {

@@ -1,10 +1,10 @@
 import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent } from './renderer.ts'
 
-/** Limits of scrolling. `heightMax` is in CSS pixels. */
+/** `heightMax` is in CSS pixels. */
 export interface Scroll {
   readonly heightMax: number
-  /** True if the capture ends at `heightMax` too, so that unscrolled content below is not part of the result. */
+  /** True if the capture ends at `heightMax` too, so that unscrolled content below is not missing. */
   readonly isCutThere: boolean
 }
 
@@ -13,15 +13,11 @@ export interface SettlingScroll extends Scroll {
 }
 
 const passesMax = 3
-// Milliseconds between two stops. Longer than one frame (17 ms), so that the browser notices the elements that became
-// visible.
+// Longer than one frame (17 ms), so that the browser notices the elements that became visible.
 const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 
-/**
- * Scrolls through the whole page, so that lazy content loads, and returns to the top. In the result, `missing` is
- * undefined if the page had nothing to scroll.
- */
+/** Lets lazy content load. `missing` is undefined if the page had nothing to scroll. */
 export async function scrollThrough(world: PageWorld, scroll: SettlingScroll) {
   const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
   if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }
@@ -45,8 +41,7 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-// Notes some visible texts at each stop, because a list that draws only its visible rows later removes the rows that
-// are no longer visible.
+// A list that draws only its visible rows removes the others later, so some visible texts are noted at each stop.
 const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
   const root = document.scrollingElement ?? document.documentElement
   const end = document.timeline.currentTime + timeoutMs
@@ -72,8 +67,8 @@ const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
 const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
 const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
 
-// Returns true if a third of the noted texts are gone. A smaller number can change because of a clock, a slide or a
-// relative time. Texts are compared instead of elements, because a redrawn list has the same texts in new elements.
+// A third of the noted texts must be gone: fewer can change because of a clock, a slide or a relative time. Texts are
+// compared instead of elements, because a redrawn list has the same texts in new elements.
 const hasUnloaded = `async (pauseMs) => {
   await new Promise((resolve) => setTimeout(resolve, pauseMs))
   const seen = globalThis.tollbookSeen ?? new Map()
@@ -82,8 +77,7 @@ const hasUnloaded = `async (pauseMs) => {
   return lost >= 3 && lost * 3 >= seen.size
 }`
 
-// Returns true if an area of at least half the window can be scrolled separately. A smaller area is not the main
-// content.
+// A scroll area smaller than half the window is not the main content.
 const hasScrollArea = `() => {
   for (let element = document.elementFromPoint(innerWidth / 2, innerHeight / 2); element; element = element.parentElement ?? element.getRootNode().host) {
     if (element === document.documentElement) return false

@@ -1,16 +1,15 @@
 import type { RenderEngine } from './renderEngine.ts'
 
 /**
- * Opens one engine for everyone, and a second one when the first customer arrives. A page can end its browser, keep it
- * busy, or flood the process that drives it with events. The second engine protects customers from such pages of
- * strangers. Customers use the first engine until the second has started.
+ * A page can end its browser, keep it busy, or flood the process that drives it with events. The second engine protects
+ * customers from such pages of strangers. Customers use the first engine until the second has started.
  */
 export async function openSeparateEngines(openEngine: () => Promise<RenderEngine>): Promise<RenderEngine> {
   const strangers = await openEngine()
   let opening: Promise<void> | undefined
   let customers: RenderEngine | undefined
   const ofCustomers = (): RenderEngine | undefined => {
-    // Ignore a failure, because the engine of strangers fails for the same reason and reports it.
+    // The engine of strangers fails for the same reason and reports it.
     opening ??= openEngine()
       .then((engine) => void (customers = engine))
       .catch(() => undefined)

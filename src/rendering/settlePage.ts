@@ -17,14 +17,13 @@ export interface SettledPage {
   readonly scroll: Scroll | undefined
 }
 
-// Milliseconds without a change of the requests and the size, after which a page counts as quiet.
+// Without a change of the requests and the size for this long, a page counts as quiet.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
-// Shorter timeout for settling after scrolling or a wait, because the page already had the full time.
+// The page already had the full time before scrolling or a wait.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 
-/** Waits for the conditions of the order, and returns the content that is still missing. */
 export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly MissingContent[]> {
   const { page, world, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
@@ -44,8 +43,7 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   const { requests, timers, sockets, world } = target
   const isWaiting = async () => sockets.silent().length > 0 || (await timers.areDue(world))
   let [isIdle, stillness]: [boolean, Stillness] = [false, 'changing']
-  // Repeat until requests and document are quiet at the same time, because an answer changes the document, and a change
-  // starts requests.
+  // An answer changes the document, and a change starts requests, so both must be quiet at the same time.
   do {
     ;[isIdle, stillness] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
   } while (isIdle && stillness === 'still' && !late.aborted && (requests.pending().length > 0 || (await isWaiting())))
@@ -59,7 +57,7 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   ]
 }
 
-/** Result of the wait. `drawing`: the document no longer changes, but a canvas does. */
+/** `drawing`: the document no longer changes, but a canvas does. */
 type Stillness = 'still' | 'changing' | 'drawing'
 
 const stillLoading = (detail: string): MissingContent => ({ reason: 'still_loading', detail })
@@ -85,10 +83,7 @@ function socketSilent(url: string): MissingContent {
   return { reason: 'socket_silent', detail }
 }
 
-/**
- * Waits until no request is pending, and returns false at the timeout. Puppeteer's own wait also counts event streams,
- * which never end.
- */
+/** Puppeteer's own wait also counts event streams, which never end. False at the timeout. */
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1
@@ -103,7 +98,7 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
 /*
  * Compares the number of elements and the height instead of every mutation, because a clock or a carousel changes
  * forever without missing content. Also compares a small copy of each canvas, because a chart is drawn in several
- * frames without a change of its element. A canvas with a picture of another site cannot be read.
+ * frames. A canvas with a picture of another site cannot be read.
  */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
@@ -139,7 +134,7 @@ const waitUntilStill = `async (idleMs, timeoutMs) => {
 
 async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<Stillness> {
   const seen = await world.run(waitUntilStill, quietIdleMs, timeoutMs)
-  // The script returns nothing if the document was replaced. A new document counts as a change.
+  // Undefined means that the document was replaced, which counts as a change.
   return seen === 'still' || seen === 'drawing' ? seen : 'changing'
 }
 

@@ -1,9 +1,9 @@
 import chromium from '@sparticuz/chromium'
 
-// Unpacks the browser in a separate process, started by `npmChromium.ts`, because the package reads and changes the
-// environment on import. The target is the directory of TMPDIR. This process prints the path of the program.
+// A separate process, because the package reads and changes the environment on import. The target is the directory of
+// TMPDIR. This process prints the path of the program.
 
-// Hide the user id. As root, the package would give each file the owner that its archive records, which root of a user
-// namespace may not do.
+// As root, the package would give each file the owner that its archive records, which root of a user namespace may not
+// do.
 Object.defineProperty(process, 'getuid', { value: undefined })
 process.stdout.write(await chromium.executablePath())

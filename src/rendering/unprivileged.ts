@@ -1,2 +1,2 @@
-/** User and group IDs of the rendering processes: those of `nobody` on Linux. */
+/** IDs of `nobody` on Linux. */
 export const unprivileged = { uid: 65_534, gid: 65_534 }

@@ -13,31 +13,26 @@ import { type MissingContent, RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { settlePage } from './settlePage.ts'
 
-/** A page that is ready for the capture. */
 export type Visit = Awaited<ReturnType<typeof arriveAndSettle>>
 
 export interface VisitDeps {
   readonly proxy: EgressProxy
-  /** Milliseconds for a page to load. Content that arrives later is left out. */
+  /** Content that arrives later is left out. */
   readonly loadTimeoutMs: number
-  /** Aborted when other pages need this page's memory. The loading of the page then ends at once. */
   readonly hurry: AbortSignal
 }
 
-// Milliseconds for a page to become ready after its pending requests were ended.
+// For a page to become ready after its pending requests were ended.
 const finishTimeoutMs = 3_000
 
-/**
- * Opens the page and waits until it is ready. Throws if the browser shows an error page or the proxy refused an
- * address.
- */
+/** Throws if the browser shows an error page or the proxy refused an address. */
 export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
   await preparePage(page, task)
   const watch = watchNavigation(page, deps.proxy)
   try {
     return await arriveAndSettle(page, task, { ...deps, watch })
   } catch (error) {
-    // Check the visited addresses first, because their failures explain more than the final error.
+    // The failures of the visited addresses explain more than the final error.
     watch.check()
     throw error
   }
@@ -69,7 +64,6 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   return { httpStatus, missing, missingGlyphs, world, check: () => watch.check() }
 }
 
-/** Ends the pending requests after the load time or when hurried, and records them as missing. */
 function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps) {
   let missing: readonly MissingContent[] = []
   const late = AbortSignal.any([AbortSignal.timeout(loadTimeoutMs), hurry])
@@ -83,8 +77,8 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
 
-// Finish animations, so that text that fades in is not captured half transparent. Skip endless animations, and
-// animations that follow scrolling.
+// Text that fades in must not be captured half transparent. Endless animations, and animations that follow scrolling,
+// are skipped.
 const finishAnimations = `() => {
   for (const animation of document.getAnimations())
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
@@ -100,7 +94,7 @@ interface Arrival extends WatchedVisit {
   readonly world: PageWorld
 }
 
-/** Loads the page as far as the order requires, and returns its HTTP status. Undefined for a page that the caller sent. */
+/** Undefined for a page that the caller sent. */
 async function arrive(
   page: Page,
   { page: target, options }: RenderTask,
@@ -146,14 +140,10 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
-// Error codes of requests that the browser itself refuses: a port of another service, a redirect to another scheme, or
-// a forbidden scheme.
+// The browser itself refuses a port of another service, a redirect to another scheme, and a forbidden scheme.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/**
- * Returns the failure of a page that did not load. The message contains only the browser's error code, which is precise
- * enough.
- */
+/** The message contains only the browser's error code, which is precise enough. */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })

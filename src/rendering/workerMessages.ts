@@ -4,8 +4,8 @@ import { standings } from './renderRecord.ts'
 import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './renderer.ts'
 
 /*
- * The protocol between the service and its rendering worker. The service checks everything that the worker sends,
- * because a page that takes over the browser may take over the worker next.
+ * The service checks everything that the worker sends, because a page that takes over the browser may take over the
+ * worker next.
  */
 
 export const workerConfig = z.object({
@@ -20,7 +20,7 @@ export type WorkerConfig = z.infer<typeof workerConfig>
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const id = z.int().nonnegative()
 
-/** Messages from the service, which has checked the order. */
+/** The service has checked the order. */
 export const workerOrder = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('render'),

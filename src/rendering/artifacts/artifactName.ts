@@ -17,18 +17,14 @@ const types = {
 const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
 
 /**
- * Makes the name of a new artifact from 128 random bits and the time of expiry. The bits are random because the name
- * alone gives access to the file. The expiry is in the name so that no second record is needed. A name with a changed
- * expiry or ending finds no file.
+ * 128 random bits, because the name alone gives access to the file. The name contains the expiry, so that no second
+ * record is needed.
  */
 export function newArtifactName(contentType: ArtifactType, expiresAtMs: number): string {
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
 }
 
-/**
- * Parses the name of an artifact. Undefined if the text does not have the exact form of a generated name. A parsed name
- * therefore never contains a path.
- */
+/** Undefined unless the text has the exact form of a generated name, so a parsed name never contains a path. */
 export function readArtifactName(name: string) {
   const match = pattern.exec(name)
   if (match === null) return undefined

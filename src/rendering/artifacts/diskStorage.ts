@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { createFolder } from '../../machine/createFolder.ts'
 import type { ArtifactStorage } from './artifactStore.ts'
 
-// Mode of the files. Only the service may read them, because they belong to the callers who bought them.
+// Only the service may read the files, because they belong to the callers who bought them.
 const fileMode = 0o600
-// Minimum age of an unfinished file before it is removed. A write takes milliseconds, so a file that is unfinished for
-// an hour belongs to a dead process.
+// A write takes milliseconds, so a file that is unfinished for an hour belongs to a dead process.
 const abandonedMs = 60 * 60 * 1000
 
 export interface DiskStorageOptions {
@@ -15,7 +14,7 @@ export interface DiskStorageOptions {
   readonly nowMs: () => number
 }
 
-/** Stores artifacts in a folder. Several instances may use the same folder on a shared file system. */
+/** Several instances may use the same folder on a shared file system. */
 export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
   await createFolder(directory, 'ARTIFACT_DIR')
   const fileOf = (name: string): string => join(directory, name)

@@ -24,13 +24,12 @@ const prefix = 'artifacts/'
 const attemptsMax = 2
 const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
-// Maximum page size of S3: the number of objects in one answer.
+// Maximum page size of S3.
 const pageMax = 1_000
-// Maximum number of pages per sweep, which is ten million objects. Later sweeps list the rest, after some objects have
-// been removed.
+// Bounds a sweep to ten million objects. Later sweeps list the rest, after some objects have been removed.
 const pagesMax = 10_000
 
-/** Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service. */
+/** Callers reach the bucket only through the service. */
 export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
   const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
   const client = new S3Client({
@@ -38,8 +37,7 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
-    // Use path-style addresses and no extra checksums: self-hosted servers have no host name per bucket, and few
-    // support the newer checksums.
+    // Self-hosted servers have no host name per bucket, and few support the newer checksums.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
