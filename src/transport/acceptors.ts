@@ -7,18 +7,15 @@ export interface Address {
   readonly port: number
 }
 
-// Number of listeners on the port. libuv accepts one connection per listener in each turn of the event loop. A turn
-// under load takes 10 ms or more. With one listener, health checks would wait for seconds when many clients reconnect
-// at once.
+// libuv accepts one connection per listener in each turn of the event loop, and a turn under load takes 10 ms or more.
+// With one listener, health checks would wait for seconds when many clients reconnect at once.
 const acceptorsCount = process.platform === 'linux' ? 16 : 1
-// Maximum number of connections that wait for the event loop. Beyond it, the kernel drops connections, and the clients
-// retry after a second.
+// Beyond this backlog, the kernel drops connections, and the clients retry after a second.
 const backlog = 4_096
 
 /**
- * Opens several listening sockets on one port and hands their connections to the server. The kernel distributes new
- * connections between them (SO_REUSEPORT). Returns the additional sockets, which close with the server. Rejects if the
- * port is in use.
+ * The kernel distributes new connections between the sockets (SO_REUSEPORT). Returns the additional ones, which close
+ * with the server. Rejects if the port is in use.
  */
 export async function listenWithAcceptors(server: Server, { host, port }: Address): Promise<readonly Server[]> {
   if (acceptorsCount === 1) {
@@ -38,7 +35,7 @@ export async function listenWithAcceptors(server: Server, { host, port }: Addres
   return further
 }
 
-/** Creates a listener with the same options as Node's HTTP server. */
+/** The options are those of Node's HTTP server. */
 function createAcceptor(server: Server): Server {
   return createServer(
     { allowHalfOpen: true, noDelay: true },
@@ -49,9 +46,8 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * Rejects if the port is in use. With SO_REUSEPORT, a second instance would share the port without an error, so this
- * function tries to connect. A short test listener would accept callers who wait for this instance, and break their
- * connections.
+ * With SO_REUSEPORT, a second instance would share the port without an error, so this function tries to connect. A
+ * short test listener would accept callers who wait for this instance, and break their connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address
@@ -70,7 +66,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   return answers
 }
 
-/** Returns why no server can listen on any port of the host. Undefined if a server can. */
+/** Undefined if a server can listen on some port of the host. */
 export async function findHostProblem(host: string): Promise<string | undefined> {
   const server = createServer()
   try {

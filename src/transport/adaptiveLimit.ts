@@ -1,29 +1,26 @@
 export interface Load {
   readonly lagMs: number
-  /** Mean milliseconds to answer a request for a price. 0 if there was no such request. */
+  /** 0 if no request for a price was answered. */
   readonly quoteMs: number
   /** True if requests of callers who have paid were in progress. */
   readonly servesPayers: boolean
 }
 
 export const limitMax = 1_000
-// Minimum of the limit while no payers are served. With it, 64 connections that request prices in turn are all served.
+// With this limit, 64 connections that request prices in turn are all served while no payers are.
 const limitMin = 160
-// Minimum of the limit while payers are served. Four quotes are about 4 ms of work, and one paid request is 25 ms.
+// A purpose gets half of this limit: four quotes are about 4 ms of work, and one paid request is 25 ms.
 const limitMinBesidePayers = 8
-// Milliseconds of event loop lag above which the limit shrinks. A paid request passes the event loop about 20 times, so
-// 30 ms of lag make it 0.6 s slower.
+// A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30
-// Mean milliseconds of a quote above which the limit shrinks. A quote is one batched insert. If it takes longer than
-// this, the database is the bottleneck.
+// A quote is one batched insert. If it takes longer than this, the database is the bottleneck.
 const quoteMaxMs = 500
 const decrease = 0.7
 const increase = 32
 
 /**
- * Computes the limit of the next window by additive increase and multiplicative decrease. The limit also grows in calm
- * windows that do not use it. It starts at its maximum. After the lag of a start or of a rare burst, it returns to the
- * maximum within seconds.
+ * Additive increase and multiplicative decrease. The limit also grows in calm windows that do not use it, so after a
+ * rare burst it returns to its maximum within seconds.
  */
 export function nextLimit(limit: number, { lagMs, quoteMs, servesPayers }: Load): number {
   const least = servesPayers ? limitMinBesidePayers : limitMin

@@ -3,7 +3,7 @@ import { limitMax, nextLimit } from './adaptiveLimit.ts'
 import { createAllowances } from './allowances.ts'
 import { type FollowedLoad, followLoad, loadWindowMs } from './followLoad.ts'
 
-/** Purpose of a request: a free read, a request for a price, or a proof that is not verified yet. */
+/** `read` is a free read, `quote` a request for a price, and `proof` a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
 export interface AdmissionRequest {
@@ -11,23 +11,22 @@ export interface AdmissionRequest {
   readonly address: string
 }
 
-/** A place among the requests that the instance serves at the same time. */
 export type Permit = NonNullable<ReturnType<Admission['enter']>>
 export type Admission = ReturnType<typeof createAdmission>
 
-/** A group of requests with a separate maximum: strangers by purpose, known payers, and verified payments. */
+/** Each group has a separate maximum: strangers by purpose, known payers, and verified payments. */
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Maximum number of requests in progress from addresses that have paid. These requests wait for the chain.
+// These requests come from addresses that have paid, and wait for the chain.
 const payersMax = 500
-// Reads per window that always pass. They are enough for the files of a page, and use about 4 % of a processor.
+// Reads per window that always pass: enough for the files of a page, and about 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000
 const msPerSecond = 1_000
-// Utilization of the event loop above which the instance is busy. A paid request passes the event loop about 20 times.
-// At this utilization each pass takes three times as long as on an idle loop.
+// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an
+// idle loop.
 const busyUtilization = 0.7
 const busyLagMs = 8
 // Work per request in units of 0.2 ms, measured by `npm run bench -- attacks`.
@@ -38,14 +37,13 @@ export interface AdmissionOptions {
   readonly now: () => number
   readonly limitAtStart?: number
   readonly adapt?: typeof nextLimit
-  /** Source of load measurements. Absent: the load of this process. */
+  /** Absent: the load of this process. */
   readonly load?: FollowedLoad | undefined
 }
 
 /**
- * Limits the requests in progress of this instance. Each purpose has a share of a limit that follows the load. A
- * claimed payment frees its place in that share at once and is never refused. Its client address earns work that
- * strangers cannot use up.
+ * Each purpose has a share of a limit that follows the load. A claimed payment frees its place at once and is never
+ * refused. Its client address earns work that strangers cannot use up.
  */
 export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
@@ -69,7 +67,7 @@ export function createAdmission(options: AdmissionOptions) {
     reads = 0
   }, loadWindowMs).unref()
   return {
-    /** True if `enter` would refuse the request. Called before any other work for the request. */
+    /** Called before any other work for the request. */
     refuses(request: AdmissionRequest): boolean {
       load.arrived()
       const group = groupOf(request)
@@ -80,7 +78,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },
-    /** Takes a permit. Undefined if the share of the request's group is full. */
+    /** Undefined if the share of the request's group is full. */
     enter(request: AdmissionRequest) {
       let group = groupOf(request)
       if (isFull(group)) return undefined
@@ -88,14 +86,14 @@ export function createAdmission(options: AdmissionOptions) {
       inProgress[group]++
       if (group === 'payer') load.sawPayer()
       return {
-        /** Records that the payment of this request is claimed. */
+        /** Called when the payment of this request is claimed. */
         prove(): void {
           inProgress[group]--
           group = 'proven'
           inProgress[group]++
           load.sawPayer()
         },
-        /** Records the first claim of the payment. Its client address earns work in proportion to the price. */
+        /** Called at the first claim of the payment. The client address earns work in proportion to the price. */
         earn: (priceMicroUsd: bigint) => reward(request.address, priceMicroUsd),
         leave(): void {
           if (request.purpose === 'quote') load.quoted(now() - startedAtMs)

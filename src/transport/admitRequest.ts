@@ -11,20 +11,20 @@ import type { Connections } from './connections.ts'
 import { headerOf, pathOf } from './requestHead.ts'
 import { send } from './send.ts'
 
-/** Limits of callers and of the instance. Also the products and rails, which determine the purpose of a request. */
+/** The products and rails determine the purpose of a request. */
 export interface AdmitDeps {
   readonly admission: Admission
   readonly connections: Connections
   readonly limits: CallerLimits
   readonly sales: Pick<Sales, 'rails'>
-  /** Returns the product at a path as sent. The path may contain a mount. */
+  /** The path is as sent and may contain a mount. */
   readonly findSold: (path: string) => Endpoint | undefined
   /** Routes whose requests can carry a payment in the body. */
   readonly messages?: readonly { readonly path: string }[]
   readonly trustedProxyHops: number
 }
 
-// Cache of parsed requests, because one request is looked up as many as five times.
+// One request is looked up as many as five times.
 const known = new WeakMap<IncomingMessage, AdmissionRequest>()
 
 export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
@@ -47,9 +47,8 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 }
 
 /**
- * Returns the purpose of a request. Requests with a proof of any rail have priority over requests for a price. Anyone
- * can send the header of a proof, so unverified proofs have a separate share. A message with a body that is long enough
- * for a payment counts as a proof until the body is read.
+ * Proofs of any rail have priority over requests for a price, in a separate share, because anyone can send the header
+ * of a proof. A message that is long enough for a payment counts as a proof until its body is read.
  */
 function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
@@ -59,8 +58,8 @@ function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: Incom
   return findSold(path) === undefined ? 'read' : 'quote'
 }
 
-// Minimum bytes of a body that may carry a payment. A call with a payment of x402 or MPP has 2 kB or more, and a call
-// without one has 300 to 600 bytes. A flood of unpaid calls is therefore refused before its bodies are read.
+// A call with a payment of x402 or MPP has 2 kB or more, and a call without one has 300 to 600 bytes. A flood of unpaid
+// calls is therefore refused before its bodies are read.
 const paymentBytesMin = 1_000
 
 function hasRoomForPayment({ headers }: IncomingMessage): boolean {
@@ -68,9 +67,8 @@ function hasRoomForPayment({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Adds a header that tells the operator's proxy the state of the address. The proxy removes the header
- * (deploy/haproxy.cfg), and can refuse an address that causes load without paying, at a fraction of the service's
- * cost.
+ * The operator's proxy removes this header (deploy/haproxy.cfg). It can refuse an address that causes load without
+ * paying, at a fraction of the service's cost.
  */
 export function reportAddressState(
   { trustedProxyHops }: AdmitDeps,
@@ -80,10 +78,7 @@ export function reportAddressState(
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 
-/**
- * Counts the request and returns its limits. If the client address has sent too many requests, answers 429 and returns
- * undefined.
- */
+/** Undefined if the client address has sent too many requests. The 429 is then already sent. */
 export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   const pass = deps.limits.enter(limitAddressOf(deps, context.req))
   context.set(pass.headers())
@@ -92,7 +87,7 @@ export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   return undefined
 }
 
-/** Takes a permit for a request that has fully arrived. Undefined if the instance is overloaded. */
+/** Called when a request has fully arrived. Undefined if the instance is overloaded. */
 export function takePermit(deps: AdmitDeps, { req, res }: Context): Permit | undefined {
   const permit = deps.admission.enter(admissionRequestOf(deps, req))
   if (permit === undefined) return undefined

@@ -2,36 +2,31 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-// Minimum allowance of an address in units per second. The quote of a new client costs 5 units, and its proof costs 8.
-// An address can use 8 at a time.
+// The quote of a new client costs 5 units, and its proof costs 8. An address can use 8 at a time.
 const unitsPerSecondMin = 4
-// Maximum allowance of an address in units per second. While allowances have this value, work is neither counted nor
-// limited by address.
+// While allowances have this value, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
-// Units that all addresses together may use in a window of 100 ms before allowances shrink. They equal a twentieth of a
-// processor, or 19 new clients per second with a quote and a proof each.
+// Units of all addresses together in 100 ms before allowances shrink. They equal a twentieth of a processor, or 19 new
+// clients per second with a quote and a proof each.
 const unitsPerWindowMin = 25
 const burstSeconds = 2
-// Seconds after which the counted work of an address that stops no longer matters.
+// After this time, the counted work of an address that stops no longer matters.
 const debtSecondsMax = 4
-// Seconds for which a refused address should rest. The rest grows with the time for which the address has been refused.
-// A client that reconnects at once for a long time then costs a quarter of a client that always waits for 5 s.
+// The rest of a refused address grows while it is refused. A client that reconnects at once for a long time then costs
+// a quarter of a client that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// Maximum number of tracked addresses, which use about 1 MB. For floods from more addresses, the limit on requests in
-// progress applies.
+// About 1 MB. For floods from more addresses, the limit on requests in progress applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
-// Units of work that a payment of one dollar earns. A payment of 0.02 dollars earns 512 units, which are 0.1 s of a
-// processor or 39 purchases.
+// A payment of 0.02 dollars earns 512 units, which are 0.1 s of a processor or 39 purchases.
 const unitsPerDollar = 25_600
-// Minimum number of earned units per payment, for products below a tenth of a cent. It covers the next purchase of the
-// payer and one repetition.
+// For products below a tenth of a cent: covers the next purchase of the payer and one repetition.
 const unitsPerPaymentMin = 26
-// Maximum number of earned units, which are 0.8 s of a processor. This bounds a flood from one address that has paid.
+// 0.8 s of a processor, which bounds a flood from one address that has paid.
 const earnedUnitsMax = 4_096
 const earnersMax = 10_000
 const earnedForMs = 3_600_000
@@ -40,7 +35,7 @@ const microUsdPerDollar = 1_000_000
 interface SpentAllowance {
   units: number
   atMs: number
-  /** Number of single allowances in this bucket: 1 for an address, several for a network. */
+  /** 1 for an address, several for a network. */
   readonly size: number
   /** Time at which the refusals of this address began. Undefined: the address is not refused at present. */
   refusedSinceMs?: number | undefined
@@ -58,7 +53,6 @@ function leak(spent: SpentAllowance, perSecond: number, nowMs: number): SpentAll
   return spent
 }
 
-/** Counts the work that client addresses have earned by payments, in proportion to the price. */
 function createEarnings(now: () => number) {
   const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
   const unitsOf = (address: string) => earned.get(address) ?? 0
@@ -73,11 +67,12 @@ function createEarnings(now: () => number) {
 }
 
 /**
- * Limits the work that each client address may cause while the instance is busy and serves callers who have paid. Each
- * address has a leaky bucket, and each IPv6 network of 48 bits has one of 16 times the size. A unit is about 0.2 ms of
- * a processor. An address uses the work that it has earned by payments first. On a busy instance the buckets shrink as
- * the work of addresses without payments grows. They do not shrink while payers alone keep the instance busy, because
- * refusing strangers would gain nothing.
+ * Applies while the instance is busy and serves callers who have paid. Each address has a leaky bucket, and each IPv6
+ * network of 48 bits has one of 16 times the size. A unit is about 0.2 ms of a processor, and earned work is used
+ * first.
+ *
+ * On a busy instance the buckets shrink as the work of addresses without payments grows. They do not shrink while
+ * payers alone keep the instance busy, because refusing strangers would gain nothing.
  */
 export function createAllowances(now: () => number) {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
@@ -92,7 +87,7 @@ export function createAllowances(now: () => number) {
     spent.refusedSinceMs = undefined
     return false
   }
-  /** Returns the allowance of the address or of its network that is used up. Undefined if neither is. */
+  /** Undefined if neither the address nor its network has used up its allowance. */
   const findSpent = (address: string): SpentAllowance | undefined =>
     earnings.has(address)
       ? undefined
@@ -118,7 +113,7 @@ export function createAllowances(now: () => number) {
         byAddress.set(key, spent)
       }
     },
-    /** Seconds for which the address should send nothing: 5 to 20, growing while it is refused. 0 if it is not refused. */
+    /** 5 to 20, growing while the address is refused. 0 if it is not refused. */
     restSeconds(address: string): number {
       const spent = findSpent(address)
       if (spent === undefined) return 0
@@ -126,21 +121,21 @@ export function createAllowances(now: () => number) {
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
     hasEarned: earnings.has,
-    /** Clears the counted work of an address that has paid, and adds the work that the payment earns. */
+    /** Also clears the counted work of the address. */
     reward(address: string, priceMicroUsd: bigint): void {
       const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
       if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
       byAddress.delete(address)
       earnings.add(address, priceMicroUsd)
     },
-    /** Like `isSpent`, but lets a few requests pass for clients that share their address with an attacker. */
+    /** Lets a few requests pass, for clients that share their address with an attacker. */
     turnsAway(address: string): boolean {
       if (!isSpent(address)) return false
       if (leak(passes, passesPerSecond, now()).units > 0) return true
       passes.units++
       return false
     },
-    /** Adapts the allowances to the load of one window. Allowances grow while the instance is calm. */
+    /** Allowances grow while the instance is calm. */
     adapt(isBusy: boolean): void {
       wasBusy = isBusy
       ofWindow = 0

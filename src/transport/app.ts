@@ -27,9 +27,8 @@ export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyo
 }
 
 /**
- * Creates the request handler: Koa with the routes, behind a check of the load. An overloaded instance refuses a
- * request before Koa does any work. The other checks run in the published order: framing, path, method, rate, load. The
- * paywall makes all decisions about money, and its rails define the headers of payments.
+ * An overloaded instance refuses a request before Koa does any work. The other checks run in the published order:
+ * framing, path, method, rate, load.
  */
 export function createApp(app: AppDeps): Handler {
   const paths = paidPaths(app)
@@ -81,7 +80,7 @@ interface ShedAnswers {
   readonly problem: Answer
 }
 
-/** Returns both forms of the refusal, which are written once, so that a refusal stays cheap. */
+/** Both forms are written once, so that a refusal stays cheap. */
 function overloadedIn(seconds: number): ShedAnswers {
   const usual = overloaded(seconds)
   return { usual, problem: problemAnswer(usual) }
@@ -90,13 +89,13 @@ function overloadedIn(seconds: number): ShedAnswers {
 const overloadedAnswers = overloadedIn(1)
 const spentAnswers = new Map<number, ShedAnswers>(restSteps.map((seconds) => [seconds, overloadedIn(seconds)]))
 
-/** Refuses a request without reading its body. This costs a tenth of a refusal by the routes. */
+/** Does not read the body, and costs a tenth of a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): void {
   writeRaw(response, answer)
   metrics.onRequest({ route: 'shed', status: answer.status, durationMs: 0 })
 }
 
-/** Adds an id to each request and logs one line for each answer. Answers a bug with a 500 that contains only the id. */
+/** A bug is answered with a 500 that contains only the id of the request. */
 async function observe(deps: AppDeps, context: Context, next: () => Promise<unknown>): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = newId('request')
@@ -140,10 +139,7 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
 const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie', 'idempotency-key']
 const charactersMax = 200
 
-/**
- * Returns the headers of a request for the log, without credentials. Each rail lists its credential headers, so a new
- * rail needs no change here.
- */
+/** Omits credentials. Each rail lists its credential headers, so a new rail needs no change here. */
 function loggedHeaders(
   headers: IncomingHttpHeaders,
   rails: AppDeps['sales']['rails'],

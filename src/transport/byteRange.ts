@@ -1,13 +1,12 @@
-/** First and last byte of a range, both included. */
+/** Both bytes are included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Parses the single range of a `Range` header (RFC 9110, 14.1.2). Undefined if the header has another unit, several
- * ranges or a syntax error, because the standard ignores such headers. The package `range-parser` is not used, because
- * it refuses a suffix longer than the file.
+ * Undefined for another unit, several ranges or a syntax error, because the standard ignores such headers (RFC 9110,
+ * 14.1.2). The package `range-parser` is not used, because it refuses a suffix longer than the file.
  */
 export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []

@@ -2,15 +2,15 @@ import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { createClientLimit } from './networkLimit.ts'
 import { createRateLimit, type RateLimit, type RateStanding, sharedCountsOf } from './rateLimit.ts'
 
-/** Limits per caller. A value of 0 switches a limit off. docs/operations.md has the table. */
+/** 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitConfig {
-  /** Requests per minute of a client address. Requests that led to a payment do not count. */
+  /** Per client address. Requests that led to a payment do not count. */
   readonly requestsPerMinute: number
   readonly quotesPerAddressMax: number
   readonly quotesPerWalletMax: number
-  /** Maximum bytes of unpaid quotes of all callers within the lifetime of a quote. */
+  /** Unpaid quotes of all callers within the lifetime of a quote. */
   readonly openQuotesBytesMax: number
-  /** Proofs per minute of a client address that are neither in the ledger nor confirmed by the chain. */
+  /** Per client address: proofs that are neither in the ledger nor confirmed by the chain. */
   readonly unknownProofsPerMinute: number
   readonly quoteTtlMs: number
 }
@@ -20,22 +20,20 @@ export interface CallerLimitDeps {
   readonly onLimited: (limit: string) => void
 }
 
-/** The limits that apply to one request. */
 export type Pass = ReturnType<typeof enter>
 export type CallerLimits = ReturnType<typeof createCallerLimits>
 
 const minuteMs = 60_000
-// Quotes that each client address can still get for a wallet after strangers have used up the wallet's limit.
+// Quotes per client address for a wallet whose limit strangers have used up.
 const quotesBesideMax = 10
-// Quotes that a client address can still get after all callers together have used up the bytes. A caller who pays needs
-// fewer open quotes than this.
+// Quotes per client address after all callers together have used up the bytes. A caller who pays needs fewer.
 const quotesBeyondMax = 10
-// Bytes of a stored quote: its row, its index entries and its part of the write-ahead log. Without a bound on the
-// bytes, 64 addresses at their other limits wrote 49 GB a day.
+// Row, index entries and part of the write-ahead log. Without a bound on the bytes, 64 addresses at their other limits
+// wrote 49 GB a day.
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** Limits client addresses and wallets. Requests are counted over all instances. A limit with maximum 0 is off. */
+/** Requests are counted over all instances. A limit with maximum 0 is off. */
 export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps) {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
@@ -53,7 +51,7 @@ export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitD
   }
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
-    /** Counts a request of a client address. The request may continue unless the result has `refused`. */
+    /** The request may continue unless the result has `refused`. */
     enter: (address: string) => enter(limits, deps.onLimited, address),
     ...sharedCountsOf(shared),
   }
@@ -88,20 +86,17 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     refused: requested.isAllowed
       ? undefined
       : refuseBeyond(limits.requests, requested, 'too many requests from this client address'),
-    /**
-     * Counts a quote and returns a refusal if a limit is reached. Called before a quote is stored. The payer is
-     * unverified, because a stranger can send the address of any wallet.
-     */
+    /** Called before a quote is stored. The payer is unverified, because a stranger can send the address of any wallet. */
     limitQuotes(payer: string | undefined): Refusal | undefined {
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
-      // Skip the wallet limits, because a quote without a payer is not stored.
+      // A quote without a payer is not stored, so the wallet limits do not apply.
       return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
     /**
-     * Counts a lookup on the chain and returns a refusal if the limit is reached. Called for a proof that the ledger
-     * does not contain. Repeated calls for the same request count once.
+     * Called before the chain is queried for a proof that is not in the ledger. Repeated calls for the same request
+     * count once.
      */
     limitLookups(): Refusal | undefined {
       looked ??= take(limits.proofs, address)
@@ -109,7 +104,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
       return refuseBeyond(limits.proofs, looked, what)
     },
-    /** Called at the first claim of the payment. Takes back all counts of this purchase. */
+    /** Called at the first claim of the payment, which takes back all counts of this purchase. */
     onPaid(payer: string): void {
       for (const { limit, client } of taken) limit.giveBack(client)
       // Also take back the counts of the paid quote and the request that created it.
@@ -130,7 +125,7 @@ interface Taken {
   readonly standing: RateStanding
 }
 
-/** Returns the headers of the limits that counted this request (draft-ietf-httpapi-ratelimit-headers). */
+/** draft-ietf-httpapi-ratelimit-headers. */
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
   if (taken.length === 0) return {}
   const policies = taken.map(

@@ -11,8 +11,8 @@ export type Callers = ReturnType<typeof openCallers>
 
 export interface CallerConfig {
   /**
-   * Number of the operator's proxies in front of the service. Earlier addresses in `X-Forwarded-For` are ignored,
-   * because clients can invent them.
+   * Proxies of the operator in front of the service. Earlier addresses in `X-Forwarded-For` are ignored, because
+   * clients can invent them.
    */
   readonly trustedProxyHops: number
   readonly limits: CallerLimitConfig
@@ -21,14 +21,13 @@ export interface CallerConfig {
   readonly connectionsPerAddressMax: number
 }
 
-// Limits of bodies in memory. One body has at most 1 MiB, and stays in memory from its first byte until its answer is
-// sent.
+// One body has at most 1 MiB, and stays in memory from its first byte until its answer is sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<AdmissionOptions, 'load'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
-  /** Lookup counts, which all instances share, as they share the counts of requests. */
+  /** All instances share these counts, as they share the counts of requests. */
   readonly lookups: LookupCounts
 }
 
@@ -47,7 +46,7 @@ export function openCallers(config: CallerConfig, deps: CallerDeps) {
     uploads: createUploads(uploadLimits),
     connectionLimits: {
       connectionsMax,
-      // Do not limit the connections of a proxy: they serve many clients, and the proxy limits its clients itself.
+      // The connections of a proxy serve many clients, and the proxy limits its clients itself.
       connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : config.connectionsPerAddressMax,
     },
     limits,

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/**
- * Returns the address of the client. Any client can write forwarded headers, so the service trusts only the entries
- * that the operator's proxies appended.
- */
+/** Any client can write forwarded headers, so the service trusts only the entries that the operator's proxies appended. */
 export function clientAddress(request: IncomingMessage, trustedProxyHops: number): string {
   const socket = plainAddress(request.socket.remoteAddress ?? '')
   if (trustedProxyHops === 0) return socket
@@ -16,7 +13,7 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** Converts an IPv4 address that is mapped to IPv6, in any spelling, to plain IPv4, because both are the same client. */
+/** An IPv4 address that is mapped to IPv6, in any spelling, is the same client as the plain IPv4 address. */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
@@ -33,10 +30,7 @@ const groupCount = 8
 const networkGroupCount = 4
 const customerGroupCount = 3
 
-/**
- * Returns the form of an address that limits count. For IPv6 this is the /64 network, because each customer of a
- * network provider has at least one.
- */
+/** For IPv6 this is the /64 network, because each customer of a network provider has at least one. */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)
@@ -45,16 +39,13 @@ export function limitKey(address: string): string {
     .join(':')}::/64`
 }
 
-/**
- * Returns the /48 network of a limit key, because all of its addresses may belong to one customer. Undefined for an
- * IPv4 address.
- */
+/** All addresses of a /48 network may belong to one customer. Undefined for an IPv4 address. */
 export function networkKey(key: string): string | undefined {
   if (!key.endsWith('::/64')) return undefined
   return `${key.split(':', customerGroupCount).join(':')}::/48`
 }
 
-/** Returns the eight groups of an IPv6 address in any of its shortened forms. */
+/** Expands the shortened forms of an IPv6 address to eight groups. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
   const [before, after] = [readGroups(head), readGroups(tail ?? '')]
@@ -71,10 +62,7 @@ function readGroups(text: string): readonly number[] {
   })
 }
 
-/**
- * Returns a function that tests whether an address is in one of the subnets (CIDR notation, IPv4 and IPv6). It returns
- * false for text that is not an address.
- */
+/** Subnets are in CIDR notation, IPv4 and IPv6. The test is false for text that is not an address. */
 export function addressList(subnets: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const subnet of subnets) {

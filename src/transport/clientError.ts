@@ -3,10 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
-/**
- * Maximum bytes of the request target and all headers together. The largest legal proof makes a header of 2.3 kB
- * (measured).
- */
+/** Request target and all headers together. The largest legal proof makes a header of 2.3 kB (measured). */
 export const headerBytesMax = 16 * 1024
 
 const lineEnds = 'a line does not end as HTTP/1.1 requires: lines must end with CRLF'
@@ -33,7 +30,7 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['HPE_UNEXPECTED_CONTENT_LENGTH', 'Content-Length must be given once'],
 ])
 
-/** Answers in JSON when Node could not parse a request. Koa never receives such a request. */
+/** Koa never receives a request that Node could not parse. */
 export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -43,13 +40,12 @@ export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: 
   endUnread(socket, errorAnswer(error, message))
 }
 
-// Milliseconds for which received bytes are dropped, so that a client that continues to send can read the answer.
+// Received bytes are dropped for this long, so that a client that continues to send can read the answer.
 const lingerMs = 2_000
 
 /**
- * Sends the last answer of a connection and stops parsing. Bytes that the client still sends are dropped, so that they
- * do not fill the memory. The connection is destroyed after a delay, because a client that never closes its side would
- * delay a shutdown.
+ * Bytes that the client still sends are dropped, so that they do not fill the memory. The connection is destroyed after
+ * a delay, because a client that never closes its side would delay a shutdown.
  */
 export function endUnread(socket: Duplex, answer: Answer): void {
   socket.removeAllListeners('data')
@@ -65,7 +61,7 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
   return ['INVALID_REQUEST', messages.get(code) ?? 'the request is not well-formed HTTP/1.1']
 }
 
-/** Formats an answer as HTTP text, for a connection to which Node's HTTP server does not write. */
+/** For a connection to which Node's HTTP server does not write. */
 function rawAnswer({ status, headers, body }: Answer): string {
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

@@ -5,15 +5,9 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 export type Connections = ReturnType<typeof createConnections>
 
 export interface ConnectionLimits {
-  /**
-   * Maximum number of open connections. At this number, a new connection closes the connection that has been idle
-   * longest.
-   */
+  /** At this number, a new connection closes the connection that has been idle longest. */
   readonly connectionsMax: number
-  /**
-   * Maximum number of open connections per client address. Infinity behind a proxy, because there all clients have the
-   * proxy's address.
-   */
+  /** Infinity behind a proxy, because there all clients have the proxy's address. */
   readonly connectionsPerAddressMax: number
 }
 
@@ -24,7 +18,6 @@ function refuse(socket: Socket): false {
   return false
 }
 
-/** Limits the open connections per client address and in total. */
 export function createConnections(
   { connectionsMax, connectionsPerAddressMax }: ConnectionLimits,
   { turnsAway, restSeconds }: Pick<Admission, 'turnsAway' | 'restSeconds'>,
@@ -48,8 +41,7 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
-      // Remove the socket now, because it closes only after this turn of the event loop, and further connections arrive
-      // in the same turn.
+      // The socket closes only after this turn of the event loop, and further connections arrive in the same turn.
       idle.delete(longestIdle)
       longestIdle.destroy()
     }
@@ -62,11 +54,10 @@ export function createConnections(
     return false
   }
   return {
-    /** Counts a new connection. Returns false if the connection must not be read. */
+    /** Returns false if the connection must not be read. */
     take,
-    /** Marks the connection as busy with a request, so that it is not closed to make room. */
+    /** A connection that serves a request is not closed to make room. */
     hold: (socket: Socket) => void idle.delete(socket),
-    /** Marks the connection as idle when its request ends. */
     release(socket: Socket): void {
       if (!socket.destroyed) idle.add(socket)
     },
@@ -74,12 +65,9 @@ export function createConnections(
   }
 }
 
-/**
- * Closes an unread connection after a delay, so that a client that reconnects at once does not cause an accept for each
- * request.
- */
+/** Delays the close, so that a client that reconnects at once does not cause an accept for each request. */
 function park(socket: Socket, parkedMs: number): void {
-  // Add an error listener, because Node's HTTP server adds none to this socket.
+  // Node's HTTP server adds no error listener to this socket.
   socket.on('error', () => undefined)
   socket.pause()
   setTimeout(() => socket.destroy(), parkedMs).unref()

@@ -5,14 +5,11 @@ import { createRouteTable } from './routeTable.ts'
 
 export interface CorsDeps {
   readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
-  /**
-   * Paths, in the syntax of the router, that pages of any origin can read. The answers of all other paths cannot be
-   * read by pages of other origins.
-   */
+  /** In the syntax of the router. Pages of other origins cannot read the answers of all other paths. */
   readonly paths: readonly string[]
 }
 
-/** The parts of a request that decide about its headers. `header` returns an empty text for a missing header. */
+/** `header` returns an empty text for a missing header. */
 export interface CorsQuestion {
   readonly path: string
   readonly method: string
@@ -33,10 +30,10 @@ const responseHeaders = [
   'tollbook-receipt',
   'receipt-location',
 ]
-// Time for which browsers may cache a preflight answer. No browser caches it for longer than two hours.
+// No browser caches a preflight answer for longer than two hours.
 const preflightSeconds = 7_200
 
-/** Creates Koa middleware that sets the headers of `corsHeaders`. The router itself answers the preflight. */
+/** The router itself answers the preflight. */
 export function createCors(deps: CorsDeps): (context: Context, next: Next) => Promise<unknown> {
   const headersFor = corsHeaders(deps)
   return (context, next) => {
@@ -47,8 +44,8 @@ export function createCors(deps: CorsDeps): (context: Context, next: Next) => Pr
 }
 
 /**
- * Returns headers for pages of other origins (Fetch standard, CORS protocol). The service has no cookies and no
- * sessions, so any origin may send requests. Credentials are never allowed.
+ * The service has no cookies and no sessions, so any origin may send requests. Credentials are never allowed (Fetch
+ * standard, CORS protocol).
  */
 export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion) => Headers {
   const find = createRouteTable(paths.map((path) => ({ path })))

@@ -1,17 +1,14 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-// Milliseconds of lag at which many new requests count as a flood. At this lag, even a refusal by the router is late,
-// so requests of strangers are refused earlier.
+// At this lag, even a refusal by the router is late, so requests of strangers are refused earlier.
 const floodLagMs = 100
 const floodArrivals = 100
-/** Length of a window in milliseconds. At its end, the load is measured and the next window begins. */
 export const loadWindowMs = 100
 const resolutionMs = 10
 const nanosecondsPerMs = 1e6
 
 export type FollowedLoad = ReturnType<typeof followLoad>
 
-/** Measures the lag of the event loop and the requests in consecutive windows. */
 export function followLoad() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
@@ -29,8 +26,7 @@ export function followLoad() {
       quotes.sumMs += durationMs
     },
     read() {
-      // Subtract the timer's own interval, which the histogram includes. The histogram is empty if the loop was blocked
-      // for the whole window.
+      // The histogram includes the timer's own interval. It is empty if the loop was blocked for the whole window.
       const lagMs = delay.count === 0 ? loadWindowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
       const utilizationNow = performance.eventLoopUtilization()
       const seen = {

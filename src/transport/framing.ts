@@ -5,7 +5,7 @@ const targetCharacters = /^[!"$-~]+$/
 const absoluteTarget = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?(?:[/?]|$)/i
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
-/** Finds violations of RFC 9112 that Node's parser accepts. Undefined if the framing of the request is valid. */
+/** Finds violations of RFC 9112 that Node's parser accepts. */
 export function findFramingProblem(request: IncomingMessage): string | undefined {
   const { headers, url = '', httpVersion } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
@@ -17,25 +17,21 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   if (headers.host !== undefined && !hostValue.test(headers.host))
     return 'Host must be a name or address with an optional port'
   const encoding = headers['transfer-encoding']
-  // Refuse other encodings (RFC 9112, 6.1). If the service and a proxy in front of it decode a body differently, they
-  // see different requests.
+  // If the service and a proxy in front of it decode a body differently, they see different requests (RFC 9112, 6.1).
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked alone'
   if (encoding !== undefined && httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
   if (/\bchunked\b/i.test(String(headers['te'] ?? ''))) return 'TE must not name chunked'
   return findRepeated(request.rawHeaders)
 }
 
-/** True if the request expects anything but 100 Continue. Node reads no expectations of HTTP/1.0 either. */
+/** Node reads no expectations of HTTP/1.0 either. */
 export function hasUnmetExpectation({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return httpVersion === '1.1' && expect !== undefined && !/(?:^|\W)100-continue(?:$|\W)/i.test(expect)
 }
 
 const single = new Set(['host', 'content-type'])
 
-/**
- * Returns a header that must not be repeated and occurs twice. Node keeps the first of several values of these headers,
- * and a proxy may keep the last one.
- */
+/** Node keeps the first of several values of these headers, and a proxy may keep the last one. */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -3,13 +3,13 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import type { Log } from '../machine/log.ts'
 
-/** Message to the thread. Each message also shows that the event loop of the service still runs. */
+/** Each message also shows that the event loop of the service still runs. */
 export type HealthMessage =
   | { readonly kind: 'readiness'; readonly answer: Answer }
   | { readonly kind: 'metrics'; readonly answer: Answer }
   | { readonly kind: 'close' }
 
-/** Message from the thread to the service. `collect` requests new metrics. */
+/** `collect` requests new metrics. */
 export type HealthThreadMessage = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'collect' }
 
 export interface HealthThreadData {
@@ -22,7 +22,7 @@ export interface HealthThreadData {
 }
 
 export interface HealthListenerOptions extends Pick<HealthThreadData, 'host' | 'port' | 'metricsSubnets'> {
-  /** Milliseconds without a turn of the event loop after which the service counts as stuck. */
+  /** Without a turn of the event loop for this long, the service counts as stuck. */
   readonly stuckAfterMs?: number
 }
 
@@ -34,7 +34,7 @@ export interface HealthListenerDeps {
 
 export interface HealthListener {
   readonly port: number
-  /** Reports the readiness at once. Otherwise it is reported five times per second. */
+  /** Without a call, the readiness is reported five times per second. */
   report(): void
   close(): Promise<void>
 }
@@ -42,13 +42,12 @@ export interface HealthListener {
 const reportEveryMs = 200
 // 20 times the longest pause of the event loop under the attacks of `npm run bench -- hostile`.
 const stuckAfterMsStandard = 5_000
-// Heap limits of the thread. An answer has about 100 kB, and at most 256 connections are open.
+// An answer has about 100 kB, and at most 256 connections are open.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 /**
- * Answers health checks in a thread with a separate event loop, because requests keep the service's own loop busy for
- * hundreds of milliseconds. The service reports its state to the thread. If the reports stop, the thread answers that
- * the service is stuck.
+ * Uses a thread with a separate event loop, because requests keep the service's own loop busy for hundreds of
+ * milliseconds. If the reports of the service stop, the thread answers that the service is stuck.
  */
 export async function openHealthListener(
   { host, port, metricsSubnets, stuckAfterMs = stuckAfterMsStandard }: HealthListenerOptions,

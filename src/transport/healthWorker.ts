@@ -16,8 +16,8 @@ interface Reported {
   readonly atMs: number
 }
 
-// Longest wait for new metrics. Collecting them takes about 5 ms on an idle event loop. An answer must take at most 100
-// ms, so the thread does not wait for a busy loop.
+// Collecting takes about 5 ms on an idle event loop. An answer must take at most 100 ms, so the thread does not wait
+// for a busy loop.
 const collectMsMax = 50
 const methods = ['GET', 'HEAD']
 
@@ -66,25 +66,18 @@ interface ReportedAnswer {
   readonly ageMs: number
 }
 
-/** Answers whether the event loop of the service has run within `stuckAfterMs`. */
 function livenessAnswer(silentMs: number, stuckAfterMs: number): Answer {
   if (silentMs <= stuckAfterMs) return jsonAnswer(200, '{"status":"alive"}')
   return jsonAnswer(503, JSON.stringify({ status: 'stuck', silentMs: Math.round(silentMs) }))
 }
 
-/**
- * Answers with the last readiness that the service reported. A stuck service serves no caller, so the answer is then
- * "not ready".
- */
+/** A stuck service serves no caller, so the answer is then "not ready". */
 function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs: number): Answer {
   if (ageMs <= stuckAfterMs) return answer
   return jsonAnswer(503, JSON.stringify({ status: 'not ready', failing: ['event_loop'] }))
 }
 
-/**
- * Answers with the newest metrics and their age. While the event loop is busy, these are the metrics of an earlier
- * scrape.
- */
+/** While the event loop is busy, these are the metrics of an earlier scrape, so the answer contains their age. */
 function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
   const age = [
     '# HELP tollbook_metrics_age_seconds Time since the service collected these metrics',

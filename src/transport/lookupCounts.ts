@@ -1,15 +1,15 @@
 import { createRateLimit, type RateLimit, type SharedCounts, sharedCountsOf } from './rateLimit.ts'
 
-/** Lookups at providers. All instances share these counts, as they share the counts of requests. */
+/** All instances share these counts, as they share the counts of requests. */
 export interface LookupCounts extends SharedCounts {
   open(provider: string, perMinute: number): { take(): boolean }
 }
 
 const windowMs = 60_000
-// Client name in each limit, because the lookups of all callers count together.
+// The lookups of all callers count together.
 const everyone = 'all'
 
-/** Counts lookups per provider over all callers together, because a provider limits the service and not its callers. */
+/** A provider limits the service and not its callers, so all callers count together. */
 export function createLookupCounts(nowMs: () => number): LookupCounts {
   const limits: RateLimit[] = []
   return {

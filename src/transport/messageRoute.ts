@@ -9,18 +9,18 @@ import type { Route } from './routes.ts'
 import { onceSent, send } from './send.ts'
 import { overloaded } from './transportError.ts'
 
-/** A protocol whose requests are messages in the body of a POST, and which sells all products under one path. */
+/** All products are sold under one path, by messages in the body of a POST. */
 export interface MessageProtocol {
   readonly path: string
   readonly bodyBytesMax: number
   refuse(header: (name: string) => string | undefined): Answer | undefined
-  /** Parses the body. Returns an answer with an error if the body is not a valid message. */
+  /** Returns an answer with an error if the body is not a valid message. */
   read(body: Buffer): Message | Answer
 }
 
 export interface Message {
   readonly purpose: Purpose
-  /** Name of the message's kind in log and metrics, from a closed list. */
+  /** For log and metrics, from a closed list. */
   readonly label: string
   serve(carrier: MessageCarrier): Promise<Answer>
 }
@@ -32,10 +32,7 @@ export interface MessageCarrier {
   onPaid(endpoint: string, dispatch: Dispatch): void
 }
 
-/**
- * Returns the route of a protocol. The route takes a permit only after it has read the body, because the body shows
- * whether it carries a payment.
- */
+/** Takes a permit only after reading the body, because the body shows whether it carries a payment. */
 export function messageRoute(deps: VisitDeps & BodyDeps, protocol: MessageProtocol): Route {
   return { path: protocol.path, methods: ['POST'], serve: (context) => serveMessage(deps, protocol, context) }
 }

@@ -10,10 +10,7 @@ interface ShownCheck {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/**
- * Creates all metrics of the service, for Prometheus. The values of labels come from closed lists, so a caller cannot
- * create new series.
- */
+/** The values of labels come from closed lists, so a caller cannot create new series. */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -23,15 +20,10 @@ export function createMetrics() {
     ...trafficMetrics(registers),
     ...stateMetrics(registers),
     ...moneyMetrics(registers),
-    /** Exports the checks of /api/health with their state at the time of the scrape. */
     showChecks: (checks: readonly ShownCheck[]) => showChecks(registers, checks),
   }
 }
 
-/**
- * Registers the metrics that events update: requests, ledger appends, calls to nodes and providers, rate limits and
- * payment steps.
- */
 function trafficMetrics(registers: Registry[]) {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
@@ -73,7 +65,7 @@ function trafficMetrics(registers: Registry[]) {
 type NodeState = Readonly<{ name: string; slot: number; lagSlots: number; problem: string | undefined }>
 type QuoteStorage = Readonly<{ bytes: number; oldestDays: number; retentionDays: number }>
 
-/** Registers gauges of the Solana nodes, by position in SOLANA_RPC_URLS, and of the results of background jobs. */
+/** The label of a node is its position in SOLANA_RPC_URLS, because a URL may contain a key. */
 function stateMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })
@@ -118,7 +110,7 @@ function stateMetrics(registers: Registry[]) {
 }
 
 function showChecks(registers: Registry[], checks: readonly ShownCheck[]): void {
-  // Update the gauges in `collect`, which the registry calls before each scrape.
+  // The registry calls `collect` before each scrape.
   const failing: Gauge = new Gauge({
     name: 'tollbook_check_failing',
     help: '1 while a check of /api/health fails, which says why',

@@ -17,8 +17,8 @@ interface MetricMoney {
 }
 
 /**
- * Registers gauges of money, with one series per mint. Amounts are in base units of the mint unless the name contains
- * `usd`. Gauges round amounts above 2^53; the reports are exact.
+ * Each gauge has one series per mint. Amounts are in base units of the mint unless the name contains `usd`. Gauges
+ * round amounts above 2^53; the reports are exact.
  */
 export function moneyMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>

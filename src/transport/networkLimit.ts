@@ -1,13 +1,10 @@
 import { networkKey } from './clientAddress.ts'
 import { createRateLimit, type RateLimit, type RateLimitRule, sharedCountsOf } from './rateLimit.ts'
 
-/**
- * Number of clients in one /48 that can use up their limits at the same time. A carrier has many customers in one /48,
- * and an attacker can use all of its 65,536 /64 networks.
- */
+/** A carrier has many customers in one /48, and an attacker can use all of its 65,536 /64 networks. */
 export const clientsPerNetwork = 16
 
-/** Limits each client address. Also limits its IPv6 network of 48 bits, to 16 times as much. */
+/** Also limits the IPv6 network of 48 bits, to 16 times as much. */
 export function createClientLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const clients = createRateLimit(rule, nowMs)
   const networks = createRateLimit({ ...rule, name: `${rule.name}-48`, max: rule.max * clientsPerNetwork }, nowMs)

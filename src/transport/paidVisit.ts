@@ -14,7 +14,6 @@ export interface VisitDeps extends AdmitDeps {
 
 export type PaidVisit = ReturnType<typeof openVisit>
 
-/** Tracks one request for a product: its place among the requests in progress, its limits, and its line in the log. */
 export function openVisit(deps: VisitDeps, { context, pass }: { readonly context: Context; readonly pass: Pass }) {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = String(context.state['requestId'])
@@ -32,14 +31,14 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
     },
   }
   return {
-    /** The part of the paywall's request that does not depend on the wire format. */
+    /** Does not depend on the wire format. */
     facts,
-    /** Takes a permit when the request has fully arrived. Returns false if the instance is overloaded. */
+    /** Called when the request has fully arrived. Returns false if the instance is overloaded. */
     enter(): boolean {
       permit = takePermit(deps, context)
       return permit !== undefined
     },
-    /** Logs a paid answer after it was sent. */
+    /** Called after a paid answer was sent. */
     served(endpoint: string, dispatch: Dispatch | undefined): void {
       if (dispatch === undefined) return
       const { wallet, reference, position, isReplay } = dispatch

@@ -3,15 +3,14 @@ export type ParsedJson =
   | { readonly ok: false; readonly message: string }
 
 /**
- * Limits of a JSON body, far above the needs of any product. Without these limits, one megabyte of brackets, names or
- * empty objects blocks the event loop for up to 0.3 s. Within them, parsing one megabyte of any shape takes
- * milliseconds.
+ * Far above the needs of any product. Without these limits, one megabyte of brackets, names or empty objects blocks the
+ * event loop for up to 0.3 s. Within them, parsing one megabyte of any shape takes milliseconds.
  */
 export const jsonLimits = {
   depthMax: 32,
-  /** Maximum number of names, values, objects and arrays together. */
+  /** Names, values, objects and arrays together. */
   itemsMax: 1_000,
-  /** Maximum bytes of a name as written, with its escapes. */
+  /** As written, with its escapes. */
   nameBytesMax: 256,
   /** Maximum bytes of a number or a literal. */
   scalarBytesMax: 40,
@@ -19,10 +18,7 @@ export const jsonLimits = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/**
- * Parses UTF-8 JSON within the limits. Rejects duplicate names, because programs disagree about which of the values
- * applies.
- */
+/** Rejects duplicate names, because programs disagree about which of the values applies. */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const excess = findExcess(bytes)
   if (excess !== undefined) return { ok: false, message: excess }
@@ -30,7 +26,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return { ok: true, value }
   } catch {
-    // Use a fixed message, because the messages of the decoder and the parser help a caller less.
+    // The messages of the decoder and the parser help a caller less.
     return { ok: false, message: 'must be valid JSON in UTF-8' }
   }
 }
@@ -56,8 +52,8 @@ function kindAt(bytes: Uint8Array, at: number): number | undefined {
 }
 
 /**
- * Checks the limits in one pass over the bytes, before they are decoded or parsed. Undefined if they hold. The text can
- * still be invalid JSON.
+ * Makes one pass over the bytes, before they are decoded or parsed. Undefined if the limits hold, even for invalid
+ * JSON.
  */
 function findExcess(bytes: Uint8Array): string | undefined {
   // Names that each open object has so far, innermost last. The entry of an array is undefined.
@@ -86,10 +82,7 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/**
- * Returns the index after the spaces. The loop makes no calls, because a megabyte of spaces is the most expensive
- * shape.
- */
+/** Makes no calls, because a megabyte of spaces is the most expensive shape. */
 function endOfSpace(bytes: Uint8Array, start: number): number {
   const { length } = bytes
   let at = start
@@ -101,7 +94,7 @@ function endOfSpace(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Returns the index after the closing quote. Returns the length of the bytes if the string is not closed. */
+/** Returns the length of the bytes if the string is not closed. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const nextQuote = bytes.indexOf(quote, start + 1)
   // Search with native code first, because most strings have no escapes and a loop is much slower.
@@ -136,7 +129,7 @@ function findNameProblem(names: Set<string>, quoted: Uint8Array): string | undef
   return isNew ? undefined : 'must not name a key twice in one object'
 }
 
-/** Returns the name without its escapes. Undefined if the name is not valid JSON, because the parser refuses it later. */
+/** Undefined if the name is not valid JSON, because the parser refuses it later. */
 function readName(quoted: Uint8Array): string | undefined {
   try {
     const name: unknown = JSON.parse(utf8.decode(quoted))

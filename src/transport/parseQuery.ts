@@ -7,8 +7,8 @@ export type ParsedQuery =
 const parametersMax = 64
 
 /**
- * Parses a query string strictly: duplicate names, broken percent-encoding and invalid UTF-8 are errors. A lenient
- * parser picks one of two values, and another program may pick the other value.
+ * Duplicate names, broken percent-encoding and invalid UTF-8 are errors. A lenient parser picks one of two values, and
+ * another program may pick the other value.
  */
 export function parseQuery(query: string): ParsedQuery {
   const values = new Map<string, string>()
@@ -32,15 +32,12 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Report malformed escapes to the caller as invalid input instead of throwing.
+    // Malformed escapes are invalid input of the caller, and not a bug.
     return undefined
   }
 }
 
-/**
- * Returns the name of a parameter for a message. A name with unusual characters is replaced by a fixed text, because
- * logs and pages show the message.
- */
+/** A name with unusual characters is replaced by a fixed text, because logs and pages show the message. */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

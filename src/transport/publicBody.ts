@@ -2,35 +2,35 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { sha256 } from '@tollbook/core/digest'
 
-/** Content codings of the bodies, smallest form first. */
+/** Smallest form first. */
 export const contentCodings = ['br', 'gzip'] as const
 export type ContentCoding = (typeof contentCodings)[number]
 
-/** The body of a public read, prepared once and sent many times. */
+/** Prepared once and sent many times. */
 export interface PublicBody {
   readonly bytes: Buffer
-  /** Digest of the bytes, without quotes. All instances use the same tag for the same content. */
+  /** Without quotes. All instances use the same tag for the same content. */
   readonly entityTag: string
-  /** Compressed forms. Only forms that are smaller than the bytes are included. */
+  /** Only forms that are smaller than the bytes are included. */
   readonly coded: ReadonlyMap<ContentCoding, Buffer>
 }
 
 export interface PublicBodyOptions {
-  /** Codings to prepare. Empty for content that does not compress, such as hashes and images. */
+  /** Empty for content that does not compress, such as hashes and images. */
   readonly codings?: readonly ContentCoding[]
-  /** Minimum bytes for compression. Absent: 1 kB, because a smaller body already fits into one packet. */
+  /** Absent: 1 kB, because a smaller body already fits into one packet. */
   readonly codedBytesMin?: number
 }
 
-// Quality 5 of 11. At this quality, a script of 1.5 MB becomes 404 kB in 0.2 s. Quality 9 gives 392 kB in 0.4 s, and
-// gzip gives 461 kB.
+// At quality 5 of 11, a script of 1.5 MB becomes 404 kB in 0.2 s. Quality 9 gives 392 kB in 0.4 s, and gzip gives 461
+// kB.
 const brotliQuality = 5
 const tagBytes = 16
 
 const zip = promisify(gzip)
 const brotli = promisify(brotliCompress)
 
-/** Prepares a body. Compression runs outside of the event loop. */
+/** Compression runs outside of the event loop. */
 export async function preparePublicBody(
   content: string | Buffer,
   { codings = contentCodings, codedBytesMin = 1_024 }: PublicBodyOptions = {},

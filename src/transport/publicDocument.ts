@@ -1,12 +1,12 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import { preparePublicBody, type PublicBody } from './publicBody.ts'
 
-/** Facts that are true at one time. The member `asOf` contains this time. */
+/** The member `asOf` contains the time at which the facts are true. */
 export type DatedFacts = Readonly<Record<string, Json>>
 
 /**
- * Creates a function that renders facts in the envelope of the API. While the facts do not change, it returns the same
- * body with its first `asOf`. The entity tag then stays the same, and a client that polls gets a 304.
+ * While the facts do not change, the body keeps its first `asOf`. The entity tag then stays the same, and a client that
+ * polls gets a 304.
  */
 export function createPublicDocument(): (facts: DatedFacts) => Promise<PublicBody> {
   const prepare = createPublicText()
@@ -14,7 +14,7 @@ export function createPublicDocument(): (facts: DatedFacts) => Promise<PublicBod
     prepare(JSON.stringify({ ...facts, asOf: null }), () => JSON.stringify({ success: true, data: facts }))
 }
 
-/** Creates a function that renders and prepares a text again only if the version has changed. */
+/** A text is rendered and prepared again only if the version has changed. */
 export function createPublicText(): (version: string, render: () => string) => Promise<PublicBody> {
   let known: { readonly version: string; readonly body: Promise<PublicBody> } | undefined
   return (version, render) => {

@@ -1,11 +1,8 @@
-/**
- * A limit over a sliding window. The requests of the previous window count in proportion to its overlap with the
- * sliding window.
- */
+/** The requests of the previous window count in proportion to its overlap with the sliding window. */
 export interface RateLimitRule {
-  /** Name of the limit in headers, metrics and the shared counts. */
+  /** Used in headers, metrics and the shared counts. */
   readonly name: string
-  /** Maximum requests of one client in a window. 0 means no limit. */
+  /** Requests of one client in a window. 0: no limit. */
   readonly max: number
   readonly windowMs: number
 }
@@ -14,7 +11,7 @@ export interface RateStanding {
   readonly isAllowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** Seconds until the client should retry. 0 if the request is allowed. */
+  /** 0 if the request is allowed. */
   readonly retryAfterSeconds: number
 }
 
@@ -33,15 +30,15 @@ export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'
 
 export interface RateLimit extends SharedCounts {
   readonly rule: RateLimitRule
-  /** Counts a request and returns whether it is allowed. A request beyond the limit is not counted. */
+  /** A request beyond the limit is not counted. */
   take(client: string): RateStanding
   giveBack(client: string): void
 }
 
 export interface SharedCounts {
-  /** Returns the clients that have used a tenth of the limit, with their requests since the last report. */
+  /** Only clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
-  /** Puts requests back that could not be shared, so that the next report contains them. */
+  /** Called if the requests could not be shared, so that the next report contains them. */
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
@@ -60,8 +57,8 @@ export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
 
 interface Count {
   /**
-   * Requests counted by this instance, minus those that `giveBack` returned. Negative if other instances counted the
-   * requests and the client paid here.
+   * Minus the requests that `giveBack` returned. Negative if other instances counted the requests and the client paid
+   * here.
    */
   own: number
   reported: number
@@ -71,10 +68,7 @@ interface Count {
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
-  /**
-   * Iterator over the clients, the oldest first. It is reused, because a new iterator would pass all dropped clients
-   * again, which takes 20 µs for each new client.
-   */
+  /** Reused, because a new iterator would pass all dropped clients again, which takes 20 µs for each new client. */
   readonly oldestFirst: Iterator<string>
 }
 
@@ -83,8 +77,7 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// Maximum number of clients per window, which use about 15 MB. For a flood from more clients, admission control
-// applies.
+// About 15 MB. For a flood from more clients, admission control applies.
 const clientsMax = 100_000
 // Tolerance for the rounding error of a sum of fractions of a window.
 const roundingError = 1e-6
@@ -92,9 +85,8 @@ const reportedShare = 1 / 10
 const reportsMax = 1_000
 
 /**
- * Creates a rate limit that approximates a sliding window from two fixed windows. The previous window counts in
- * proportion to its remaining overlap. Counting is local and needs no round trip. Instances exchange the counts of busy
- * clients in the background. Windows follow the wall clock, so they are the same at all instances.
+ * Two fixed windows approximate a sliding window. Counting is local and needs no round trip: instances exchange the
+ * counts of busy clients in the background. Windows follow the wall clock, so they are the same at all instances.
  */
 export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const { name, max, windowMs } = rule
@@ -191,7 +183,7 @@ interface Usage {
   readonly max: number
 }
 
-/** Returns the wait, in windows, until one more request is allowed, if the client sends none meanwhile. */
+/** In windows, if the client sends nothing meanwhile. */
 function windowsToWait({ before, now, elapsed, max }: Usage): number {
   if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
   return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)

@@ -21,8 +21,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Reads the bytes of a body. Checks the media type, then the declared length, then the content, so that most refusals
- * need no reading. A client that expects `100 Continue` gets it after the first two checks.
+ * Checks the media type, then the declared length, then the content, so that most refusals need no reading. A client
+ * that expects `100 Continue` gets it after the first two checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
@@ -32,7 +32,7 @@ export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the body uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
-  // Check the version, because HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
+  // HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
 }
@@ -57,13 +57,12 @@ function declaredBytes(request: IncomingMessage): number {
 
 const firstBytesMs = 3_000
 const timeMaxMs = 10_000
-// Slowest allowed upload in bytes per millisecond, which is about 1 Mbit/s.
+// About 1 Mbit/s.
 const bytesPerMsMin = 128
-// Bytes that a Buffer object takes in addition to its content. They count too, because a body in chunks of one byte
-// uses far more memory than its length.
+// Each Buffer object takes this in addition to its content: a body in chunks of one byte uses far more than its length.
 const chunkOverheadBytes = 256
 
-/** Milliseconds within which the body must arrive. A chunked body gets the maximum, because its length is unknown. */
+/** A chunked body gets the maximum, because its length is unknown. */
 function timeFor(request: IncomingMessage): number {
   if (request.headers['content-length'] === undefined) return timeMaxMs
   return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
@@ -73,7 +72,7 @@ async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Pr
   const { request, response, address } = arriving
   const outcome = Promise.withResolvers<Buffer | Answer>()
   const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
-  // Count the bytes until the answer is sent, because parsing and serving use them.
+  // Parsing and serving use the bytes until the answer is sent.
   response.once('close', upload.end)
   const stop = collect(arriving, upload, outcome.resolve)
   const timeout = new AbortController()
@@ -94,8 +93,8 @@ function tooSlow(): Answer {
   })
 }
 
-// Maximum number of chunks per body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so 60 kB of such
-// chunks cost as much as a hundred quotes. Each packet also ends a chunk.
+// A chunk of one byte costs 4 µs, so 60 kB of such chunks cost as much as a hundred quotes. Each packet also ends a
+// chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 
@@ -103,7 +102,7 @@ function crumbled(): Answer {
   return invalidRequest([{ field: 'body', message: `must have at most ${chunksMax} chunks, or larger ones` }])
 }
 
-/** Collects chunks until the body is complete or refused. Returns a function that stops the collection. */
+/** The returned function stops the collection. */
 function collect(
   { request, bytesMax }: ArrivingBody,
   upload: Upload,
@@ -117,7 +116,7 @@ function collect(
     bytes += chunk.length
     if (isCrumbled()) {
       settle(crumbled())
-      // Do not read the remaining chunks to drop them, because parsing them is the expensive part.
+      // Parsing the remaining chunks is the expensive part, so do not read them.
       request.pause()
     } else if (bytes > bytesMax) settle(tooLarge(bytesMax))
     else if (upload.hold(chunk.length + chunkOverheadBytes)) chunks.push(chunk)
@@ -130,7 +129,7 @@ function collect(
   return () => {
     request.off('data', onData).off('end', onEnd).off('close', onBroken)
     chunks.length = 0
-    // Read and drop the rest of a refused body, so that the caller gets the answer instead of a broken connection.
+    // The caller of a refused body then gets the answer instead of a broken connection.
     if (!request.isPaused()) request.resume()
   }
 }

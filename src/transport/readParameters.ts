@@ -13,15 +13,12 @@ import { invalidRequest } from './transportError.ts'
 interface Sent {
   readonly queryText: string
   readonly path: Readonly<Record<string, string>>
-  /** Bytes of the body. Undefined for a method without a body. */
+  /** Undefined for a method without a body. */
   readonly body: Buffer | undefined
   readonly header: (name: string) => string | undefined
 }
 
-/**
- * Reads and checks the parameters of an endpoint: those in the path, and those in the query or in a JSON body. Later
- * code does not check them again.
- */
+/** Later code does not check the parameters again. */
 export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
   const { queryText, path, body, header } = sent
   const headers = passedHeaders(endpoint, header)
@@ -46,10 +43,7 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
   return check(endpoint, { values: parsed.value, path, whole: 'body', sent: headers })
 }
 
-/**
- * Returns the headers that the product passes on. Empty if the request has none of them, so that the order equals the
- * same order over MCP.
- */
+/** Empty if the request has none of them, so that the order equals the same order over MCP. */
 function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['header']): SentParts {
   const sent = names.flatMap((name) => {
     const value = header(name)
@@ -58,15 +52,12 @@ function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['he
   return sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }
 }
 
-/** Name of the whole input, for a problem that concerns no single field. */
+/** For a problem that concerns no single field. */
 type Whole = 'query' | 'body' | 'arguments'
 
 type Values = Readonly<Record<string, Json>>
 
-/**
- * Reads the arguments of an MCP tool. They have the same names as the parameters. Also returns the path that the same
- * request over HTTP would have.
- */
+/** Also returns the path that the same request over HTTP would have. */
 export function readArguments(endpoint: Endpoint, values: Values) {
   const names = segmentNames(endpoint.path)
   const sent = names.map((name) => asSegment(values[name]))
@@ -80,15 +71,12 @@ export function readArguments(endpoint: Endpoint, values: Values) {
   return { path: fillTemplate(endpoint.path, path.ok ? path.values : {}), ordered }
 }
 
-/** Converts a number or boolean to text, because all values of a query are text and models also send numbers. */
+/** All values of a query are text, and models also send numbers. */
 function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 
-/**
- * Encodes a value as a segment of a path. Returns an empty text, which every path refuses, for a value without an
- * encoding.
- */
+/** Returns an empty text, which every path refuses, for a value without an encoding. */
 function asSegment(value: Json | undefined): string {
   const text = value === undefined ? '' : asText(value)
   return typeof text === 'string' && text.isWellFormed() ? encodeURIComponent(text) : ''
@@ -116,10 +104,7 @@ const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
 
-/**
- * Converts one issue of zod into field problems. An issue about unknown parameters gives one problem for each
- * parameter, not one for their object.
- */
+/** An issue about unknown parameters gives one problem for each parameter, not one for their object. */
 export function problemsOf(issue: Issue, whole: Whole): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {

@@ -7,10 +7,9 @@ export interface FoundRoute<R> {
 }
 
 /**
- * Creates a function that finds the route of a path. Paths are compared exactly as sent: no decoding, no case folding,
- * no dot segments. `{name}` and `:name` match one segment, and `*name` matches all further segments. An exact path is
- * preferred to a pattern. If two patterns match, the pattern with a literal segment at the first difference is
- * preferred.
+ * Paths are compared exactly as sent: no decoding, no case folding, no dot segments. `{name}` and `:name` match one
+ * segment, and `*name` matches all further segments. An exact path is preferred to a pattern. If two patterns match,
+ * the pattern with a literal segment at the first difference is preferred.
  */
 export function createRouteTable<R extends { readonly path: string }>(
   routes: readonly R[],
@@ -18,14 +17,13 @@ export function createRouteTable<R extends { readonly path: string }>(
   const router = new Router({ strict: true, sensitive: true })
   const byPattern = new Map<string, R>()
   const ranked = routes.map((route) => ({ route, ...patternOf(route.path) }))
-  // Add the preferred patterns first, because the router takes the first route that matches.
+  // The router takes the first route that matches, so add the preferred patterns first.
   for (const { route, pattern } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) {
     assert(!byPattern.has(pattern), `the path ${route.path} is served once`)
     byPattern.set(pattern, route)
     router.register(pattern, [anyMethod], () => undefined)
   }
-  // Find exact paths in a map. Each request is looked up four times, and the router tries its patterns one after the
-  // other.
+  // Each request is looked up four times, and the router tries its patterns one after the other.
   const literals = new Map(
     ranked.flatMap(({ route, rank }) => (/^0*$/.test(rank) ? [[route.path, { route, segments: [] }]] : [])),
   )
@@ -35,17 +33,17 @@ export function createRouteTable<R extends { readonly path: string }>(
     const [layer] = router.match(path, anyMethod).path
     if (layer === undefined) return undefined
     const route = assertPresent(byPattern.get(String(layer.path)), 'the router has only these routes')
-    // Return the segments as sent, because the router's own parameters are percent-decoded.
+    // The router's own parameters are percent-decoded.
     return { route, segments: layer.captures(path) }
   }
 }
 
-// Method of all entries. The route itself decides about methods, so the table has one entry for each path.
+// The route itself decides about methods, so the table has one entry for each path.
 const anyMethod = 'GET'
 
 const ranks = { literal: '0', one: '1', rest: '2' } as const
 
-/** Returns the path in the syntax of the router, with numbers as parameter names, and a rank that sorts the table. */
+/** The pattern has numbers as parameter names. The rank sorts the table. */
 function patternOf(path: string): { readonly pattern: string; readonly rank: string } {
   const segments = path.split('/').map((text, index) => ({ text, index, kind: kindOf(text) }))
   return {

@@ -5,16 +5,16 @@ import { createRouteTable, type FoundRoute } from './routeTable.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
 import { formErrors, send } from './send.ts'
 
-/** A route of the router. `serve` gets the variable segments as sent, in percent-encoding. */
+/** `serve` gets the variable segments as sent, in percent-encoding. */
 export interface Route {
-  /** Path in the syntax of `createRouteTable`. */
+  /** In the syntax of `createRouteTable`. */
   readonly path: string
   readonly methods: readonly string[]
   readonly errorForm?: ErrorForm | undefined
   readonly serve: (context: Context, segments: readonly string[]) => Promise<void>
 }
 
-/** Creates the router. It finds the route by the path alone, and refuses methods that the route does not serve. */
+/** Finds the route by the path alone, and refuses methods that the route does not serve. */
 export function createRouter(routes: readonly Route[]): (context: Context, next: Next) => Promise<unknown> {
   const find = createRouteTable(routes)
   return (context, next) => {
@@ -26,9 +26,9 @@ export function createRouter(routes: readonly Route[]): (context: Context, next:
 async function serveRoute({ route, segments }: FoundRoute<Route>, context: Context): Promise<void> {
   const { path, methods, serve, errorForm } = route
   if (errorForm !== undefined) formErrors(context, errorForm)
-  // Count the pattern instead of the path in metrics, because a caller must not be able to create new series.
+  // Metrics count the pattern instead of the path, because a caller must not be able to create new series.
   context.state['route'] = path
-  // Do not treat HEAD as GET, because it would sell an answer without a body.
+  // HEAD is not served as GET, because it would sell an answer without a body.
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
   await serve(context, segments)
 }

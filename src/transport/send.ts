@@ -14,7 +14,6 @@ import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
 const forms = new WeakMap<object, ErrorForm>()
 
-/** Sets the form of later errors of this request. */
 export function formErrors({ req }: Context, form: ErrorForm): void {
   forms.set(req, form)
 }
@@ -39,7 +38,7 @@ function inFormOf(context: Context, answer: FreeAnswer): FreeAnswer {
 
 const problemType = 'application/problem+json'
 
-/** Problem details (RFC 9457) for callers who prefer this form. The usual members of an error are included too. */
+/** RFC 9457. The usual members of an error are included too. */
 const problemForm: ErrorForm = (status, body) => {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
 }
@@ -59,8 +58,8 @@ function formed(form: ErrorForm, status: number, body: string): string {
 }
 
 /**
- * Calls back when the operating system has taken the whole response. Never calls back if the connection ends first. The
- * listener is added before the listeners of Node, which release the socket.
+ * Never calls back if the connection ends first. The listener is added before the listeners of Node, which release the
+ * socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context
@@ -75,9 +74,8 @@ export interface StreamingDeps {
 }
 
 /**
- * Sends an answer while it is produced, at the speed at which the caller reads. Resolves when the answer is finished,
- * even if the caller has left, because admission and shutdown count the request until then. A failed answer ends the
- * connection, so that no client takes the part for the whole.
+ * Resolves when the answer is finished, even if the caller has left, because admission and shutdown count the request
+ * until then. A failed answer ends the connection, so that no client takes the part for the whole.
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
@@ -102,8 +100,8 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
 }
 
 /**
- * Ends the connection of a failed answer. In HTTP/1.1, a missing last chunk shows that the answer is incomplete.
- * HTTP/1.0 has no chunks, so only a reset shows it.
+ * In HTTP/1.1, a missing last chunk shows that the answer is incomplete. HTTP/1.0 has no chunks, so only a reset shows
+ * it.
  */
 function tearDown(response: ServerResponse): void {
   if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
@@ -115,9 +113,9 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
   let waitedMs = 0
   response.once('close', () => left.abort('the connection is closed'))
   return {
-    /** True if the connection is closed, by the caller or because the caller read too slowly. */
+    /** The caller has closed the connection, or has read too slowly. */
     hasLeft: () => left.signal.aborted || response.destroyed,
-    /** Waits until the caller has read the written bytes. Closes the connection when the wait time is used up. */
+    /** Closes the connection when the wait time is used up. */
     async untilItReads(event: 'drain' | 'finish'): Promise<void> {
       const startedAtMs = clock.monotonicMs()
       const ended = new AbortController()

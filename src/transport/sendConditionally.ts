@@ -5,29 +5,27 @@ import type { PublicBody } from './publicBody.ts'
 import { isNegotiable } from './requestHead.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file that is streamed from storage, as a whole or as a range. */
 export interface FileBody {
   readonly size: number
-  /** Entity tag without quotes. */
+  /** Without quotes. */
   readonly entityTag: string
-  /** Returns a stream of the file or of a range. The stream opens the storage at the first read. */
+  /** The stream opens the storage at the first read. */
   read(range?: ByteRange): Readable
 }
 
-/** Sends the body in a form that the client accepts, or 304 if the client already has it. */
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
-  // Choose the smallest form that the client accepts.
+  // The smallest form comes first.
   const codings = isNegotiable(context, 'accept-encoding') ? [...coded.keys()] : []
   const coding = codings.find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')
-  // Add the coding to the tag, because a strong tag identifies exact bytes.
+  // A strong tag identifies exact bytes, so it contains the coding.
   context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)
   if (isUnchanged(context)) return
   if (coding !== undefined) context.set('content-encoding', coding)
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
 
-/** Sends a file, one range of it, or 304 if the client already has it. A request for several ranges gets the whole file. */
+/** A request for several ranges gets the whole file. */
 export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`
@@ -43,7 +41,7 @@ export function sendFile(context: Context, file: FileBody): void {
   context.length = range === undefined ? size : range.end - range.start + 1
 }
 
-/** Answers 304 if the client already has the content. Returns true in this case. */
+/** Sets the 304 and returns true if the client already has the content. */
 function isUnchanged(context: Context): boolean {
   if (!context.fresh) return false
   context.status = 304
@@ -51,10 +49,7 @@ function isUnchanged(context: Context): boolean {
   return true
 }
 
-/**
- * Reads the range of a GET, because other methods have no ranges. If `If-Range` has another tag or a date, the whole
- * file is sent.
- */
+/** Only GET has ranges. If `If-Range` has another tag or a date, the whole file is sent. */
 function readRange(context: Context, size: number, tag: string): ByteRange | 'unsatisfiable' | undefined {
   const condition = context.get('if-range')
   if (context.method !== 'GET' || (condition !== '' && condition !== tag)) return undefined

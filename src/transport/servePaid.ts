@@ -34,10 +34,7 @@ export interface PaidPath {
   readonly mount: string | undefined
 }
 
-/**
- * Returns the paths of the products. Each product has its own path, and another path below the mount of each rail that
- * has a mount.
- */
+/** Each product has another path below the mount of each rail that has a mount. */
 export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sales'>): readonly PaidPath[] {
   const mounts = [undefined, ...sales.rails.flatMap(({ description }) => description?.mount ?? [])]
   return endpoints.flatMap((endpoint) =>
@@ -45,7 +42,7 @@ export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sa
   )
 }
 
-/** Returns the routes of the products. HEAD is not served, because it would sell an answer without a body. */
+/** HEAD is not served, because it would sell an answer without a body. */
 export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly Route[] {
   return paths.map(({ path, endpoint, mount }) => ({
     path,
@@ -61,10 +58,7 @@ export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly
   }))
 }
 
-/**
- * Returns the payment page if a person opens the address of a product in a browser. A request with a header of any rail
- * comes from a program.
- */
+/** For a person who opens the address in a browser. A request with a header of any rail comes from a program. */
 function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, context: Context) {
   if (paymentPage === undefined || method !== 'GET' || !prefersHtml(context)) return undefined
   const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)
@@ -74,7 +68,7 @@ function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, c
 interface Arrival {
   readonly context: Context
   readonly mount: string | undefined
-  /** Variable segments of the path, as sent. */
+  /** As sent. */
   readonly segments: readonly string[]
   readonly pass: Pass
 }
@@ -128,10 +122,10 @@ function readOrder(
 ) {
   const path = readSegments(endpoint.path, segments)
   if (!path.ok) return invalidRequest([path.problem])
-  // Check that the decoded values do not lead to another product, which may have another price.
+  // The decoded values may lead to another product, which may have another price.
   if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
-  // Refuse a body of DELETE. It has no defined meaning, so a program that sends one expects another order than the
-  // order in the path.
+  // A body of DELETE has no defined meaning, so a program that sends one expects another order than the order in the
+  // path.
   if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
   const header = (name: string) => headerOf(context.req, name)
   return readParameters(endpoint, { queryText: context.querystring, path: path.values, body, header })
@@ -150,14 +144,14 @@ function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** True if the request has no query and no body. Indexers request a price in this form. */
+/** Indexers request a price without a query and a body. */
 function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
   return request.url?.includes('?') !== true && !hasBody(request)
 }
 
 /**
- * Creates an order without parameters, which has a price but cannot be bought. A request with any input is checked as
- * usual, so that a typing error costs no money.
+ * The order has a price but cannot be bought. A request with any input is checked as usual, so that a typing error
+ * costs no money.
  */
 function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {

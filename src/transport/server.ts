@@ -11,21 +11,20 @@ import { errorAnswer } from './transportError.ts'
 const limits = {
   maxHeaderSize: headerBytesMax,
   headersTimeout: 10_000,
-  // Milliseconds for the whole request. The body has a shorter limit (readBody.ts).
+  // The body has a shorter limit (readBody.ts).
   requestTimeout: 30_000,
-  // Milliseconds for which an idle connection stays open. This is longer than a proxy keeps its connections, so that a
-  // proxy never sends a request on a connection that closes. Idle connections are closed earlier when others need room.
+  // Longer than a proxy keeps its connections, so that a proxy never sends a request on a connection that closes. Idle
+  // connections are closed earlier when others need room.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Let Node accept a request without Host, because Node refuses it with an empty answer. `findFramingProblem` refuses
-  // it in JSON.
+  // Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
 
 export interface Listener {
   readonly port: number
-  /** Stops accepting connections, waits for requests in progress, then closes the remaining connections. */
+  /** Waits for requests in progress, then closes the remaining connections. */
   drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
 }
 
@@ -34,12 +33,12 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
-  /** Names of the environment variables that contain the address, for the error message. */
+  /** Environment variables that contain the address, for the error message. */
   readonly variables?: string
 }
 
 interface Guard {
-  /** Returns true if a new connection should be read. Called before any memory is allocated for its requests. */
+  /** Called before any memory is allocated for the requests of a new connection. */
   readonly takes: (socket: Socket) => boolean
   readonly onConnection: (socket: Socket) => void
   /** Calls back after all requests that arrived before a parser error are answered. */
@@ -52,7 +51,7 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
-/** Starts Node's HTTP server with limits on headers, time and requests per connection. Rejects if the port is taken. */
+/** Limits headers, time and requests per connection. Rejects if the port is taken. */
 export async function listen(
   serve: RequestListener,
   { host, port, variables = 'HOST, PORT', ...options }: ListenOptions,
@@ -64,8 +63,7 @@ export async function listen(
   server.on('connect', answerConnect)
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      // Close the connection after the answer: the refused client may or may not send its body, so no further request
-      // can be recognized.
+      // The refused client may or may not send its body, so no further request can be recognized on this connection.
       response.shouldKeepAlive = false
       serve(request, response)
     })
@@ -79,8 +77,8 @@ export async function listen(
 }
 
 /**
- * Refuses connections before Node prepares to read them. A refused connection gets no parser, timeouts or listeners,
- * which are four fifths of its cost. Returns all open sockets.
+ * A connection that is refused before Node prepares to read it gets no parser, timeouts or listeners, which are four
+ * fifths of its cost. Returns all open sockets.
  */
 function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
@@ -98,8 +96,8 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): Reado
 }
 
 /**
- * Answers a parser error after the answers to earlier requests. After `Connection: close`, later bytes are not a
- * request, so the connection is only closed.
+ * Earlier requests are answered first. After `Connection: close`, later bytes are not a request, so the connection is
+ * only closed.
  */
 function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
@@ -132,11 +130,10 @@ async function drain(
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
-  // Close idle connections: all answers are written. Connections that are still open are idle, or their requests
-  // exceeded the timeout.
+  // All answers are written. Connections that are still open are idle, or their requests exceeded the timeout.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
-  // Destroy the sockets individually, because Node's own list contains only the connections that it parses.
+  // Node's own list contains only the connections that it parses.
   for (const socket of sockets) socket.destroy()
   await closed
 }

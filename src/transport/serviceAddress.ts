@@ -6,7 +6,7 @@ export interface ServiceAddressConfig {
 export type ListeningAddress = ReturnType<typeof createServiceAddress>
 export type ServiceAddress = Pick<ListeningAddress, 'url' | 'linkBase' | 'urlFor'>
 
-/** Creates the service address: `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
+/** `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
 export function createServiceAddress() {
   let publicUrl: string | undefined
   let host = ''
@@ -20,19 +20,16 @@ export function createServiceAddress() {
     listensOn(port: number): void {
       url = publicUrl ?? `http://${hostToFetch(host)}:${port}`
     },
-    /** Returns the base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
+    /** Without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
     url: () => url,
-    /**
-     * Prefix of the links in documents: PUBLIC_URL, or an empty text. With an empty prefix, links are relative to the
-     * address of the document.
-     */
+    /** With an empty prefix, links are relative to the address of the document. */
     linkBase: () => publicUrl ?? '',
-    /** Base URL for the answer to a request: PUBLIC_URL, or the host in the request. */
+    /** PUBLIC_URL, or the host in the request. */
     urlFor: (requested: string) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
   }
 }
 
-/** Replaces a wildcard host with `localhost`, because no client can connect to a wildcard address. */
+/** No client can connect to a wildcard address. */
 function hostToFetch(host: string): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return name.includes(':') ? `[${name}]` : name

@@ -6,18 +6,14 @@ import type { RateReport, RateTotal, SharedCounts } from './rateLimit.ts'
 export interface ShareRatesDeps {
   readonly clock: Clock
   readonly log: Log
-  /** Sends reports to the other instances and returns the total counts of all instances. */
+  /** Returns the total counts of all instances. */
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
-// Interval between two exchanges in milliseconds. A client that uses several instances can exceed its limit by the
-// requests of one interval at each instance.
+// A client that uses several instances can exceed its limit by the requests of one interval at each instance.
 const everyMs = 1_000
 
-/**
- * Starts to share the counts of busy clients between instances. While the database is slow or unavailable, each
- * instance continues with its own counts.
- */
+/** While the database is slow or unavailable, each instance continues with its own counts. */
 export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts) {
   const { clock } = deps
   const stopping = new AbortController()

@@ -7,9 +7,8 @@ export interface SharedReadingDeps<T> {
 }
 
 /**
- * Returns a function that shares one reading between all callers. It reads at most once in each span of `ageMaxMs`, so
- * the cost of a public read does not depend on the number of callers. If a reading fails, all callers who wait for it
- * get the error, and the next caller reads again.
+ * Reads at most once in each span of `ageMaxMs`, so the cost of a public read does not depend on the number of callers.
+ * If a reading fails, all callers who wait for it get the error, and the next caller reads again.
  */
 export function shareReading<T>({ clock, ageMaxMs, read }: SharedReadingDeps<T>): () => Promise<T> {
   let reading: Promise<T> | undefined

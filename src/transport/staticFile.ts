@@ -3,7 +3,7 @@ import { type PublicAnswer, publicAnswer } from './publicAnswer.ts'
 import { contentCodings, preparePublicBody, type PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file of a page. The first request compresses the file, because most instances never serve it. */
+/** The first request compresses the file, because most instances never serve it. */
 export interface StaticFile {
   readonly contentType: string
   readonly prepared: () => Promise<PublicBody>
@@ -11,10 +11,7 @@ export interface StaticFile {
 
 type Content = string | Buffer
 
-/**
- * Creates a file from content in memory, or from a function that produces the content at the first request. The first
- * request compresses the content. Images are sent unchanged.
- */
+/** A function produces the content at the first request. Images are sent unchanged. */
 export function createStaticFile(contentType: string, content: Content | (() => Promise<Content>)): StaticFile {
   const codings = contentType.startsWith('image/') ? [] : contentCodings
   let body: Promise<PublicBody> | undefined
@@ -29,7 +26,7 @@ export function createStaticFile(contentType: string, content: Content | (() => 
   return { contentType, prepared }
 }
 
-/** Serves a file by its name, or answers 404 for an unknown name. Names are keys of a map and never part of a path. */
+/** Names are keys of a map and never part of a path. */
 export async function serveStaticFile(
   files: ReadonlyMap<string, StaticFile>,
   name: string,

@@ -24,10 +24,7 @@ export interface ErrorMore {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/**
- * Creates the answer to an error that no product is involved in. The code determines the status, and is part of the
- * JSON body.
- */
+/** For an error that no product is involved in. The code determines the status. */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
   const body = {
@@ -39,21 +36,18 @@ export function errorAnswer(code: TransportError, error: string, more: ErrorMore
   return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
 }
 
-/** Creates the answer for a missing path. A path that is hidden from this caller gets the same answer. */
+/** A path that is hidden from this caller gets the same answer. */
 export function pathNotFound(): Answer {
   return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
 }
 
-/**
- * Creates one answer with all problems, each with its field, so that a caller who makes five mistakes finds them with
- * one request.
- */
+/** Contains all problems, so that a caller who makes five mistakes finds them with one request. */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** Creates the refusal of an overloaded instance. It is sent before the request causes any work. */
+/** Sent before the request causes any work. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {

@@ -4,22 +4,21 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
 /**
- * Serves a request. `shed`: the request was refused because of load. `spentForSeconds`: the client address itself
- * causes too much load, and should send nothing for this time.
+ * `shed`: the request was refused because of load. `spentForSeconds`: the client address itself causes too much load,
+ * and should send nothing for this time.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<TurnResult>
 
 export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
-// Bytes that are parsed at a time. Node parses all requests of a packet at once, and 64 kB of pipelined requests take
-// 150 ms and 7 MB. A piece of this size contains about 25 requests.
+// Node parses all requests of a packet at once, and 64 kB of pipelined requests take 150 ms and 7 MB. A piece of this
+// size contains about 25 requests.
 const pieceBytes = 1_024
-// Bytes that are parsed at a time in a body of unknown length. Such a body is often large, and each piece causes a call
-// of the parser.
+// A body of unknown length is often large, and each piece causes a call of the parser.
 const bodyPieceBytes = 8_192
 const shedRestMs = 1_000
 const msPerSecond = 1_000
-// Milliseconds for which the rest of a refused body is dropped, so that the client can read its answer.
+// The rest of a refused body is dropped for this long, so that the client can read its answer.
 const lingerMs = 2_000
 
 interface Exchange {
@@ -28,29 +27,27 @@ interface Exchange {
 }
 
 interface Turns {
-  /** The exchange in progress, or the last one while the connection rests. Undefined before the first request. */
+  /** The last exchange while the connection rests. Undefined before the first request. */
   current: Exchange | undefined
   /** Requests from the same piece that wait for the current one. */
   readonly waiting: Exchange[]
-  /** Bytes that are received and not parsed yet. */
   unparsed: Buffer
-  /** Unparsed bytes of the current request's body. NaN if the length of the body is unknown. */
+  /** Bytes of the current request's body. NaN if its length is unknown. */
   bodyBytes: number
-  /** Answers a parser error. Called after all waiting requests are answered. Undefined: no parser error has occurred. */
+  /** Called after all waiting requests are answered. Undefined: no parser error has occurred. */
   refuseRest: (() => void) | undefined
 }
 
 export interface TurnDeps {
   readonly serve: Handler
   readonly unread: UnreadAnswers
-  /** True if a connection rests after a refusal. False behind a proxy, because its connections serve many clients. */
+  /** A connection rests after a refusal, but not behind a proxy, because a proxy's connections serve many clients. */
   readonly rests: boolean
 }
 
 /**
- * Answers the requests of a connection one after the other. The next request is parsed when the operating system has
- * taken the answer to the previous one. If a client pipelines or does not read, the service holds one answer, and the
- * other requests wait in the buffers of the connection.
+ * The next request is parsed when the operating system has taken the answer to the previous one. If a client pipelines
+ * or does not read, the service holds one answer. The other requests wait in the buffers of the connection.
  */
 export function createTurns({ serve, unread, rests }: TurnDeps) {
   const turnsOf = new WeakMap<Socket, Turns>()
@@ -69,12 +66,11 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
     await closed
     if (socket.destroyed) return
     if (!request.complete) linger(request, result)
-    // Stop here: the rest of the body must not be parsed, so no further request can follow on this connection.
+    // The rest of the body must not be parsed, so no further request can follow on this connection.
     if (!request.complete && request.isPaused()) return
     const restMs = rests ? restMsAfter(result) : 0
     if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
-    // Let the event loop turn between pipelined requests. Otherwise a thousand such requests would block every other
-    // connection.
+    // A thousand pipelined requests without a turn of the event loop would block every other connection.
     else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
     else next(turns, socket)
   }
@@ -104,7 +100,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
       if (turns.current === undefined) start(turns, { request, response })
       else turns.waiting.push({ request, response })
     },
-    /** Stops parsing the connection. Calls `refuseRest` when every received request is answered. */
+    /** Stops parsing, and calls `refuseRest` when every received request is answered. */
     whenAnswered(socket: Socket, refuseRest: () => void): void {
       const turns = assertPresent(turnsOf.get(socket), 'an error of the parser comes on a connection')
       if (turns.current?.request.complete !== true) return refuseRest()
@@ -115,8 +111,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
 }
 
 /**
- * Milliseconds for which the connection rests, the same as in Retry-After. A client that waits that long loses no time.
- * A client that does not wait is slowed down at no cost to the service.
+ * Same as in Retry-After: a client that waits that long loses no time. A client that does not wait is slowed down at no
+ * cost to the service.
  */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
@@ -125,7 +121,7 @@ function restMsAfter(result: TurnResult): number {
 
 const nothing = Buffer.alloc(0)
 
-/** Passes bytes to Node's parser until a request is complete. Passes the remaining bytes after the request is answered. */
+/** Passes the bytes of one request to Node's parser, and the remaining bytes after its answer. */
 function parseInPieces(socket: Socket, turns: Turns): void {
   const [parse] = socket.listeners('data')
   assert(parse !== undefined, 'Node parses what a connection receives')
@@ -155,10 +151,7 @@ function isHeldUp(socket: Socket): boolean {
   return socket.isPaused() || socket.writableNeedDrain
 }
 
-/**
- * Returns the bytes to parse next. A body of known length is one piece of at least `pieceBytes`, so the piece can also
- * contain bytes after the body.
- */
+/** A body of known length is one piece of at least `pieceBytes`, so the piece can also contain bytes after the body. */
 function pieceBytesOf({ current, bodyBytes }: Turns): number {
   if (current === undefined) return pieceBytes
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)

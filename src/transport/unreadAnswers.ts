@@ -4,13 +4,12 @@ import type { Socket } from 'node:net'
 export type UnreadAnswers = ReturnType<typeof createUnreadAnswers>
 
 export interface UnreadLimits {
-  /** Milliseconds without progress after which a connection is closed. */
+  /** Without progress for this long, a connection is closed. */
   readonly idleMs: number
-  /** Maximum bytes of all unread answers together. Above it, the connections that have waited longest are closed. */
+  /** Bytes of all unread answers together. Above it, the connections that have waited longest are closed. */
   readonly bytesMax: number
 }
 
-/** Limits the memory of answers that clients do not read. */
 export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits) {
   const unread = new Map<Socket, number>()
   let total = 0
@@ -19,11 +18,10 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits) {
     unread.delete(socket)
   }
   return {
-    /** Counts a written answer until the operating system has taken it. */
+    /** The answer counts until the operating system has taken it. */
     follow(response: ServerResponse): void {
       const { socket } = response.req
-      // Set a timeout, at which Node closes the connection. Node sets its own timeout again after the answer has been
-      // read.
+      // Node closes the connection at this timeout, and sets its own timeout again after the answer has been read.
       socket.setTimeout(idleMs)
       unread.set(socket, socket.writableLength)
       total += socket.writableLength

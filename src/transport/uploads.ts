@@ -12,14 +12,11 @@ interface OpenUpload {
   bytes: number
 }
 
-/**
- * Limits the memory of request bodies, per client address and in total. Counts received bytes instead of declared
- * lengths, because a client can declare any length at no cost.
- */
+/** Counts received bytes instead of declared lengths, because a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   const byAddress = new Map<string, number>()
-  // Uploads in order of arrival. The first to make room is the oldest: a normal upload takes a moment, so the oldest
-  // one is the slowest.
+  // In order of arrival. The oldest upload makes room first: a normal upload takes a moment, so the oldest one is the
+  // slowest.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {
@@ -36,14 +33,14 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   }
   return {
     heldBytes: () => total,
-    /** Starts an upload. `giveUp` is called if this upload must make room for newer ones. */
+    /** `giveUp` is called if this upload must make room for newer ones. */
     begin(address: string, giveUp: () => void) {
       const upload: OpenUpload = { address, giveUp, bytes: 0 }
       arriving.add(upload)
       return {
         /**
-         * Counts received bytes. Returns false if the address has too many, or if all uploads together have too many
-         * and no older upload can make room.
+         * False if the address has too many bytes, or if all uploads together have too many and no older upload can
+         * make room.
          */
         hold(bytes: number): boolean {
           if (add(upload, bytes) > bytesPerAddressMax) return false
@@ -54,7 +51,7 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
           }
           return total <= bytesMax
         },
-        /** Marks the body as complete. `giveUp` is not called afterwards. */
+        /** `giveUp` is not called after the body is complete. */
         arrived: () => void arriving.delete(upload),
         end: () => end(upload),
       }
