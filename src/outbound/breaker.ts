@@ -8,17 +8,16 @@ export type Breaker = ReturnType<typeof createBreaker>
 
 const failuresMax = 5
 const breakerRestMs = 30_000
-// For 5 minutes after any answer, failures count only for items that were answered before. Later, failures of all items
+// After any answer, failures count for 5 minutes only for items that were answered before. Later, failures of all items
 // count.
 const answeringMs = 5 * 60_000
-// Maximum of remembered items, of about 100 bytes each.
+// An item has about 100 bytes.
 const answeredMax = 1_000
 const itemLengthMax = 500
 
 /**
- * Creates the circuit breaker of a provider. It opens after five failures in a row, or for the pause that the provider
- * requested. After the pause, one request probes the provider. Until this request succeeds, all other requests are
- * refused. They do not wait for the probe, because the provider is probably still down.
+ * Opens after five failures in a row, or for the pause that the provider requested. After the pause, one request probes
+ * the provider. All other requests are refused until it succeeds, because the provider is probably still down.
  */
 export function createBreaker(clock: Clock) {
   let failuresInARow = 0
@@ -36,20 +35,17 @@ export function createBreaker(clock: Clock) {
     const [oldest] = answeredItems
     if (answeredItems.size > answeredMax && oldest !== undefined) answeredItems.delete(oldest)
   }
-  // True if the failure may be caused by a malformed item. A caller with many malformed items must not stop all
-  // requests to the provider.
+  // A malformed item may cause the failure. A caller with many malformed items must not stop all requests to the
+  // provider.
   const isOwnFault = (item: string) =>
     failuresInARow < failuresMax && !answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs
   return {
     isOpen: () => isProbed || clock.monotonicMs() < restsUntilMs,
-    /** Records the start of a request. Call it for every request that `isOpen` permits. */
+    /** Call it for every request that `isOpen` permits. */
     enter(): void {
       isProbed = failuresInARow >= failuresMax
     },
-    /**
-     * Records a success. Returns true if the success closed the breaker. `item` is the answered item. Absent: the
-     * provider lacks the item.
-     */
+    /** Returns true if the success closed the breaker. `item` is absent if the provider lacks the item. */
     succeeded(item?: string): boolean {
       answeredAtMs = clock.monotonicMs()
       if (item !== undefined && item.length <= itemLengthMax) noteAnswered(item)
@@ -60,9 +56,8 @@ export function createBreaker(clock: Clock) {
       return wasOpened
     },
     /**
-     * Records a failure. Returns true if the failure opened the breaker. `item` is present if only this item failed.
-     * Repeated failures of an item count once. An item that was never answered does not count while the provider
-     * answers other items.
+     * Returns true if the failure opened the breaker. `item` is present if only this item failed. Repeated failures of
+     * an item count once. An item that was never answered does not count while the provider answers other items.
      */
     failed(item?: string): boolean {
       isProbed = false
@@ -82,7 +77,7 @@ export interface OutcomeDeps {
   readonly clock: Clock
   readonly log: Log
   readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
-  /** Minimum pause after the provider reported a rate limit, in milliseconds. Default: 5 s. */
+  /** After the provider reported a rate limit. Default: 5 s. */
   readonly pauseMinMs?: number | undefined
 }
 
@@ -90,7 +85,6 @@ export interface OutcomeDeps {
 const pauseMinMsDefault = 5_000
 const pauseMaxMs = 15 * 60_000
 
-/** Creates the recorder of request outcomes for a provider. It updates the circuit breaker, the log and the metrics. */
 export function createOutcomes({ name, clock, log, onCall, pauseMinMs = pauseMinMsDefault }: OutcomeDeps) {
   const breaker = createBreaker(clock)
   return {
@@ -99,7 +93,7 @@ export function createOutcomes({ name, clock, log, onCall, pauseMinMs = pauseMin
       if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
       onCall({ upstream: name, outcome: 'answered' })
     },
-    /** Records a failed request. `item` is present if only this item failed. */
+    /** `item` is present if only this item failed. */
     noteFailure(failure: UpstreamFailure, item: string | undefined): void {
       const { kind, retryAfterMs = 0 } = failure
       onCall({ upstream: name, outcome: kind })

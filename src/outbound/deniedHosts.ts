@@ -5,9 +5,8 @@ import { readHostEntry } from '../machine/hostEntry.ts'
 export type DeniedHosts = ReturnType<typeof createDeniedHosts>
 
 /**
- * Creates the list of hosts that callers cannot reach through this service, even if their addresses are global. It has
- * this machine and the operator's entries. An entry with a name denies requests to that name. An entry with an address
- * or a network denies every name that resolves to it.
+ * An entry with a name denies requests to that name. An entry with an address or a network denies every name that
+ * resolves to it. This machine is always denied.
  */
 export function createDeniedHosts(
   entries: readonly string[],
@@ -19,7 +18,7 @@ export function createDeniedHosts(
   for (const entry of read) if (entry.kind === 'network') networks.addSubnet(entry.address, entry.prefix, entry.family)
   return {
     hasName: (hostname: string) => names.has(hostname.replace(/\.$/, '')),
-    /** Returns a test for denied addresses. The test includes the current addresses of this machine. */
+    /** Includes the current addresses of this machine. */
     addresses(): (address: string) => boolean {
       const own = new BlockList()
       for (const address of ownAddresses()) own.addAddress(address, familyOf(address))

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { createDeniedHosts, type DeniedHosts } from './deniedHosts.ts'
 import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
-/** Returns all IPv4 and IPv6 addresses of a host name. Empty if the name has no address. */
+/** All IPv4 and IPv6 addresses. Empty if the name has no address. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface EgressRules {
@@ -12,7 +12,7 @@ export interface EgressRules {
   readonly denied: DeniedHosts
   readonly ports: readonly number[]
   readonly resolve: Resolve
-  /** Resolves the names in `allowHosts` like other programs on this machine, including its hosts file. */
+  /** Resolves like other programs on this machine, including its hosts file. */
   readonly resolveAllowed: Resolve
 }
 
@@ -22,14 +22,10 @@ export type EgressVerdict =
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
 
-// Maximum of addresses to try. A name can have thousands of addresses, and every address without an answer costs a
-// connection attempt.
+// A name can have thousands of addresses, and every address without an answer costs a connection attempt.
 const addressesMax = 16
 
-/**
- * Decides whether a caller may connect to a target. If one address of a name is denied or not global, the whole name is
- * refused.
- */
+/** If one address of a name is denied or not global, the whole name is refused. */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)
@@ -41,9 +37,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Do not use getaddrinfo, because each lookup blocks one of Node's four threads until the name server answers. A page
-// may contain a hundred host names of a silent name server. File access and compression would then wait for the
-// threads.
+// getaddrinfo is not used: each lookup blocks a thread of Node's pool until the name server answers. A page may contain
+// a hundred host names of a silent name server, and file access and compression would then wait for threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -64,10 +59,7 @@ const resolveOnThisMachine: Resolve = async (hostname) => {
   }
 }
 
-/**
- * Returns rules that allow the public web and the operator's allowed hosts. This machine and the operator's denied
- * hosts are denied.
- */
+/** This machine and the operator's denied hosts are denied. */
 export function webRules(allowHosts: readonly string[], denyHosts: readonly string[] = []): EgressRules {
   const denied = createDeniedHosts(denyHosts)
   return { allowHosts, denied, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }

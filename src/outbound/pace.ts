@@ -7,9 +7,9 @@ export interface PaceLimit {
 
 export type Pace = ReturnType<typeof createPace>
 
-/** Creates a rate limit with a sliding window. In any interval of `perSeconds`, at most `requests` calls are allowed. */
+/** In any interval of `perSeconds`, at most `requests` calls are allowed. */
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
-  // Times of the latest calls, oldest first. The length is bounded by `requests`, which is at most some hundreds.
+  // Oldest first. The length is bounded by `requests`, which is at most some hundreds.
   const takenMs: number[] = []
   const isFull = () => {
     const [oldestMs] = takenMs
@@ -17,7 +17,7 @@ export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
   }
   return {
     isFull,
-    /** Counts a call. Returns false without counting if the window is full. */
+    /** Returns false without counting if the window is full. */
     take(): boolean {
       if (isFull()) return false
       if (takenMs.length >= requests) takenMs.shift()

@@ -7,14 +7,14 @@ import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/** A GET request that connects only to addresses that the egress rules allow. Redirects are returned and not followed. */
+/** Connects only to addresses that the egress rules allow. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /**
-   * True if the operator chose this origin. Any port is then allowed, and an IP address may be private. A host name
-   * must still lead to the public web.
+   * If the operator chose this origin, any port is allowed, and an IP address may be private. A host name must still
+   * lead to the public web.
    */
   readonly isChosen: boolean
 }
@@ -27,9 +27,8 @@ export type PinnedReply =
   | { readonly kind: 'forbidden'; readonly problem: string }
 
 /**
- * Creates a GET function that resolves a name once, checks the addresses, and connects only to the checked addresses. A
- * check before `fetch` would be unsafe: a name server can return one address for the check and another for the
- * connection.
+ * Resolves a name once and connects only to the checked addresses. A check before `fetch` would be unsafe: a name
+ * server can return one address for the check and another for the connection.
  */
 export function createPinnedGet(rules: EgressRules): PinnedGet {
   return async (request) => {
@@ -46,16 +45,13 @@ export function createPinnedGet(rules: EgressRules): PinnedGet {
   }
 }
 
-/**
- * Returns the rules for an origin that the operator chose. An IP address is allowed unconditionally. A name is not,
- * because the owner of the name decides which address it has.
- */
+/** An IP address is allowed unconditionally. A name is not, because the owner of the name decides which address it has. */
 function rulesFor(rules: EgressRules, { hostname, port }: Target): EgressRules {
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
   return { ...rules, ports: [port], allowHosts: [...rules.allowHosts, ...(isAddress ? [`${hostname}:${port}`] : [])] }
 }
 
-/** Returns a lookup function that answers every name with the checked addresses. */
+/** Answers every name with the checked addresses, so that no second lookup can change them. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   return (_hostname, options, answer) => {

@@ -5,22 +5,20 @@ import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {
   readonly timeoutMs: number
-  /** Maximum size of the answer in bytes. Default: 4 MiB. A transaction usually has 3 kB, and at most about 100 kB. */
+  /** Default: 4 MiB. A transaction usually has 3 kB, and at most about 100 kB. */
   readonly answerBytesMax?: number
 }
 
 const standardAnswerBytesMax = 4 * 1024 * 1024
-// Close idle connections after 4 s. Common servers keep them longer, so they rarely close a connection while a request
-// is being sent.
+// Common servers keep idle connections longer, so they rarely close one while a request is being sent.
 const idleConnectionMs = 4_000
 const connections = { keepAlive: true, timeout: idleConnectionMs }
 const plainAgent = new PlainAgent(connections)
 const tlsAgent = new TlsAgent(connections)
 
 /**
- * Posts JSON and parses the JSON of the answer, with limits of time and size. Redirects are not followed, because a
- * Solana node has no reason to redirect. Uses `http.request`, because a paid request calls a node three times, and
- * `fetch` needs three times the processor time.
+ * Redirects are not followed, because a Solana node has no reason to redirect. Uses `http.request`, because a paid
+ * request calls a node three times, and `fetch` needs three times the processor time.
  */
 export async function postJson(url: string, body: string, options: PostOptions): Promise<unknown> {
   const { timeoutMs, answerBytesMax = standardAnswerBytesMax } = options

@@ -3,7 +3,7 @@ import type { UpstreamConfig, UpstreamConfigs, UpstreamName } from '../product/p
 import type { PaceLimit } from './pace.ts'
 import type { Upstream, UpstreamOptions } from './upstream.ts'
 
-/** Access to providers. Their public addresses are in the code, and the operator can replace each address. */
+/** The public addresses of providers are in the code, and the operator can replace each address. */
 export interface UpstreamAccess {
   readonly clock: Clock
   readonly upstreams: UpstreamConfigs
@@ -12,14 +12,10 @@ export interface UpstreamAccess {
   readonly openUpstream: (options: UpstreamOptions) => Upstream
 }
 
-// Pace for an operator's address. A relay, a replacement or a paid plan has a separate limit, so this pace only
-// prevents flooding.
+// A relay, a replacement or a paid plan has a separate limit, so this pace only prevents flooding.
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
-/**
- * Opens a provider at its public address with its published limit. If the operator has set an address, uses this
- * address and `ownAddressPace`.
- */
+/** An address that the operator has set is used with `ownAddressPace` instead of the published limit. */
 export function openUpstreamOf(
   { upstreams, openUpstream }: Pick<UpstreamAccess, 'upstreams' | 'openUpstream'>,
   setting: UpstreamName,
@@ -39,14 +35,13 @@ interface PublicAddress {
   readonly pace: PaceLimit
 }
 
-/** Returns those members of a provider that come directly from its upstream. */
 export function ofUpstream({ name, pace, whyResting }: Upstream) {
   return { name, pace, whyUnavailable: whyResting }
 }
 
 /**
- * Returns the operator's address, or else the provider's public address. If the operator's address has no path, it
- * replaces only the host. A relay or test server can thus be configured without knowing the provider's paths.
+ * If the operator's address has no path, it replaces only the host. A relay or test server can thus be configured
+ * without knowing the provider's paths.
  */
 export function baseUrlOf(setting: UpstreamConfig | undefined, publicBase: string): URL {
   const base = new URL(publicBase)

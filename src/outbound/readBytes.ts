@@ -3,8 +3,8 @@ export class TooLong extends Error {
 }
 
 /**
- * Yields the chunks of a body. Throws `TooLong` and closes the body as soon as its size exceeds the limit. For a
- * `Response`, the bytes are counted after decompression, so that a gzip bomb is stopped.
+ * Throws `TooLong` and closes the body as soon as its size exceeds the limit. For a `Response`, the bytes are counted
+ * after decompression, so that a gzip bomb is stopped.
  */
 export async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let size = 0
@@ -15,7 +15,7 @@ export async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number
   }
 }
 
-/** Reads a whole body. Throws `TooLong` if its size exceeds the limit. */
+/** Throws `TooLong` if the size exceeds the limit. */
 export async function readBytes(body: AsyncIterable<Uint8Array> | null, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   if (body !== null) for await (const chunk of bounded(body, bytesMax)) chunks.push(chunk)

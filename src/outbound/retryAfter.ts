@@ -1,9 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 
-/**
- * Converts a Retry-After header, in seconds or as an HTTP date, to milliseconds. Undefined if the header is absent or
- * invalid.
- */
+/** Seconds or an HTTP date. Undefined if the header is absent or invalid. */
 export function retryAfterMsOf(given: string | null | undefined, clock: Clock): number | undefined {
   if (given === null || given === undefined) return undefined
   const askedMs = /^\d{1,12}$/.test(given) ? Number(given) * 1000 : Date.parse(given) - clock.nowMs()

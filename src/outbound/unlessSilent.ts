@@ -2,15 +2,15 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface SilenceWatch<T> {
   readonly clock: Clock
-  /** Returns the maximum time without progress that applies now, in milliseconds. */
+  /** Maximum time without progress that applies now. */
   limitMs(): number
   isProgress(item: T): boolean
   onSilent(): void
 }
 
 /**
- * Yields the items of a source. Ends and calls `onSilent` if the source makes no progress for too long. Only the time
- * in which the reader waits is counted.
+ * Ends and calls `onSilent` if the source makes no progress for too long. Only the time in which the reader waits is
+ * counted.
  */
 export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
@@ -27,11 +27,11 @@ export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: Silence
   if (step === undefined) watch.onSilent()
 }
 
-/** Returns the result of a promise, or undefined if the time limit ends first. */
+/** Undefined if the time limit ends first. */
 export async function waitWithin<T>(clock: Clock, limitMs: number, reading: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController()
   const late = clock.sleep(Math.max(0, limitMs), ended.signal).catch(() => undefined)
-  // Ignore a failure of the promise after the time-out, because its result is no longer used.
+  // The result is no longer used after the time-out, so its failure is ignored.
   reading.catch(() => undefined)
   try {
     return (await Promise.race([reading, late])) ?? undefined

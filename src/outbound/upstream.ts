@@ -14,33 +14,28 @@ import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { bounded } from './readBytes.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/**
- * Access to one provider. All limits that protect the provider or this service are enforced here, and not in the
- * adapters.
- */
+/** All limits that protect the provider or this service are enforced here, and not in the adapters. */
 export interface Upstream {
   readonly name: string
-  /** Limit for the requests that this service sends. Undefined: only the provider's own limit applies. */
+  /** Undefined: only the provider's own limit applies. */
   readonly pace: PaceLimit | undefined
-  /** Returns the reason why the provider cannot be used now. Undefined: the provider is available. */
+  /** Undefined: the provider is available. */
   whyResting(): string | undefined
   /**
-   * Sends a request and converts the reply with `read`. An error that `read` throws counts against the provider, unless
-   * the item is missing or the answer is only incomplete. Throws only `UpstreamFailure`, at the latest when the time
-   * limit ends.
+   * An error that `read` throws counts against the provider, unless the item is missing or the answer is only
+   * incomplete. Throws only `UpstreamFailure`, at the latest when the time limit ends.
    */
   ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
   /**
-   * Sends a request without retries. Yields the parts that `read` extracts from a 2xx body while the body arrives. The
-   * time limit applies until the first byte. Later, only `signal` can end the request. The outcome is recorded at the
-   * end, so a reader must read to the end or close the generator.
+   * Never retries. The time limit applies until the first byte, and later only `signal` can end the request. The
+   * outcome is recorded at the end, so a reader must read to the end or close the generator.
    */
   stream<T, R>(request: UpstreamRequest, reading: StreamReading<T, R>): AsyncGenerator<T, R, void>
 }
 
 export interface StreamReading<T, R> {
   read(body: AsyncIterable<Uint8Array>): AsyncGenerator<T, R, void>
-  /** Handles a reply without a 2xx status: returns a result, or throws. */
+  /** For a reply without a 2xx status: returns a result, or throws. */
   refuse(reply: Reply): R
 }
 
@@ -50,7 +45,7 @@ export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs'
    * provider's own limit applies.
    */
   readonly pace?: PaceLimit
-  /** Maximum of tries for a request. Default: 2. Use 1 for requests that must not be sent twice. */
+  /** Default: 2. Use 1 for requests that must not be sent twice. */
   readonly triesMax?: number
 }
 
@@ -70,7 +65,7 @@ interface State extends UpstreamDeps {
   readonly retries: Pace
 }
 
-/** Opens access to a provider, with its pace, circuit breaker and retries. Every failure is thrown as `UpstreamFailure`. */
+/** Every failure is thrown as `UpstreamFailure`. */
 export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
   const { clock } = deps
   const state: State = {
@@ -126,21 +121,20 @@ async function* stream<T, R>(
     if (!response.ok) return refuse(await readReply(state, response))
     return yield* read(bodyOf(response, stopTimer))
   } catch (error) {
-    // Do not count a stream that the caller ended after its start, because the provider did not fail.
+    // The provider did not fail if the caller ended the stream after its start.
     if (request.signal?.aborted === true && begun.signal.aborted)
       throw new UpstreamFailure('timeout', `${name} was cut`)
     failure = noteFailure(state, request, unreachable(state, error, late.signal))
     throw failure
   } finally {
     stopTimer()
-    // Abort the request. A reader that stops waiting for a silent body would otherwise leave a pending read.
+    // A reader that stops waiting for a silent body would otherwise leave a pending read.
     closed.abort()
     if (failure === undefined) state.outcomes.noteSuccess(itemOf(request))
   }
 }
 
-// Maximum size of a stream. Enough for 32,768 tokens, the longest configurable output, with 200 bytes of JSON around
-// each token.
+// Enough for 32,768 tokens, the longest configurable output, with 200 bytes of JSON around each token.
 const streamBytesMax = 16 * 1024 * 1024
 
 async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
@@ -194,7 +188,7 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
   }
 }
 
-/** True if a retry can succeed. It cannot after a rate limit, and a time-out leaves no time for a retry. */
+/** A retry cannot succeed after a rate limit, and a time-out leaves no time for it. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

@@ -2,10 +2,7 @@ import { z } from 'zod'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Reply } from './upstreamRequest.ts'
 
-/**
- * Parses the JSON of a reply and checks it against the adapter's schema. JSON that does not match is a failure of the
- * provider.
- */
+/** JSON that does not match the adapter's schema is a failure of the provider. */
 export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(parseJson(reply))
   if (parsed.success) return parsed.data
@@ -13,10 +10,7 @@ export function readJson<T>(reply: Reply, schema: z.ZodType<T>): T {
   throw new UpstreamFailure('bad_payload', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unreadable'}`)
 }
 
-/**
- * Returns the schema of a list that skips items which do not match, so that a malformed item does not make the other
- * items unusable.
- */
+/** Skips items that do not match, so that a malformed item does not make the other items unusable. */
 export function readableItems<T>(item: z.ZodType<T>) {
   return z.array(z.unknown()).transform((items) =>
     items.flatMap((one): T[] => {
@@ -26,7 +20,7 @@ export function readableItems<T>(item: z.ZodType<T>) {
   )
 }
 
-/** Parses the JSON of a reply without a schema, for adapters that first check for an error in the body. */
+/** For adapters that first check for an error in the body. */
 export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text)
@@ -36,18 +30,14 @@ export function parseJson({ text, status }: Reply): unknown {
   }
 }
 
-/**
- * Returns the error in the body, independent of the status. Undefined if the body does not match the schema of an
- * error.
- */
+/** Independent of the status. Undefined if the body does not match the schema of an error. */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
   return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
 }
 
 /**
- * Throws for any status other than 2xx. Adapters call this after they have checked the body, because many providers
- * report errors with status 200. `on404` is `bad_payload` for providers that never use 404 for unknown items: a 404
- * then means a wrong address.
+ * Adapters call this after they have checked the body, because many providers report errors with status 200. `on404` is
+ * `bad_payload` for providers that never use 404 for unknown items: a 404 then means a wrong address.
  */
 export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 'not_found'): void {
   const { status } = reply
@@ -56,7 +46,7 @@ export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 
   if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
 }
 
-/** Throws if the status means that the provider refuses access, independent of the body. */
+/** Independent of the body. */
 export function refuseAccess({ status }: Reply): void {
   if (status === 401 || status === 402) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
   if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)

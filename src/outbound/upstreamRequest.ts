@@ -5,17 +5,17 @@ import { retryAfterMsOf } from './retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
 export interface UpstreamRequest {
-  /** Path below the base address. Begins with a slash. */
+  /** Below the base address. Begins with a slash. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON body of a POST. Absent: the request is a GET. */
+  /** JSON of a POST. Absent: the request is a GET. */
   readonly body?: string
   /** Aborted when the caller stops waiting. Absent: only the time limit ends the request. */
   readonly signal?: AbortSignal
 }
 
-/** A reply with any status, because many providers report errors in the body and not by the status. */
+/** Any status is a reply, because many providers report errors in the body and not by the status. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -23,16 +23,16 @@ export interface Reply {
 }
 
 export interface UpstreamRequestOptions {
-  /** Name of the provider, for messages, logs and metrics. */
+  /** Provider in messages, logs and metrics. */
   readonly name: string
   readonly base: URL
-  /** Headers of every request, such as a key, or a browser's User-Agent if the provider requires one. */
+  /** For example a key, or a browser's User-Agent if the provider requires one. */
   readonly headers?: Readonly<Record<string, string>>
   /** True if the reader handles statuses 429 and 5xx itself. Then only redirects are failures by their status. */
   readonly readsFailures?: boolean
-  /** Returns the pause in milliseconds that the body of a 429 requests. Absent: use only the Retry-After header. */
+  /** Pause that the body of a 429 requests. Absent: use only the Retry-After header. */
   readonly pauseMs?: (reply: Reply) => number
-  /** Time limit for the whole answer, including a second attempt, in milliseconds. */
+  /** For the whole answer, including a second attempt. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
 }
@@ -40,7 +40,7 @@ export interface UpstreamRequestOptions {
 export interface UpstreamRequestDeps {
   readonly clock: Clock
   readonly version: string
-  /** Contact of the operator, which the User-Agent contains for the provider's staff. */
+  /** The User-Agent contains this contact, for the provider's staff. */
   readonly contact: string
   readonly options: UpstreamRequestOptions
 }
@@ -48,7 +48,7 @@ export interface UpstreamRequestDeps {
 export const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
 
-/** Sends a request and reads the whole reply. Throws `UpstreamFailure` if no readable reply arrives. */
+/** Throws `UpstreamFailure` if no readable reply arrives. */
 export async function fetchReply(
   deps: UpstreamRequestDeps,
   request: UpstreamRequest,
@@ -61,7 +61,7 @@ export async function fetchReply(
   }
 }
 
-/** Sends a request. Resolves with the head of the response, which may have any status. */
+/** Resolves with the head of the response, which may have any status. */
 export function send(
   { options, version, contact }: UpstreamRequestDeps,
   request: UpstreamRequest,
@@ -82,12 +82,12 @@ export function send(
   })
 }
 
-/** Reads the whole body of a response. Throws without reading the body if the status alone is a failure. */
+/** Throws without reading the body if the status alone is a failure. */
 export async function readReply(deps: UpstreamRequestDeps, response: Response): Promise<Reply> {
   const { bytesMax = bytesMaxDefault, readsFailures } = deps.options
   const failure = whyUnread(deps, response)
   if (failure !== undefined) {
-    // Cancel the unread body, because it would otherwise occupy the connection.
+    // An unread body would otherwise occupy the connection.
     await response.body?.cancel()
     throw failure
   }
@@ -97,7 +97,6 @@ export async function readReply(deps: UpstreamRequestDeps, response: Response): 
   return reply
 }
 
-/** Converts an error from sending or reading into a failure of the provider. */
 export function unreachable({ options }: UpstreamRequestDeps, error: unknown, late: AbortSignal): UpstreamFailure {
   const { name, timeoutMs = timeoutMsDefault } = options
   if (error instanceof UpstreamFailure) return error
@@ -109,7 +108,7 @@ export function unreachable({ options }: UpstreamRequestDeps, error: unknown, la
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Returns the failure if the status alone decides, independent of the body. Undefined: the body must be read. */
+/** Undefined if the status alone does not decide, so the body must be read. */
 function whyUnread(
   { options, clock }: UpstreamRequestDeps,
   { status, headers }: Response,
@@ -119,7 +118,7 @@ function whyUnread(
     const retryAfterMs = retryAfterMsOf(headers.get('retry-after'), clock)
     return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
   }
-  // Refuse redirects. A provider has no reason to redirect a request, and the target could be in our own network.
+  // A provider has no reason to redirect a request, and the target could be in our own network.
   if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
   return undefined
 }

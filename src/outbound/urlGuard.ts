@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { domainToUnicode } from 'node:url'
 
 /*
- * Checks the addresses that a caller may request, which are global unicast addresses only. The ranges are listed here,
- * because the usual library treats 5 of 63 special addresses as ordinary addresses. This check refuses a URL before the
- * quote. The addresses of a host name are checked when the connection is opened.
+ * Callers may request only global unicast addresses. The ranges are listed here, because the usual library treats 5 of
+ * 63 special addresses as ordinary. This check refuses a URL before the quote. The addresses of a host name are checked
+ * when the connection is opened.
  */
 
 const notGlobalV4: readonly [string, number][] = [
@@ -39,7 +39,7 @@ for (const [address, prefix] of notGlobalV6) blocked.addSubnet(address, prefix, 
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
-/** True if the text is a publicly routable IP address. False for any text that is not an IP address. */
+/** False for any text that is not an IP address. */
 export function isGlobalAddress(address: string): boolean {
   if (isIPv4(address)) return !blocked.check(address, 'ipv4')
   return isIP(address) === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
@@ -49,16 +49,16 @@ const urlCharactersMax = 2_048
 const localName = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)\.?$/i
 const control = /[\p{Cc} ]/u
 
-/** Ports of the web. Callers can use other ports only on hosts that the operator allows. */
+/** Callers can use other ports only on hosts that the operator allows. */
 export const webPorts: readonly number[] = [80, 443]
 
-/** Host and port of a parsed URL. The host is in lower case, with brackets around an IPv6 address. */
+/** The host is in lower case, with brackets around an IPv6 address. */
 export interface Target {
   readonly hostname: string
   readonly port: number
 }
 
-/** Returns host and port of a URL. Undefined if the text is not an http, https, ws or wss URL. */
+/** Undefined if the text is not an http, https, ws or wss URL. */
 export function targetOf(text: string): Target | undefined {
   const url = URL.parse(text)
   if (url === null || url.hostname === '' || !/^(https?|wss?):$/.test(url.protocol)) return undefined
@@ -71,8 +71,8 @@ function portOf({ port, protocol }: URL): number {
 }
 
 /**
- * True if the operator allows this host, whatever its address is. The entry `name` allows ports 80 and 443, and the
- * entry `name:port` allows only this port.
+ * The address of the host does not matter. The entry `name` allows ports 80 and 443, and the entry `name:port` allows
+ * only this port.
  */
 export function isAllowedHost(allowHosts: readonly string[], { hostname, port }: Target): boolean {
   return allowHosts.some((entry) => {
@@ -84,23 +84,23 @@ export function isAllowedHost(allowHosts: readonly string[], { hostname, port }:
 }
 
 /**
- * Describes to the caller what is wrong with a target. Undefined if the target may be tried. Names are not resolved
- * here. Hosts that the operator allows may be private and may use any allowed port.
+ * Undefined if the target may be tried. Names are not resolved here. Hosts that the operator allows may be private and
+ * may use any allowed port.
  */
 export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
   if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
   if (control.test(text) || !text.isWellFormed())
     return 'must not contain spaces, control characters or lone surrogates'
   if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://'
-  // Use the same URL standard as the browser, so that both find the same host in every spelling.
+  // The browser uses the same URL standard, so both find the same host in every spelling.
   const url = URL.parse(text)
   if (url === null || url.hostname === '') return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   const port = portOf(url)
   if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
   if (!webPorts.includes(port)) return 'must use port 80 or 443'
-  // Node leaves an invalid punycode label unchanged. A label that still begins with xn-- after decoding is therefore
-  // not a valid name.
+  // Node leaves an invalid punycode label unchanged, so a label that still begins with xn-- after decoding is not a
+  // valid name.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }
