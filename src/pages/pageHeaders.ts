@@ -1,7 +1,4 @@
-/**
- * Headers of all pages. The content policy is strict, because the service serves all files itself and no page has
- * inline scripts or styles.
- */
+/** The content policy is strict, because the service serves all files itself and no page has inline scripts or styles. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
@@ -9,11 +6,12 @@ export const pageHeaders = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Allow data URIs, which contain purchased pictures and the icons of wallets.
+    // Purchased pictures and the icons of wallets are data URIs.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
+    // A site that frames a page could trick its reader into a click.
     "frame-ancestors 'none'",
   ].join('; '),
   'referrer-policy': 'no-referrer',

@@ -8,10 +8,7 @@ const pages = ['home', 'pay', 'tab', 'burn', 'finance'] as const
 export type PageName = (typeof pages)[number]
 export type PageScripts = Readonly<Record<PageName, string>>
 
-/**
- * Scripts of the pages in a published package, where they are bundled at build time. The repository does not contain
- * this file.
- */
+/** Only a published package contains this file: its scripts are bundled at build time. */
 const built = new URL('pageScripts.json', import.meta.url)
 const program = fileURLToPath(new URL('bundlePages.ts', import.meta.url))
 const bytesMax = 16 * 1024 * 1024
@@ -19,7 +16,7 @@ const timeoutMs = 60_000
 
 let scripts: Promise<PageScripts> | undefined
 
-/** Returns the scripts of all pages. The first call bundles them, because most instances never serve a page. */
+/** The first call bundles the scripts, because most instances never serve a page. */
 export function readPageScripts(): Promise<PageScripts> {
   scripts ??= readBuiltScripts().catch((error: unknown) => {
     // Let the next caller retry, because the cause may be a temporary lack of memory or processes.
@@ -34,7 +31,7 @@ async function readBuiltScripts(): Promise<PageScripts> {
 }
 
 async function bundlePages(): Promise<PageScripts> {
-  // Pass an empty environment, because the environment of the service contains secrets.
+  // The environment of the service contains secrets, so pass an empty one.
   const options = { maxBuffer: bytesMax, timeout: timeoutMs, env: {} }
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...pages], options)
   return JSON.parse(stdout)

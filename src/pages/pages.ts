@@ -6,9 +6,8 @@ import { pageHeaders } from './pageHeaders.ts'
 import { type PageName, readPageScripts } from './pageScripts.ts'
 
 /**
- * Creates the page of the finance reports and the files that it uses. `sellerMarkup` is the seller's name as HTML, and
- * `reports` the options of the list of reports. The page contains no data: it fetches the reports with the reader's
- * token.
+ * `sellerMarkup` is the seller's name as HTML, and `reports` the options of the list of reports. The page contains no
+ * data: it fetches the reports with the reader's token.
  */
 export async function createFinancePage(sellerMarkup: string, reports: string): Promise<readonly FreeRoute[]> {
   const files = { 'style.css': await storedFile(css, urlOf('style.css')), 'finance.js': pageScript('finance') }
@@ -20,10 +19,7 @@ export async function createFinancePage(sellerMarkup: string, reports: string): 
   ]
 }
 
-/**
- * Creates the public page about burned tokens and how to check them. `sellerMarkup` is the seller's name as HTML, and
- * `dollarsMarkup` is a note on dollars as HTML.
- */
+/** `sellerMarkup` is the seller's name as HTML, and `dollarsMarkup` is a note on dollars as HTML. */
 export function createBurnPage(sellerMarkup: string, dollarsMarkup = ''): Promise<FreeRoute> {
   return createPage('burn', (page) =>
     page.replaceAll('Tollbook', () => sellerMarkup).replace('<!-- dollars -->', () => dollarsMarkup),
@@ -35,10 +31,9 @@ async function createPage(name: 'finance' | 'burn', fill: (page: string) => stri
   return { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) }
 }
 
-// Module that draws purchased PDFs. The page loads it only for a PDF, because it has 1.7 MB, or 0.4 MB compressed.
+// The page loads the module only for a PDF, because it has 1.7 MB, or 0.4 MB compressed.
 const pdfViewer = new URL(import.meta.resolve('unpdf/pdfjs'))
 
-/** Creates the route of the files that all public pages share. */
 export async function createPageFiles(): Promise<FreeRoute> {
   return filesRoute('page', {
     'style.css': await storedFile(css, urlOf('style.css')),
@@ -51,6 +46,7 @@ export async function createPageFiles(): Promise<FreeRoute> {
   })
 }
 
+/** The names of the files have no version, so caches must revalidate them. */
 function filesRoute(folder: string, files: Readonly<Record<string, StaticFile>>): FreeRoute {
   const byName = new Map(Object.entries(files))
   return { path: `/${folder}/:file`, serve: ({ segment }) => serveStaticFile(byName, segment, revalidated) }

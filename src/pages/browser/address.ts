@@ -1,7 +1,4 @@
-/*
- * The state of the page is stored in its address: dates, report, filters and payment. The address never contains the
- * token of the reader.
- */
+/* The state of the page is in its address: dates, report, filters and payment, but never the token of the reader. */
 
 type Address = Readonly<Record<string, string | undefined>>
 
@@ -9,10 +6,7 @@ export function readAddress(): Address {
   return Object.fromEntries(new URLSearchParams(location.search))
 }
 
-/**
- * Replaces the given parameters of the address, and omits empty parameters. `isNew` adds an entry to the browser's
- * history.
- */
+/** Empty parameters are omitted, and others stay as they are. `isNew` adds an entry to the browser's history. */
 export function writeAddress(changed: Address, { isNew = false } = {}): void {
   const next = new URLSearchParams(location.search)
   for (const [name, value = ''] of Object.entries(changed))

@@ -2,9 +2,9 @@ import type { PaymentDetail } from '../../reports/paymentDetail.ts'
 import type { refundJson } from '../../reports/refundLines.ts'
 import type { Summary as Figures } from '../../reports/summary.ts'
 
-/* Types of the finance reports' answers, limited to the fields that the page uses. Amounts are base units in text. */
+/* Only the fields of the finance reports that the page uses. Amounts are base units in text. */
 
-/** Positions of the ledger: the last event in the reports, and the last event in the ledger. */
+/** `position` is the last event in the reports, and `headPosition` the last event in the ledger. */
 interface Positions {
   readonly ledger: { readonly position: number; readonly headPosition: number }
 }
@@ -13,7 +13,7 @@ export type Summary = Figures &
   Positions & {
     readonly asOf: string
     readonly publicUrl: string | null
-    /** Balance of the payment wallets on chain. Null if no node answers. */
+    /** Null if no node answers. */
     readonly paymentWalletOnChainBaseUnits: string | null
   }
 export type Mint = Figures['mints'][number]
@@ -26,7 +26,7 @@ export interface ReportPage extends Positions {
   readonly columns: readonly string[]
   readonly rows: readonly Row[]
   readonly totals: Row | null
-  /** Cursor of the next page. Null on the last page. */
+  /** Null on the last page. */
   readonly next: string | null
 }
 
@@ -38,6 +38,5 @@ export interface Links {
 }
 
 export type Refund = ReturnType<typeof refundJson>
-/** Everything in the ledger about one payment, payout or burn. */
 export type Payment = Omit<PaymentDetail, 'reference'> & { readonly reference: string }
 export type LedgerEvent = Payment['events'][number]

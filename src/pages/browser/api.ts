@@ -1,7 +1,4 @@
-/*
- * Requests the reports over HTTP with the reader's token. The token is stored only for the session of this browser tab,
- * and is never part of an address.
- */
+/* The reader's token is stored only for the session of this browser tab, and is never part of an address. */
 
 import { defaultFetch } from '@tollbook/client/defaultFetch'
 import { readAddress } from './address.ts'
@@ -9,6 +6,7 @@ import { element } from './element.ts'
 
 const key = 'tollbook finance token'
 
+/** Browsers do not send a fragment to the server, so no log of the service contains the token. */
 export function takeTokenFromFragment(): void {
   const token = new URLSearchParams(location.hash.slice(1)).get('token')
   if (token === null) return
@@ -35,7 +33,7 @@ export class Forbidden extends Error {}
 
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** Reads a report. The type of the answer is not checked, because page and service are from the same release. */
+/** The type of the answer is not checked, because page and service are from the same release. */
 export async function read<Data>(path: string, parameters: Parameters = {}): Promise<Data> {
   return dataOf(await ask(path, parameters))
 }
@@ -46,18 +44,18 @@ export interface Decision {
   readonly reason: string
 }
 
-/** Records a decision about a refund under the name of the token's holder. */
+/** The service records the decision under the name of the token's holder. */
 export async function decide(decision: Decision): Promise<{ readonly position: number }> {
   const headers = { ...authorization(), 'content-type': 'application/json' }
   return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-/** Sends a request. All requests of the pages use this function. */
+/** All requests of the pages use this function. */
 export function send(address: string, init?: RequestInit): Promise<Response> {
   return defaultFetch(address, init)
 }
 
-/** Returns `data` of an answer. If the answer is an error, throws its message. */
+/** Throws the message of an answer that is an error. */
 export async function dataOf<Data>(response: Response): Promise<Data> {
   const unreadable = () => ({ error: `the service answered ${response.status}` })
   const body: { data: Data; error: string } = await response.json().catch(unreadable)
@@ -67,6 +65,10 @@ export async function dataOf<Data>(response: Response): Promise<Data> {
   return body.data
 }
 
+/**
+ * A plain link could not send the token, so the report is fetched and saved from memory. The file has the bytes of the
+ * answer, because closing statements are signed.
+ */
 export async function saveReport(name: string, report: string, parameters: Parameters): Promise<void> {
   const response = await ask(report, parameters)
   if (!response.ok) await dataOf(response)
@@ -77,7 +79,7 @@ export async function saveReport(name: string, report: string, parameters: Param
 
 function ask(path: string, parameters: Parameters): Promise<Response> {
   const query = new URLSearchParams()
-  // Do not add the mint to paths with a slash: they request a single payment or an explanation, whose mint is fixed.
+  // A path with a slash requests a single payment or an explanation, whose mint is fixed.
   const { mint } = path.includes('/') ? {} : readAddress()
   if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)

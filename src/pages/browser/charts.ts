@@ -1,19 +1,22 @@
-/* Draws charts. Each chart has a table of its figures, for readers who cannot see the picture. */
+/*
+ * Each chart has a table of its figures, for readers who cannot see the picture. Bars of SVG need no redrawing on a new
+ * width or color scheme.
+ */
 
 import { element, fillTable, foldedTable, one, scrollable, type TableContent } from './element.ts'
 
 export interface DayChart {
   readonly title: string
-  /** Dates in ISO format, oldest first. */
+  /** ISO format, oldest first. */
   readonly days: readonly string[]
-  /** Amounts by day. The bar of a day stacks the amounts of all series. */
+  /** The bar of a day stacks the amounts of all series. */
   readonly series: readonly { readonly label: string; readonly values: readonly number[] }[]
-  /** The chart's figures as a table of texts. */
   readonly table: TableContent
 }
 
 export function drawDays(figure: HTMLElement, { title, days, series, table }: DayChart): void {
   const caption = one('figcaption', figure)
+  // A page that refreshes must not close the figures that its reader has opened.
   const isOpen = figure.querySelector('details')?.open === true
   const figures = foldedTable(`Figures: ${caption.textContent ?? ''}`, table)
   figures.open = isOpen
@@ -21,7 +24,7 @@ export function drawDays(figure: HTMLElement, { title, days, series, table }: Da
     figure.replaceChildren(caption, 'Nothing in this range.', figures)
     return
   }
-  // The amount of a day is below zero if the chain reversed more than was paid. It has no bar.
+  // The chain can reverse more in a day than was paid. Browsers reject a bar of negative height.
   const barOf = (values: readonly number[], day: number) => Math.max(values[day] ?? 0, 0)
   const most = Math.max(...days.map((_, day) => series.reduce((sum, { values }) => sum + barOf(values, day), 0)))
   const picture = svg('svg', {
@@ -53,7 +56,9 @@ export function drawDays(figure: HTMLElement, { title, days, series, table }: Da
   )
 }
 
+/** Height of the picture in its own units. The width is one unit per day, and the page stretches both. */
 const heightUnits = 100
+/** style.css has this many colors of series. */
 const colors = 5
 
 function colorOf(nth: number): string {
@@ -72,7 +77,7 @@ export interface NameChart {
   readonly lines: readonly { readonly name: string; readonly value: number; readonly text: string }[]
 }
 
-/** Draws one horizontal bar per name. The bars are in a table with the amounts. */
+/** The bars are in a table with the amounts, so that readers who cannot see them have the figures. */
 export function drawNames(figure: HTMLElement, { columns: [name, amount], lines }: NameChart): void {
   const table = element('table', {})
   const most = Math.max(...lines.map(({ value }) => value))

@@ -1,17 +1,16 @@
 /*
- * Draws a purchased PDF on the page, because most phones show nothing in a frame with a document. The drawing library
- * is fetched with the first document, because other products do not need it.
+ * Purchased PDFs are drawn on the page, because most phones show nothing in a frame with a document. The drawing
+ * library is fetched with the first document, because other products do not need it.
  */
 
 import type * as pdfjs from 'unpdf/pdfjs'
 import { element } from './element.ts'
 
-// Maximum number of drawn pages. An A4 page of this width, 150 dots per inch, takes 9 MB of memory. It is sharp on a
-// phone and readable on a monitor.
+// An A4 page of this width, 150 dots per inch, takes 9 MB of memory. It is sharp on a phone and readable on a monitor.
 const pagesMax = 10
 const widthPixels = 1_240
 
-/** Draws the document. Resolves when its pages are on the screen. Rejects if the document cannot be fetched or drawn. */
+/** Resolves when the pages are on the screen. Rejects if the document cannot be fetched or drawn. */
 export async function showDocument(place: HTMLElement, address: string): Promise<void> {
   const library: typeof pdfjs = await import(new URL('pdf.js', import.meta.url).href)
   const loading = library.getDocument({ url: address, enableXfa: false })
@@ -26,6 +25,7 @@ export async function showDocument(place: HTMLElement, address: string): Promise
     }
     if (shown < pdf.numPages) place.append(`The first ${shown} of ${pdf.numPages} pages are shown.`)
   } finally {
+    // Ends the worker of the library, also after a failure.
     await loading.destroy()
   }
 }

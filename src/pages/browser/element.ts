@@ -1,14 +1,11 @@
-/*
- * Helpers for elements of the page. Content is set as text, so that text from the service or a wallet never becomes
- * markup.
- */
+/* Content is set as text, so that text from the service or a wallet never becomes markup. */
 
-/** Returns the element for a selector. Throws if the page has no such element. */
+/** Throws if the page has no such element. */
 export function one(selector: string, within: ParentNode = document): HTMLElement {
   return oneOf(HTMLElement, selector, within)
 }
 
-/** Returns the element of this class for a selector. Throws if the page has no such element. */
+/** Throws if the page has no such element, or one of another class. */
 export function oneOf<T extends Element>(
   kind: abstract new () => T,
   selector: string,
@@ -44,11 +41,11 @@ export interface Column {
 export interface TableContent {
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly Content[])[]
-  /** Totals of the whole report, shown below the rows. */
+  /** Totals of the whole report, not of the shown rows. */
   readonly foot?: readonly Content[]
 }
 
-/** Replaces the content of a table except its caption. The first cell of a row is its header. */
+/** Keeps the caption of the table. The first cell of a row is its header. */
 export function fillTable(table: HTMLTableElement, { columns, rows, foot }: TableContent): void {
   for (const part of [table.tHead, table.tFoot, ...table.tBodies]) part?.remove()
   const classOf = (index: number) => (columns[index]?.isNumber === true ? 'number' : '')
@@ -67,14 +64,13 @@ export function fillTable(table: HTMLTableElement, { columns, rows, foot }: Tabl
   if (foot !== undefined) table.append(element('tfoot', {}, lineOf(foot)))
 }
 
-/** Creates a scrollable table that is folded under its title. */
 export function foldedTable(title: string, content: TableContent): HTMLDetailsElement {
   const table = element('table', {})
   fillTable(table, content)
   return element('details', {}, element('summary', {}, title), scrollable(table, title))
 }
 
-/** Puts a wide table in an area that scrolls, also by keyboard. */
+/** The area of a wide table scrolls by keyboard too. */
 export function scrollable(table: HTMLTableElement, title: string): HTMLElement {
   return element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
 }

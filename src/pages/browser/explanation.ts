@@ -4,7 +4,6 @@ import type { Refund } from './answers.ts'
 import { element, foldedTable } from './element.ts'
 import { type ReportTable, tableContent } from './tables.ts'
 
-/** Shows the diagnosis of one payment with its rules and attempts. */
 export function showExplanation(section: HTMLElement, explanation: Explanation, decimals: number): void {
   const { diagnosis, chain, rules, attempts, quote } = explanation
   const muted = (text: string) => element('p', { className: 'muted' }, text)
@@ -48,7 +47,6 @@ function folded(title: string, table: ReportTable) {
   return table.rows.length === 0 ? [] : [foldedTable(title, tableContent(table))]
 }
 
-/** Shows the refunds of the payment, each with its decisions. */
 export function showRefunds(section: HTMLElement, refunds: readonly Refund[], decimals: number): void {
   const lines = refunds.map((refund) => element('li', {}, refundText(refund, decimals)))
   const list = [element('h3', {}, 'Refunds'), element('ul', {}, ...lines)]

@@ -6,9 +6,9 @@ import { listenForDecisions, openPayment } from './paymentDialog.ts'
 import { createPeriod } from './period.ts'
 import { createReportBrowser } from './reports.ts'
 
-/* Script of the page of finance reports. The page contains no data: it fetches the reports with the reader's token. */
+/* The page contains no data: it fetches the reports with the reader's token. */
 
-// Matches a wallet but not a signature, because a signature has at least 64 characters.
+// A signature has at least 64 characters, so it does not match.
 const isWallet = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 const status = one('#status')
@@ -22,6 +22,7 @@ one('#sign-in form').addEventListener('submit', (event) => {
   event.preventDefault()
   const token = oneOf(HTMLTextAreaElement, '#token')
   keepToken(token.value)
+  // The token must not stay in the form.
   token.value = ''
   void show()
 })
@@ -30,6 +31,7 @@ one('#sign-out').addEventListener('click', () => {
   signedOut('')
 })
 one('.close', dialog).addEventListener('click', () => dialog.close())
+// The parameter is removed when the dialog closes, so that a reload does not open it again.
 dialog.addEventListener('close', () => writeAddress({ payment: '' }))
 one('#find').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -39,10 +41,12 @@ one('#find').addEventListener('submit', (event) => {
 })
 
 takeTokenFromFragment()
+// A new fragment does not reload the page, so a token in it is taken here.
 addEventListener('hashchange', () => {
   takeTokenFromFragment()
   if (hasToken()) void show()
 })
+// Back and forward do not reload the page, because `writeAddress` created the entries of the history.
 addEventListener('popstate', () => {
   period.restore()
   reports.restore()
@@ -60,6 +64,7 @@ function showPayment(subject: string): void {
 }
 
 function showWallet(wallet: string): void {
+  // Select all days, so that no payment of the wallet is missing.
   period.showAll()
   writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })
   reports.restore()
@@ -95,10 +100,7 @@ function reconcile(): void {
   showReconciliation().catch(tell)
 }
 
-/**
- * True if the role may not read sums, as with the support role. The status then lists what the role may read. Other
- * errors are thrown again.
- */
+/** True if the role may not read sums, as with the support role. Other errors are thrown again. */
 function toleratesRole(error: unknown): boolean {
   if (!(error instanceof Forbidden)) throw error
   status.textContent = 'This token reads payments, refunds and explanations.'

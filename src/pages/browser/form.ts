@@ -1,4 +1,4 @@
-/* Converts a form to an order. Names with a dot become members of an object. Empty fields are omitted. */
+/* Names with a dot become members of an object. Empty fields are omitted. */
 
 import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 
@@ -28,10 +28,7 @@ function put(holder: Order, [name = '', ...inner]: readonly string[], value: unk
   return holder
 }
 
-/**
- * Reads the value of a field. Undefined for an empty field, and for a checkbox that has its default, because the order
- * omits both.
- */
+/** Undefined for an empty field, and for a checkbox that has its default, because the order omits both. */
 function readValue(field: Field): unknown {
   if (field instanceof HTMLInputElement && field.type === 'checkbox')
     return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked
@@ -53,7 +50,7 @@ export function fillFrom(form: HTMLFormElement, query: string): void {
   }
 }
 
-/** Creates the request of an order: its path and query, and the options for fetch. */
+/** GET and DELETE have a query, and other methods a JSON body. */
 export function requestOf(method: string, path: string, order: Order) {
   const names = new Set(segmentNames(path))
   const rest = Object.entries(order).filter(([name]) => !names.has(name))

@@ -9,16 +9,18 @@ import { columnName, tableContent } from './tables.ts'
 
 const daysShownMax = '1000'
 
-/** Shows the current figures. If chain and ledger differ, shows a button that calls `onReconcile`. */
+/** If chain and ledger differ, a button calls `onReconcile`. */
 export async function showSummary(status: HTMLElement, onReconcile: () => void): Promise<void> {
   const summary = await read<Summary>('summary')
   const { ledger, asOf, publicUrl } = summary
   one('.cards').replaceChildren(...cardsOf(summary, onReconcile))
   one('#reconciliation').hidden = true
+  // The reports follow the ledger with a delay.
   const behind = ledger.headPosition - ledger.position
   const late = behind > 0 ? `; ${behind} events are still being added up` : ''
   status.textContent = `As of ${timeText(asOf)} UTC, position ${ledger.position} of the ledger${late}. Amounts are in tokens.`
   status.append(...mintLinks(summary))
+  // Public pages cannot be linked while the service does not know its public address.
   for (const link of all('a.public')) {
     link.hidden = publicUrl === null
     link.setAttribute('href', `${publicUrl ?? ''}${link.dataset['path'] ?? ''}`)
@@ -26,7 +28,7 @@ export async function showSummary(status: HTMLElement, onReconcile: () => void):
   showLiabilities(summary)
 }
 
-/** Links to the same page in the other mints, because each figure is in one mint. */
+/** Each figure is in one mint, so other mints are shown by the same page at another address. */
 function mintLinks({ mint: shown, mints }: Summary): readonly Content[] {
   const name = mints.find(({ mint }) => mint === shown)?.name ?? ''
   const links = mints
@@ -75,8 +77,8 @@ function differenceText(
 ): string {
   const differenceBaseUnits = BigInt(chainBaseUnits) - BigInt(ledgerBaseUnits)
   if (differenceBaseUnits === 0n) return 'the same as in the ledger'
-  // Do not treat a surplus as an error: a transfer without a request is recorded only when it is too late to present it
-  // as a payment.
+  // A surplus is not an error: a transfer without a request is recorded only when it is too late to present it as a
+  // payment.
   if (differenceBaseUnits > 0n)
     return `${tokens(String(differenceBaseUnits))} more than in the ledger: arrived and not recorded, or not yet`
   return `${tokens(String(-differenceBaseUnits))} less than in the ledger: left, and no payout is recorded`
@@ -97,7 +99,6 @@ function showLiabilities(summary: Summary): void {
   })
 }
 
-/** Lists each transfer that is on chain and missing from the ledger. */
 export async function showReconciliation(): Promise<void> {
   const found = await read<Reconciliation & { readonly decimals: number }>('reconciliation')
   const { transfers, differenceBaseUnits, remainderBaseUnits, searched, decimals } = found
@@ -134,7 +135,7 @@ async function showEndpoints(range: Parameters): Promise<void> {
 async function showDistribution(range: Parameters): Promise<void> {
   const page = await read<ReportPage>('distributions', { ...range, by: 'day', limit: daysShownMax })
   const { columns } = page
-  // Select the columns between received and allocated amounts: one per share of the split.
+  // The columns between received and allocated amounts are the shares of the split.
   const shares = columns
     .slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
     .filter((column) => column.endsWith('BaseUnits'))
@@ -142,12 +143,12 @@ async function showDistribution(range: Parameters): Promise<void> {
   drawShares('#chart-distribution', page, { title: 'Tokens allocated per day', labels })
 }
 
-/** Draws the amounts of each day, with a label for each column. */
 function drawShares(
   place: string,
   { rows, decimals }: ReportPage,
   { title, labels }: { readonly title: string; readonly labels: Readonly<Record<string, string>> },
 ): void {
+  // Reports are newest first, and charts oldest first.
   const days = rows.toReversed()
   drawDays(one(place), {
     title,

@@ -1,7 +1,6 @@
 /*
- * Buys one answer: requests a quote for the order, lets a wallet sign the service's transaction, and presents the proof
- * until there is an answer. Only this page has the secret of the payment, so other people who see the payment on chain
- * cannot use it.
+ * The service creates the transaction, a wallet signs it, and the page presents the proof until there is an answer.
+ * Only this page has the secret of the payment, so other people who see the payment on chain cannot use it.
  */
 
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
@@ -19,10 +18,10 @@ import { showData, showReceipt, showVerdict } from './result.ts'
 import { createTestWallet, listenForWallets, type Wallet } from './wallets.ts'
 
 const triesMax = 20
+/** A phone has five minutes to pay. */
 const pollMs = 3_000
 const pollsMax = 100
 
-/** A payment that has no answer yet, as stored in this browser. */
 interface Payment {
   readonly order: Order
   readonly wallet: string
@@ -35,6 +34,7 @@ interface Payment {
 const form = oneOf(HTMLFormElement, '#order')
 const phone = oneOf(HTMLDetailsElement, '#phone')
 const { path = '', page = '', method = '', root = '', chain = '', symbol = '', someWallet = '' } = one('main').dataset
+/** Addresses are relative to the page: `root` leads from the page to the root of the service. */
 const at = (address: string) => new URL(`${root}${address.slice(1)}`, location.href).href
 const storageKey = `tollbook payment ${path}`
 
@@ -93,10 +93,7 @@ function storedPayment(): Payment | undefined {
   return text === null ? undefined : JSON.parse(text)
 }
 
-/**
- * Runs a step of a purchase, and disables the buttons until it ends, so that only one step runs at a time. An error is
- * shown, and a stored payment stays available.
- */
+/** Disables the buttons, so that only one step runs at a time. After an error, a stored payment stays available. */
 async function run(work: () => Promise<void>): Promise<void> {
   const buttons = all('#wallets button, #test-wallet, #resume')
   const enable = (isEnabled: boolean) => buttons.forEach((button) => button.toggleAttribute('disabled', !isEnabled))
@@ -130,6 +127,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
 async function payByPhone(): Promise<void> {
   if (!form.reportValidity()) return
   const order = readOrder(form)
+  // The wallet of the phone is unknown until it pays, so the quote is for a sample wallet.
   await requestPrice(order, someWallet)
   const { secret, digest } = newSecret()
   const src = at(`${page}/${digest}?qr`)
@@ -141,6 +139,7 @@ async function payByPhone(): Promise<void> {
 }
 
 async function findPayment(digest: string): Promise<{ readonly signature: string; readonly wallet: string }> {
+  // Closing the code ends the wait, during which all other ways to pay are disabled.
   for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
     await systemClock.sleep(pollMs)
     const response = await send(at(`/pay/payment/${digest}`))
@@ -149,17 +148,18 @@ async function findPayment(digest: string): Promise<{ readonly signature: string
   throw new Error('No payment has arrived. Open the code again for a new one.')
 }
 
-/** Requests a quote, so that the service refuses a wrong parameter before anything is paid. */
+/** Requests a quote first, so that the service refuses a wrong parameter before anything is paid. */
 async function requestPrice(order: Order, wallet: string): Promise<void> {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const { pricing, burnInfo, error } = await response.json()
   if (response.status !== 402) throw new Error(errorText(error))
-  // Refuse another endpoint, because the page's transaction always has the price of this product.
+  // The page's transaction always has the price of this product, so refuse another endpoint.
   if (pricing.endpoint !== path)
     throw new Error(`This page does not sell ${pricing.endpoint}. Leave the model empty, or buy with a program.`)
   say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
 }
 
+/** The transaction contains only the digest. Neither the service nor the chain knows the secret before the proof. */
 function newSecret() {
   const secret = randomToken()
   return { secret, digest: toBase64Url(sha256(secret)) }
@@ -169,7 +169,7 @@ function proofOf(content: Readonly<Record<string, string>>): string {
   return encodeBase64(utf8Bytes(JSON.stringify(content)))
 }
 
-/** Stores the payment, then sends it. A stored payment survives a crash of the browser or a lost answer. */
+/** Stores the payment first, so that it survives a crash of the browser or a lost answer. */
 async function deliver(payment: Payment): Promise<void> {
   localStorage.setItem(storageKey, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment
@@ -179,6 +179,7 @@ async function deliver(payment: Payment): Promise<void> {
     'x-payment-proof': proof,
     'idempotency-key': key,
   })
+  // A 402 is final. Any other error keeps the payment, which is still valid, for example if the item does not exist.
   if (response.ok || response.status === 402) localStorage.removeItem(storageKey)
   if (!response.ok) throw new Error(errorText((await response.json()).error))
   await show(await saleOf(response), wallet)
@@ -186,7 +187,7 @@ async function deliver(payment: Payment): Promise<void> {
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 
-/** Reads the answer and its receipt. The receipt is in a JSON body. For any other body it is at a separate address. */
+/** The receipt is in a JSON body. For any other body it is at a separate address. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson ? await response.json() : await shownBody(response)
@@ -196,13 +197,14 @@ async function saleOf(response: Response): Promise<Sale> {
   return { ...data, data: body }
 }
 
-/** Returns a text body unchanged, and other content as a data URI. */
+/** Text is returned unchanged, and other content as a data URI. */
 async function shownBody(response: Response): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
   if (/^(text\/|application\/([^;]+\+)?(json|xml))/.test(type)) return response.text()
   return `data:${type};base64,${encodeBase64(new Uint8Array(await response.arrayBuffer()))}`
 }
 
+/** Each try has the same proof and key, so that no try can pay or buy twice. */
 async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
   for (let tries = 1; tries <= triesMax; tries++) {
     const response = await ask(order, headers).catch(() => undefined)
@@ -216,6 +218,7 @@ async function present(order: Order, headers: Readonly<Record<string, string>>):
 async function isUnsettled(response: Response): Promise<boolean> {
   if ([408, 409, 429].includes(response.status) || response.status >= 500) return true
   if (response.status !== 402) return false
+  // The payment is not on chain yet.
   return (await response.clone().json()).reason === 'not_found'
 }
 
@@ -223,6 +226,7 @@ async function show({ data, receipt, inclusionProof }: Sale, wallet: string): Pr
   const keys: unknown = await (await send(at('/.well-known/jwks.json'))).json()
   showData(one('#data'), data)
   one('#receipt-json').textContent = JSON.stringify(receipt, undefined, 2)
+  // The page verifies the receipt itself, with the package that programs use.
   const verdict = await verifyReceipt({ receipt, keys, expected: { wallet, endpoint: path } })
   const readable = receiptBody.safeParse(receipt).data
   if (readable !== undefined) showReceipt(one('#receipt'), readable, inclusionProof && at(inclusionProof))

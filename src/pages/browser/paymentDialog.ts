@@ -16,14 +16,11 @@ interface Detail {
   readonly payment: Payment
   readonly links: Links
   readonly decimals: number
-  /** Mints of the ledger. All are needed, because the burn of a sale in dollars is an entry in the token. */
+  /** All mints are needed, because the burn of a sale in dollars is an entry in the token. */
   readonly mints: readonly Mint[]
 }
 
-/**
- * Shows one payment, payout or burn: its diagnosis, its events with their entries, the signed transaction, and its open
- * debts.
- */
+/** Accepts a payment, a payout or a burn. Returns the reference in the ledger, or the subject if the ledger has none. */
 export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string> {
   const found = await read<Explained>(`explain/${encodeURIComponent(subject)}`)
   const { explanation, links, decimals } = found
@@ -40,7 +37,6 @@ export async function openPayment(dialog: HTMLDialogElement, subject: string): P
 
 const noLinks: Links = { network: '', explorer: null, checkpoint: null, inclusion: null }
 
-/** Returns the facts to show for a payment that is not in the ledger. */
 function nothing(subject: string): Payment {
   const lists = { mint: '', owedNow: [], payouts: [], refunds: [], events: [] }
   return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
@@ -61,7 +57,7 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints
     ]),
   ].map(([name = '', text = '']) => [name, text] as const)
   one('h2', dialog).textContent = titles[payment.kind] ?? 'One payment'
-  // Omit empty facts: a payout has no wallet, and a transfer without a request has no endpoint.
+  // A payout has no wallet, and a transfer without a request has no endpoint.
   one('.facts', dialog).replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   one('.meaning', dialog).textContent = stateMeaning(payment.state)
   showRefunds(one('.refunds', dialog), payment.refunds, decimals)
@@ -75,15 +71,15 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints
 const titles: Readonly<Record<string, string>> = { payout: 'One payout', burn: 'One burn' }
 
 /**
- * Returns the decisions that the state of a payment permits, each with its label. The service checks a decision again
- * with the role of the token.
+ * Only the decisions that the state of a payment permits. The service checks a decision again with the role of the
+ * token.
  */
 export function decisionsFor(
   { code, booking }: Pick<Diagnosis, 'code' | 'booking'>,
   refunds: readonly Pick<Refund, 'cause' | 'state'>[],
 ): readonly (readonly [action: string, words: string])[] {
   const isDue = refunds.some(({ state }) => state === 'due')
-  // Offer a grant only once, because a delivered answer can be refunded by hand only once.
+  // A delivered answer can be refunded by hand only once.
   const mayGrant = code === 'delivered' && !refunds.some(({ cause }) => cause === 'granted')
   return [
     ...(booking === null ? [] : [['record', booking.words] as const]),
@@ -99,7 +95,7 @@ function decisionForm(dialog: HTMLDialogElement) {
     action: oneOf(HTMLSelectElement, '[name=action]', form),
     reason: oneOf(HTMLInputElement, '[name=reason]', form),
     button: oneOf(HTMLButtonElement, 'button', form),
-    // Select the outcome outside of the form, because the form is hidden when no further decision is possible.
+    // The outcome is outside of the form, because the form is hidden when no further decision is possible.
     outcome: one('.outcome', dialog),
   }
 }
@@ -118,13 +114,13 @@ function offerDecisions(
   outcome.textContent = ''
 }
 
-/** Records the decision in the form, then shows the updated payment. */
+/** Shows the updated payment after each decision. */
 export function listenForDecisions(dialog: HTMLDialogElement): void {
   const { form, action, reason, button, outcome } = decisionForm(dialog)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const payment = form.dataset['payment'] ?? ''
-    // Disable the button, because the error of a second click would replace the message of success.
+    // The error of a second click would replace the message of success.
     button.disabled = true
     decide({ action: action.value, payment, reason: reason.value })
       .then(async ({ position }) => {
@@ -175,6 +171,7 @@ function entriesOf({ entries, kind }: LedgerEvent, mints: readonly Mint[]): HTML
   return table
 }
 
+/** The linked site must not learn the address of this page, which contains the payment. */
 function linkTo(href: string, text: string): HTMLElement {
   return element('a', { href, rel: 'noreferrer noopener', target: '_blank' }, text)
 }

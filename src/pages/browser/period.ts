@@ -3,19 +3,19 @@ import { readAddress, writeAddress } from './address.ts'
 import type { Parameters } from './api.ts'
 import { all, element, oneOf } from './element.ts'
 
+/** All days are a range from this day, so that field, address and request have the same value. */
 const firstDay = '1970-01-01'
 const quartersShown = 12
 const dayMs = 86_400_000
 
 export interface Period {
-  /** Returns the selected days, month or quarter, as parameters of the reports. */
+  /** As parameters of the reports. */
   range(): Parameters
-  /** Fills the fields from the address. If the address has no period, selects the last 30 days. */
+  /** If the address has no period, selects the last 30 days. */
   restore(): void
   showAll(): void
 }
 
-/** Creates the form for days, month and quarter. Its values are stored in the address of the page. */
 export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   const quarter = oneOf(HTMLSelectElement, '#quarter', form)
   const input = (id: string) => oneOf(HTMLInputElement, `#${id}`, form)
@@ -26,10 +26,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   )
   const range = () => Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
 
-  /**
-   * Selects one kind of period. Empties the other fields, because a month, a quarter and a range of days exclude each
-   * other.
-   */
+  /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
   function choose(chosen: Parameters): void {
     for (const [name, field] of Object.entries(fields)) field.value = chosen[name] ?? ''
     writeAddress(range())
@@ -44,6 +41,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   })
   for (const button of all('button', form))
     button.addEventListener('click', () => {
+      // A button without a number of days selects all days.
       const days = Number(button.dataset['days'])
       choose({ from: Number.isNaN(days) ? firstDay : dayBefore(days - 1) })
       onChange()
@@ -53,13 +51,14 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
     restore() {
       const address = readAddress()
       for (const [name, field] of Object.entries(fields)) field.value = address[name] ?? ''
+      // Today counts, so these are 30 days.
       if (Object.values(fields).every(({ value }) => value === '')) from.value = dayBefore(29)
     },
     showAll: () => choose({ from: firstDay }),
   }
 }
 
-/** Returns the quarter that contains the day, and the quarters before it, newest first. */
+/** Newest first, from the quarter that contains the day. */
 export function lastQuarters(day: string): readonly string[] {
   const [year = 0, month = 0] = day.split('-').map(Number)
   const newest = year * 4 + Math.floor((month - 1) / 3)

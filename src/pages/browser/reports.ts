@@ -6,13 +6,11 @@ import { all, fillTable, one, oneOf } from './element.ts'
 import { columnsShown, tableContent } from './tables.ts'
 
 export interface ReportDeps {
-  /** Returns the page's selected days, month or quarter. */
   readonly range: () => Parameters
   readonly onPayment: (reference: string) => void
   readonly onFault: (error: unknown) => void
 }
 
-/** Creates the view of reports. It shows one report at a time, with pages and filters. */
 export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
   const filters = createReportFilters(section, range)
   const { valueOf, accepts, parameters } = filters
@@ -21,7 +19,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   /** Cursors of the pages up to the current page. The first page has no cursor. */
   let trail: (string | undefined)[] = [undefined]
   let next: string | undefined
-  /** Number of the newest request. Answers to earlier requests are dropped, because they may arrive later. */
+  /** Answers to earlier requests are dropped, because they may arrive later than the answer to the newest. */
   let asked = 0
 
   async function show(): Promise<void> {
@@ -30,6 +28,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
     try {
+      // Reports without pages accept no limit.
       const paging = accepts('limit') ? { limit: '50', cursor: trail.at(-1) } : {}
       const page = await read<ReportPage>(report, { ...parameters(), ...paging })
       if (turn === asked) showPage(report, page)
@@ -86,10 +85,11 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
 
 const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'tab', 'columns'] as const
 type Name = (typeof names)[number]
+/** Defaults, which the address omits. */
 const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
+/** Fields that are not parameters of a report, so no report accepts them. */
 const alwaysUsed: ReadonlySet<Name> = new Set(['report', 'columns'])
 
-/** Creates the filters of a report. Their values are stored in the address of the page. */
 function createReportFilters(section: HTMLElement, range: () => Parameters) {
   const fieldOf = (name: Name) => {
     const field = one(`[name=${name}]`, section)
@@ -103,14 +103,14 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
   const accepts = (name: string) => option()?.dataset['accepts']?.split(' ').includes(name) === true
   return {
     valueOf,
-    /** True if the selected report accepts the parameter. The service writes its parameters into the page. */
+    /** The service writes the parameters of each report into the page, which saves a request before anything is shown. */
     accepts,
     reportName: () => option()?.textContent ?? '',
     parameters(): Parameters {
       const filters = Object.fromEntries(names.filter(accepts).map((name) => [name, valueOf(name)]))
       return accepts('from') ? { ...range(), ...filters } : filters
     },
-    /** Writes the fields to the address. Omits fields that the report does not use. */
+    /** Fields that the report does not use are omitted. */
     keepAddress() {
       const isWritten = (name: Name) => (alwaysUsed.has(name) || accepts(name)) && valueOf(name) !== standards[name]
       writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
@@ -120,13 +120,14 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       for (const name of names) {
         const field = fieldOf(name)
         field.value = address[name] ?? standards[name] ?? ''
-        // Select the first option if the address contains an unknown value, because the field would otherwise be empty.
+        // The field would be empty if the address contains an unknown value.
         if (field.value === '' && field instanceof HTMLSelectElement) field.selectedIndex = 0
       }
     },
   }
 }
 
+/** Addresses are case-sensitive, so the report of a wallet in the wrong case is empty. */
 function emptyText({ wallet = '' }: Parameters): string {
   return wallet === ''
     ? 'Nothing in this range.'

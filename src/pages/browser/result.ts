@@ -1,6 +1,4 @@
-/*
- * Shows the purchased answer: pictures as pictures, documents page by page with a link, and all other content as JSON.
- */
+/* Pictures are shown as pictures, documents page by page with a link, and all other content as JSON. */
 
 import type { ReceiptVerdict, VerifiedReceipt } from '@tollbook/client/verifyReceipt'
 import { wordsOf } from './api.ts'
@@ -8,6 +6,7 @@ import { showDocument } from './document.ts'
 import { type Content, element, factsOf } from './element.ts'
 
 const textMax = 300
+/** A data URI is cut early, because its picture or file is offered above the text. */
 const dataUriMax = 40
 
 export function showData(place: HTMLElement, data: unknown): void {
@@ -23,7 +22,7 @@ export function showData(place: HTMLElement, data: unknown): void {
   place.replaceChildren(...pictures, ...documents.flatMap(documentOf), ...save, element('pre', { tabIndex: 0 }, text))
 }
 
-/** Shows a document as pages and a link. The pages appear when they are drawn, and the link works even if drawing fails. */
+/** The pages appear when they are drawn, and the link works even if drawing fails. */
 function documentOf(href: string): readonly Content[] {
   const pages = element('div', { className: 'pages' })
   pages.setAttribute('aria-busy', 'true')
@@ -45,7 +44,7 @@ function shorten(_name: string, value: unknown): unknown {
   return value.length > max ? `${value.slice(0, max)}…` : value
 }
 
-/** Shows the facts of a receipt. `proof` is the address of the inclusion proof. Undefined: no link to a proof is shown. */
+/** `proof` is the address of the inclusion proof. Undefined: no link is shown. */
 export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof: string | undefined): void {
   const ledger: readonly (readonly [string, Content])[] =
     proof === undefined ? [] : [['Ledger', element('a', { href: proof }, 'proof that the ledger has it')]]
@@ -61,7 +60,7 @@ export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof:
   )
 }
 
-/** Shows the facts that the verifier has checked. If the receipt is invalid, shows the first problem. */
+/** An invalid receipt has only the first problem, because the verifier stops there. */
 export function showVerdict(place: HTMLElement, verdict: ReceiptVerdict): void {
   const checks = verdict.valid
     ? [

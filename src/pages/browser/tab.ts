@@ -67,6 +67,7 @@ async function showCustody(): Promise<void> {
 }
 
 function shown(facts: Facts): readonly HTMLElement[] {
+  // A tab in a dollar has the symbol and the decimals of its mint.
   const { symbol, decimals } = [token, ...dollars].find(({ mint }) => mint === facts['mint']) ?? token
   const textOf = (name: string, value: Fact) => {
     if (value === null) return 'none'

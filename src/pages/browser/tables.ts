@@ -4,10 +4,7 @@ import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, type TableContent } from './element.ts'
 import { stateMeaning, stateWord } from './words.ts'
 
-/**
- * Returns the heading of a column: `burnOwedBaseUnits` becomes `Burn owed`. The CSV and docs/finance.md use the same
- * headings.
- */
+/** `burnOwedBaseUnits` becomes `Burn owed`. The CSV and docs/finance.md use the same headings. */
 export function columnName(column: string): string {
   const words = column
     .replace(/BaseUnits$/, '')
@@ -44,14 +41,13 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   ],
   payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
 }
-// Columns that are hidden at first, because their values are mostly zero. The other columns of `distributions` depend
-// on the split.
+// Values of these columns are mostly zero. The other columns of `distributions` depend on the split.
 const folded: Readonly<Record<string, readonly string[]>> = {
   distributions: ['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'],
   burns: ['promisedBaseUnits', 'deliveredBaseUnits'],
 }
 
-/** Returns the columns that fit a screen of 1280 pixels. If `all` is set, returns all columns. */
+/** Columns that fit a screen of 1280 pixels, unless `all` is set. */
 export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]
@@ -61,7 +57,6 @@ export function columnsShown(report: string, columns: readonly string[], all: bo
 
 export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'decimals'> {
   readonly totals?: Row | null
-  /** Called with the reference of the payment that the reader selected. */
   readonly onPayment?: (reference: string) => void
 }
 
@@ -101,16 +96,14 @@ function shortened(text: string): HTMLElement {
   return element('span', { className: 'mono', title: text }, shown)
 }
 
-/**
- * Creates a link instead of a button, so that a reader can open a payment in another tab or send its address to a
- * colleague.
- */
+/** A link instead of a button, so that a reader can open a payment in another tab or send its address to a colleague. */
 function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
   const key = reference.slice(reference.indexOf(':') + 1)
   const title = 'Its diagnosis, events, transaction and proof'
   const properties = { className: 'link mono', href: paymentAddress(reference), title }
   const link = element('a', properties, `${key.slice(0, 8)}…${key.slice(-4)}`)
   link.addEventListener('click', (event) => {
+    // The browser opens another tab or window for a click with a key.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     onPayment?.(reference)

@@ -24,7 +24,7 @@ interface RegisteredWallet extends WalletStandardWallet {
 
 const signFeature = 'solana:signTransaction'
 
-/** Calls `onWallet` for each wallet of this browser that can sign Solana transactions. Wallets may also register later. */
+/** Wallet Standard: wallets that loaded before the page wait for `app-ready`, and later wallets send `register-wallet`. */
 export function listenForWallets(chain: string, onWallet: (wallet: Wallet) => void): void {
   const register = (...wallets: readonly RegisteredWallet[]) => {
     for (const wallet of wallets) {
@@ -49,7 +49,7 @@ function canSign(wallet: RegisteredWallet): boolean {
     standardWallet({ wallet, account: { address: '' } })
     return true
   } catch {
-    // Ignore a wallet that does not sign transactions of version 0.
+    // The wallet does not sign transactions of version 0.
     return false
   }
 }
@@ -68,19 +68,20 @@ function payerOf(wallet: RegisteredWallet, feature: Connect, chain: string): Wal
   }
 }
 
-/** Creates a wallet that exists until the page is closed. `fund` sends tokens to it. */
+/** The wallet exists until the page is closed. `fund` sends tokens to it. */
 export function createTestWallet(fund: (address: string) => Promise<void>): Wallet {
   let funded: Promise<PayerWallet> | undefined
   return { name: 'the test wallet', connect: () => (funded ??= makeWallet(fund)) }
 }
 
 async function makeWallet(fund: (address: string) => Promise<void>): Promise<PayerWallet> {
+  // No script may read the private key, not even this one.
   const { privateKey, publicKey } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])
   const address = encodeBase58(new Uint8Array(await crypto.subtle.exportKey('raw', publicKey)))
   await fund(address)
   return {
     address,
-    // Split the transaction, which has one signer: a count of 1 byte, a signature of 64 bytes, and the message to sign.
+    // A transaction with one signer: a count of 1 byte, a signature of 64 bytes, and the message to sign.
     async signTransaction(transaction) {
       const signed = transaction.slice()
       const message = Uint8Array.from(transaction.subarray(65))

@@ -1,4 +1,4 @@
-/** Word and meaning of each state of a stream. A test fails if a state has no entry. */
+/** A test fails if a state of a stream has no entry. */
 const states: Readonly<Record<string, readonly [word: string, meaning: string]>> = {
   submitted: ['sent', 'We sent it to the chain for the caller, and have not seen it there.'],
   claimed: ['being served', 'Its request is being answered at the moment.'],
