@@ -160,7 +160,7 @@ function keyOf({ hostname, port }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** The Host header is that of the checked URL. */
+/** Replaces the Host header, so that the request reaches the host that was checked. */
 async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined

@@ -4,7 +4,7 @@ import type { MissingContent } from './renderer.ts'
 /** `heightMax` is in CSS pixels. */
 export interface Scroll {
   readonly heightMax: number
-  /** True if the capture ends at `heightMax` too, so that unscrolled content below is not missing. */
+  /** True if the capture ends at `heightMax` too, so that unscrolled content below it is not reported as missing. */
   readonly isCutThere: boolean
 }
 

@@ -22,7 +22,7 @@ export interface VisitDeps {
   readonly hurry: AbortSignal
 }
 
-// For a page to become ready after its pending requests were ended.
+// Time for a page to become ready after its pending requests were ended.
 const finishTimeoutMs = 3_000
 
 /** Throws if the browser shows an error page or the proxy refused an address. */

@@ -1,6 +1,6 @@
 export interface Load {
   readonly lagMs: number
-  /** 0 if no request for a price was answered. */
+  /** Mean time to answer a request for a price. 0 if there was no such request. */
   readonly quoteMs: number
   /** True if requests of callers who have paid were in progress. */
   readonly servesPayers: boolean

@@ -12,7 +12,7 @@ const unitsPerWindowMin = 25
 const burstSeconds = 2
 // After this time, the counted work of an address that stops no longer matters.
 const debtSecondsMax = 4
-// The rest of a refused address grows while it is refused. A client that reconnects at once for a long time then costs
+// The pause of an address grows while it is refused. A client that reconnects at once for a long time then costs
 // a quarter of a client that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7

@@ -8,7 +8,7 @@ export interface CallerLimitConfig {
   readonly requestsPerMinute: number
   readonly quotesPerAddressMax: number
   readonly quotesPerWalletMax: number
-  /** Unpaid quotes of all callers within the lifetime of a quote. */
+  /** All unpaid quotes of all callers within the lifetime of a quote. */
   readonly openQuotesBytesMax: number
   /** Per client address: proofs that are neither in the ledger nor confirmed by the chain. */
   readonly unknownProofsPerMinute: number
@@ -125,7 +125,7 @@ interface Taken {
   readonly standing: RateStanding
 }
 
-/** draft-ietf-httpapi-ratelimit-headers. */
+/** The format is that of draft-ietf-httpapi-ratelimit-headers. */
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
   if (taken.length === 0) return {}
   const policies = taken.map(

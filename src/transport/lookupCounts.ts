@@ -6,7 +6,6 @@ export interface LookupCounts extends SharedCounts {
 }
 
 const windowMs = 60_000
-// The lookups of all callers count together.
 const everyone = 'all'
 
 /** A provider limits the service and not its callers, so all callers count together. */

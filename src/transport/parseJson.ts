@@ -26,7 +26,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return { ok: true, value }
   } catch {
-    // The messages of the decoder and the parser help a caller less.
+    // A fixed message, because those of the decoder and the parser help a caller less.
     return { ok: false, message: 'must be valid JSON in UTF-8' }
   }
 }

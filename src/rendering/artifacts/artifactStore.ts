@@ -62,7 +62,7 @@ const reserveBytes = 8 * artifactBytesMax
  */
 export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
-  // Undefined while the storage works. The test writes a file of this size, because an almost full disk still takes
+  // Undefined while the storage works. `recover` writes a file of this size, because an almost full disk still takes
   // small files.
   let failedBytes: number | undefined
   // Exact after each sweep, and an estimate between sweeps, because other instances store files too.
