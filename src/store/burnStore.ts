@@ -11,7 +11,7 @@ import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** Creates the ledger for the burn job, which logs in as a member of `tollbook_burner`. */
+/** `database` must log in as a member of `tollbook_burner`, because the ledger refuses burns from other logins. */
 export function createBurnLedger(database: Database): BurnLedger {
   return {
     readRounds: (mint) => readRounds(database, mint),
@@ -26,7 +26,7 @@ interface RoundRow {
   readonly has_ended: boolean
 }
 
-/** Reads the newest round and the newest round that burned something. An index on these events serves both queries. */
+/** One index on these events serves both subqueries, so neither scans the ledger. */
 async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
   const rows = await readRows(database, 'the rounds of burning')<RoundRow>`
     with last as (

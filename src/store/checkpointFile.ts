@@ -33,14 +33,12 @@ export async function storeCheckpointFile(path: string, note: string): Promise<v
   await writeFileAtomically(path, note, 'CHECKPOINT_FILE')
 }
 
-/** A checkpoint that was read from its file outside the database. */
 export interface CheckpointFile extends Checkpoint {
   readonly path: string
-  /** Signed note of the checkpoint. */
   readonly note: string
 }
 
-/** Reads the stored checkpoint. Undefined if the file does not exist yet. */
+/** Undefined before the first checkpoint, when the file does not exist yet. */
 export async function readCheckpointFile(path: string): Promise<CheckpointFile | undefined> {
   const note = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
@@ -57,7 +55,6 @@ export async function readCheckpointFile(path: string): Promise<CheckpointFile |
   )
 }
 
-/** Throws if the database does not contain the ledger of the stored checkpoint. */
 export async function requireStoredCheckpoint(database: Database, path: string): Promise<void> {
   await requireLostEvent(database, path)
   const stored = await readCheckpointFile(path)
@@ -76,10 +73,6 @@ export interface CheckpointComparison {
   readonly missingEvents: number
 }
 
-/**
- * Compares the ledger with a checkpoint that was stored elsewhere. A shorter ledger or another root means a restored or
- * altered database.
- */
 export async function compareWithCheckpoint(
   database: Database,
   { size, root: expected, origin, path }: CheckpointFile,
@@ -108,8 +101,8 @@ export async function compareWithCheckpoint(
 }
 
 /**
- * Throws while the database lacks an event whose loss a running instance noted. The note is removed once the database
- * has the event again.
+ * Throws while the database lacks an event whose loss a running instance noted, so that a restart does not reopen the
+ * paid routes. The note is removed once the database has the event again.
  */
 async function requireLostEvent(database: Database, path: string): Promise<void> {
   const lost = await readLossNote(path)

@@ -3,13 +3,13 @@ import { assert } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, assertRow } from './database.ts'
 
-/** A login to examine. Destroying its database ends the pool. */
+/** Destroying `database` ends `pool`. */
 export interface Login {
   readonly pool: Pool
   readonly database: Database
 }
 
-/** Creates the pool. The first query opens the connection. */
+/** The first query opens the connection, so this call succeeds even while the database is down. */
 export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Login {
   const pool = openPool({ ...options, applicationName: 'tollbook doctor' })
   return { pool, database: databaseOn(pool) }
@@ -22,7 +22,6 @@ export interface LoginPower {
   readonly ownsTables: boolean
 }
 
-/** Facts about the database and its login, for `tollbook doctor`. */
 export interface DatabaseFacts extends LoginPower {
   readonly version: string
   /** Version of the server as a number, for example 170004 for version 17.4. */
@@ -31,7 +30,7 @@ export interface DatabaseFacts extends LoginPower {
   readonly mayDropQuotes: boolean
   /** Tables of Tollbook that the login may change without the functions of the ledger. */
   readonly writableTables: readonly string[]
-  /** Tables of the ledger without a trigger that always fires. */
+  /** Tables of the ledger without an `ALWAYS` trigger, which `session_replication_role` cannot switch off. */
   readonly unguardedTables: readonly string[]
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
@@ -53,7 +52,7 @@ const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies',
 
 export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'
 
-/** Describes why the login can change the ledger without its functions. Undefined if it cannot. */
+/** A superuser or an owner can switch off the triggers of the ledger. Undefined if the login is neither. */
 export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower): string | undefined {
   if (!isSuperuser && !ownsTables) return undefined
   const why = isSuperuser ? 'is a superuser' : 'owns tables'
@@ -69,13 +68,12 @@ const loginColumns = sql`
   (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
   exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables"`
 
-/** Reads the facts that the service checks at its start. The query needs no rights. */
+/** The query needs no rights, so the service can check any login at its start. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
   return assertRow(database, 'the rights of the login')<LoginPower>`
     with ours as (${ourTables}) select ${loginColumns}`
 }
 
-/** Reads all facts in one query. Throws a retryable `Fault` if the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
   return assertRow(database, 'facts about the database')<DatabaseFacts>`
     with ours as (${ourTables})
@@ -96,23 +94,20 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
     from pg_catalog.pg_stat_archiver a`
 }
 
-/**
- * True if an advisory lock excludes other sessions. Some database engines accept the lock without excluding other
- * sessions.
- */
+/** False for database engines that accept an advisory lock without excluding other sessions. */
 export async function advisoryLocksExclude(database: Database): Promise<boolean> {
   const take = sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(hashtext('tollbook doctor')) as taken`
   return readOrFault('an advisory lock', () =>
     database.transaction().execute(async (first) => {
       const mine = (await take.execute(first)).rows[0]?.taken
-      // Try the lock in a second transaction, which uses another connection of the pool.
+      // The second transaction uses another connection, because a session may take its own advisory lock again.
       const theirs = await database.transaction().execute(async (second) => (await take.execute(second)).rows[0]?.taken)
       return mine === true && theirs === false
     }),
   )
 }
 
-/** Tries a deletion of no rows as the owner. Returns the ledger's refusal. Undefined if the ledger allowed the deletion. */
+/** Deletes no rows, so a ledger without its trigger loses nothing. Undefined if the ledger allowed the owner's deletion. */
 export async function refusalOfOwner(owner: Database): Promise<string | undefined> {
   try {
     await sql`delete from ledger.settings where false`.execute(owner)
@@ -122,7 +117,6 @@ export async function refusalOfOwner(owner: Database): Promise<string | undefine
   }
 }
 
-/** Returns the time of the database in milliseconds since 1970, for comparison with the clock of this machine. */
 export async function readDatabaseClockMs(database: Database): Promise<number> {
   const { clock_ms: clockMs } = await assertRow(database, 'the clock of the database')<{ clock_ms: number }>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`

@@ -14,7 +14,7 @@ export interface DepositStoreDeps {
   readonly kernel: LedgerKernel
 }
 
-/** A deposit to append, with the limits on the balances of its tab and of all tabs after the deposit. */
+/** `limits` bound the balances of the tab and of all tabs after the deposit. */
 export interface LimitedDeposit {
   readonly item: Item
   readonly tab: string
@@ -50,7 +50,7 @@ export function createDeposits(deps: DepositStoreDeps): Deposits {
   }
 }
 
-/** Appends a deposit if its limits allow it. Holds that may return to a tab later do not count towards the limits. */
+/** Holds that may return to a tab later do not count towards the limits. */
 async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
   const { item, baseUnits, limits } = deposit
   for (let tries = 1; tries <= triesMax; tries++) {

@@ -7,7 +7,7 @@ export interface DurabilityOptions {
   readonly requiresStandby?: boolean
 }
 
-/** Returns why a crash could lose an acknowledged commit (I27). Undefined if every acknowledged commit survives a crash. */
+/** Undefined if every acknowledged commit survives a crash (I27). */
 export async function findDurabilityProblem(
   database: Database,
   { requiresStandby = false }: DurabilityOptions = {},
@@ -78,7 +78,10 @@ interface Replication {
 // Time limit of the probe. A commit takes milliseconds, so the health check reports hanging commits within seconds.
 const probeTimeoutMs = 4_000
 
-/** Returns why the database takes no commits. Undefined if it takes commits. Waits for the same locks as an append. */
+/**
+ * The probe waits for the same locks as an append, so it also detects appends that hang. Undefined if the database
+ * takes commits.
+ */
 export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   try {
     await pool.query({ text: 'select ledger.probe_commit()', ...bounded })

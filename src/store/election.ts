@@ -14,9 +14,8 @@ export interface Lease {
   readonly epoch: number
 }
 
-/** Runs work on one instance at a time, under a lease with an epoch. */
 export interface Election {
-  /** Runs the work under the lease `name`. Undefined if another instance holds this lease. */
+  /** Undefined if another instance holds the lease `name`. */
   run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
 }
 
@@ -66,7 +65,7 @@ async function renewLease({ database }: ElectionDeps, { name, epoch }: Lease): P
   return rows[0]?.renewed === true
 }
 
-/** Renews the lease until the returned function is called. After a failed renewal the lease expires. */
+/** A failed renewal ends the renewals, so that the lease expires and another instance can take the work. */
 function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Promise<void> {
   const stopping = new AbortController()
   const renewal = (async () => {
@@ -84,7 +83,7 @@ function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Prom
   }
 }
 
-/** Releases the lease for the next instance. If the release fails, the lease expires. */
+/** Ends the lease, so that the next instance need not wait until it expires. A failure costs only this wait. */
 async function endLease({ database, log }: ElectionDeps, { name, epoch }: Lease): Promise<void> {
   await sql`select work.end_lease(${name}, ${epoch})`.execute(database).catch((error: unknown) => {
     log.debug({ event: 'lease_not_ended', lease: name, error: describeError(error) })

@@ -14,10 +14,7 @@ export interface OpenHolderPayout {
   readonly paidBaseUnits: bigint
 }
 
-/**
- * Reads the open payout of a mint. A mint has at most one, because the database refuses a second. Undefined if no
- * payout is open.
- */
+/** A mint has at most one open payout, because the database refuses a second. Undefined if no payout is open. */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
   const rows = await readRows(database, 'the plan for holders')<{ body: Buffer; paid: string }>`
     select p.body, coalesce((
@@ -43,7 +40,7 @@ export async function readOpenHolderPayout(database: Database, mint: string): Pr
 
 export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
 
-/** Records an event of the plan. Repeating the call changes nothing and returns the same outcome. */
+/** Idempotent: a repeated call returns the same outcome, so an operator can run the command again after a lost answer. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,
@@ -62,7 +59,6 @@ export async function recordHolderPayout(
   throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
 }
 
-/** The last signed transaction of a part. */
 export interface PayoutAttempt {
   readonly part: number
   readonly signature: Signature
@@ -70,7 +66,6 @@ export interface PayoutAttempt {
   readonly bytes: Uint8Array
 }
 
-/** Reads the last signed transaction of each part, ordered by part. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
   const rows = await readRows(database, 'the transactions of a plan')<AttemptRow>`
     select part, signature, last_valid_height, transaction from work.payout_attempts where plan_id = ${planId} order by part`
@@ -118,8 +113,8 @@ export async function readUnrecordedAttempts(database: Database): Promise<readon
 }
 
 /**
- * Records a transaction before it is sent. False if another process has recorded a transaction for this part since
- * `replaced` was read. The caller must then not send the transaction.
+ * Called before the transaction is sent. False: another process has recorded a transaction for this part since
+ * `replaced` was read, so the caller must not send this one.
  */
 export async function recordAttempt(
   database: Database,

@@ -2,12 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { forgetSentAnswers } from './sentAnswers.ts'
 
-/** Creates the partitions for the coming days and positions. Any instance may call this at any time. */
+/** An append fails without a partition for its day and position. Any instance may call this at any time. */
 export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }
 
-/** Deletes first presentations older than a day. */
 export async function forgetOldPresentations(database: Database): Promise<void> {
   await sql`select work.forget_old_presentations()`.execute(database)
 }

@@ -2,22 +2,18 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { symbolOfMint } from '../payment/dollar.ts'
 import { type Database, assertRow, readRows } from './database.ts'
 
-/** A mint of the ledger. `name` is the commodity of the mint in journals. */
+/** `name` is the commodity of the mint in journals. */
 export interface LedgerMint {
   readonly mint: string
   readonly decimals: number
   readonly name: string
 }
 
-/** Thrown for a mint that the ledger does not have. */
 export class UnknownMint extends Error {
   override readonly name = 'UnknownMint'
 }
 
-/**
- * Returns all mints of the ledger: the token of the first price list, then the others in the order of their first
- * payments.
- */
+/** Order: the token of the first price list, then the others in the order of their first payments. */
 export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
   const mints = await readMints(database)
   assert(new Set(mints).size === mints.length, 'each mint is listed once')
@@ -30,7 +26,7 @@ export async function readLedgerMints(database: Database): Promise<readonly Ledg
   )
 }
 
-/** Finds a mint by its name or address. */
+/** `text` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
 export async function findLedgerMint(database: Database, text: string): Promise<LedgerMint> {
   const mints = await readLedgerMints(database)
   const found = mints.find(({ mint, name }) => mint === text || name === text.toUpperCase())

@@ -17,7 +17,7 @@ export interface LifecycleDeps {
   readonly election: Election
 }
 
-/** Store for the jobs that work on payments. The lease guards `advanceScan` against an instance that was replaced. */
+/** The lease guards `advanceScan` against an instance that was replaced. */
 export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
   const { database, election } = deps
   return {
@@ -95,7 +95,7 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
   }))
 }
 
-/** Loads several payments in one query. References that the ledger does not have are absent from the result. */
+/** References that the ledger does not have are absent from the result. */
 async function loadPayments(
   kernel: LedgerKernel,
   references: readonly PaymentReference[],
@@ -115,7 +115,6 @@ async function loadPayments(
  */
 const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 
-/** Returns the given references whose payments the ledger accounts for. A reversed payment counts as never arrived. */
 export async function findAccounted(
   database: Database,
   references: readonly PaymentReference[],
@@ -144,10 +143,7 @@ async function balanceOf(database: Database, mint: Address, account: Account): P
 // Maximum of events per step: following this many events takes at most 0.1 s. The job runs several steps.
 const followedMax = 5_000
 
-/**
- * Updates the table of open work from new events, and returns how many events remain. Returns 0 if another instance is
- * updating the table.
- */
+/** Returns how many events remain. Adds nothing while another instance is updating the table. */
 async function followOpenWork(database: Database): Promise<number> {
   const { behind, followed } = await assertRow(database, 'open work')<{ behind: number; followed: number }>`
     select work.follow(${followedMax}) as followed,

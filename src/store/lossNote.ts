@@ -12,15 +12,12 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 const note = z.object({ position: z.int().positive(), leafHash: z.string().regex(/^[0-9a-f]{64}$/) })
 
-/** An event that an instance has seen and that the database has lost. */
 export type LostEvent = z.infer<typeof note>
 
-/** Returns the path of the note about lost events, next to the checkpoint file. */
 export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }
 
-/** Writes the note next to the checkpoint file, so that the next start detects the loss. */
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
   await writeFileAtomically(
@@ -30,7 +27,6 @@ export async function writeLossNote(checkpointFile: string, { position, leafHash
   )
 }
 
-/** Reads the note about a lost event. Undefined if no loss was noted. */
 export async function readLossNote(checkpointFile: string): Promise<LostEvent | undefined> {
   const path = lossNoteOf(checkpointFile)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -51,7 +47,6 @@ function parse(path: string, text: string): LostEvent {
   }
 }
 
-/** Removes the note, because the database has the event again. */
 export async function removeLossNote(checkpointFile: string): Promise<void> {
   await rm(lossNoteOf(checkpointFile), { force: true })
 }

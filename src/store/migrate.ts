@@ -9,7 +9,7 @@ function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
 }
 
-/** The folders with the SQL of the service. The ledger package adds its own functions. */
+/** SQL of the service only: the ledger package adds its own functions. */
 export const schemaSources: SchemaSources = { numbered: folder(''), code: [folder('/functions'), folder('/kinds')] }
 
 export interface MigrateOptions {
@@ -18,7 +18,7 @@ export interface MigrateOptions {
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
-/** Migrates the schema to the version of this code. Returns the names of the files that it applied. */
+/** Returns the names of the files that it applied. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   try {
     return await migrateLedger({ ...options, sources: schemaSources })

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Schedule of the polls of news providers, shared by all instances. Only one instance takes each poll. */
+/** All instances share this schedule, so that only one instance takes each poll. */
 export interface NewsPolls {
-  /** Reserves one due poll for this instance. Undefined if no poll is due. */
+  /** Undefined if no poll is due. */
   takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
   pollSucceeded(done: PollDone): Promise<void>
   pollFailed(name: string): Promise<void>
 }
 
-/** A repeated poll. Polls of one lane share a provider's limit. */
+/** Polls of one lane share a provider's limit. */
 export interface PollPlan {
   readonly name: string
   readonly lane: string
@@ -18,7 +18,6 @@ export interface PollPlan {
   readonly spacingMs: number
 }
 
-/** A poll that this instance has reserved, with the validators of the last answer. */
 export interface TakenPoll {
   readonly name: string
   readonly etag: string | undefined

@@ -7,15 +7,14 @@ import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './ne
  * the ledger, because it can be polled again.
  */
 export interface NewsStore extends NewsPolls {
-  /** Stores a batch, and returns the number of new stories in it. */
+  /** Returns the number of new stories in the batch. */
   keep(batch: NewsBatch): Promise<number>
-  /** Finds articles, newest first. */
+  /** Newest first, unless the page starts with the oldest. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
   summary(): Promise<NewsSummary>
   forgetOld(): Promise<void>
 }
 
-/** Articles of one provider answer. */
 export interface NewsBatch {
   readonly provider: string
   /** Category of the answer, as the provider spells it. */
@@ -27,7 +26,6 @@ export interface NewsBatch {
   readonly articles: readonly NewArticle[]
 }
 
-/** An article as a provider reported it, with the keys by which duplicates are found. */
 export interface NewArticle {
   /** Key of the address, equal for all addresses of one article. */
   readonly urlKey: string
@@ -65,7 +63,7 @@ export interface StoredMember {
   readonly provider: string
 }
 
-/** Filters for articles. An article must match every filter that is defined. */
+/** An article must match every filter that is defined. */
 export interface NewsQuestion {
   readonly category?: string | undefined
   /** Query in web search syntax, with its words spelled as in `titleKey`. */
@@ -79,10 +77,10 @@ export interface NewsQuestion {
   readonly page?: NewsPage
 }
 
-/** A time range and the order of its articles. An absent bound does not limit the range. */
+/** An absent bound does not limit the range. */
 export interface NewsPage {
   readonly fromMs?: number | undefined
-  /** End of the range, exclusive. */
+  /** Exclusive. */
   readonly toMs?: number | undefined
   readonly isOldestFirst: boolean
   /** The last article of the previous page. Absent: the page is the first one. */

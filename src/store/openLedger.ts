@@ -34,7 +34,6 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly requiresStandby?: boolean
 }
 
-/** The ledger of the service, as ports for its callers. */
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 // Maximum of connections: two for appends, the rest for lookups and jobs. Postgres answers lookups in well under a
@@ -92,7 +91,6 @@ export async function openLedger(options: LedgerOptions) {
   return {
     payments: createPaymentLedger({ pool, strangers, kernel, log, quotes, priceLists, sentAnswers, tabs, repeatMs }),
     tabs,
-    /** Store for the steps that follow the answer to a payment. */
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
@@ -105,7 +103,7 @@ export async function openLedger(options: LedgerOptions) {
     /** Throws a Fault unless the database continues the ledger that this instance has seen. */
     requireHistory: () => history.compare(pool),
     election,
-    /** Returns why a commit could fail or be lost in a crash. Undefined if commits survive a crash. */
+    /** Undefined if commits survive a crash. */
     findDurabilityProblem: async () =>
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
@@ -113,9 +111,7 @@ export async function openLedger(options: LedgerOptions) {
     forgetOldAnswers: () => forgetOldAnswers(database, repeatMs),
     forgetOldPresentations: () => forgetOldPresentations(database),
     readQuoteStorage: () => readQuoteStorage(strangers),
-    /** Adds this instance's request counts to the counts that all instances share. */
     shareRates: (reports: readonly RateCountReport[]) => shareRates(strangers, reports),
-    /** Writes the queued items, then closes. */
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()

@@ -10,7 +10,6 @@ import type { PaymentChange, SponsoredOrder } from '../payment/paymentLedger.ts'
 import { messageDigestOf, streamIdOf } from '../payment/paymentReference.ts'
 import { depositKey, depositSpace, lifecycleStreamId } from './tabKeys.ts'
 
-/** Encodes an event of any codec for the ledger. */
 export function itemEvent<Event extends AnyEvent>(
   codec: EventCodec<Event>,
   event: Event,
@@ -21,7 +20,7 @@ export function itemEvent<Event extends AnyEvent>(
   return { kind: event.kind, schemaVersion, effectiveAtMs, body, postings: codec.postingsOf(event) }
 }
 
-/** Encodes a change of a payment for the ledger. The item is encoded once, so a retry sends the same bytes. */
+/** The item is encoded once, so a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
   const { reference, before, step, events, answerJson } = change
   const keys = keysOf(change)
@@ -108,7 +107,7 @@ function sponsoredKeys({ message, ...order }: NonNullable<PaymentChange['sponsor
   ]
 }
 
-/** Returns the prefix of the keys of all payments for one order. */
+/** All payments for one order share this prefix, so one range scan finds them. */
 export function sponsoredOrderPrefix({ wallet, orderDigest }: SponsoredOrder): Buffer {
   return Buffer.from(sha256(`${wallet} ${orderDigest}`))
 }
@@ -122,7 +121,7 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
   }
 }
 
-/** Returns the bytes of an idempotency key. They include the wallet, because two wallets may choose the same key. */
+/** Includes the wallet, because two wallets may choose the same key. */
 export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   assert(key !== '', 'an idempotency key is not empty')
   return Buffer.from(`${wallet} ${key}`, 'utf8')

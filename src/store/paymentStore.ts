@@ -75,7 +75,6 @@ export interface PaymentStoreDeps {
 const purchasesMax = 16
 const digestBytes = 32
 
-/** Implements the paywall's `PaymentLedger` with the ledger's database. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
@@ -111,10 +110,7 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-/**
- * Returns the state of a payment that the ledger lacks. A debit that the ledger lacks is final if the deposits of its
- * tab are final.
- */
+/** A debit that the ledger lacks is final if the deposits of its tab are final. */
 async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
   const request = tabRequestOf(reference)
   const tab = request === undefined ? undefined : await tabs.find(request.tab)
@@ -122,14 +118,14 @@ async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLook
 }
 
 interface Question {
-  /** Name of the prepared statement. */
+  /** Name of the prepared statement, unique for its text. */
   readonly name: string
   readonly what: string
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** Runs a statement of the paid request and returns its rows. Each connection prepares the statement once. */
+/** Each connection prepares the statement once, so later requests skip its parsing. */
 async function ask<Row extends QueryResultRow>(
   pool: QueryRunner,
   { name, what, text, values }: Question,
@@ -146,7 +142,7 @@ const selectMessage = {
   text: 'select id from ledger.keys where space = $1 and key = $2',
 }
 
-/** Returns the reference of the payment that was presented. Undefined for a message without a recorded payment. */
+/** Undefined for a message without a recorded payment. */
 async function resolve(
   { pool }: PaymentStoreDeps,
   reference: PresentedReference,
@@ -233,7 +229,7 @@ function appendItem({ kernel, deposits }: AppendDeps, change: PaymentChange) {
 // Steps whose answer states the balance of the tab.
 const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
 
-/** Reads the balance of the tab. Empty if the balance cannot be read, because a paid answer must not fail for this. */
+/** Empty if the balance cannot be read, because a paid answer must not fail for this. */
 async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentState) {
   if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
   const { debit, price } = payment.settlement
@@ -265,7 +261,7 @@ async function refuseBeyondDay(
   )
 }
 
-/** Returns a hold to its tab. Does nothing if another instance has taken over the attempt. */
+/** Does nothing if another instance has taken over the attempt. */
 async function releaseDebit(
   kernel: LedgerKernel,
   { reference, before, nowMs }: Pick<PaymentChange, 'reference' | 'before' | 'nowMs'>,
@@ -277,7 +273,6 @@ async function releaseDebit(
   await kernel.append(paymentItem({ reference, before, ...released, nowMs }))
 }
 
-/** Returns why the ledger refused a debit: the lifecycle of the tab changed, or the tab holds less than the price. */
 async function refuseDebit(
   tabs: PaymentStoreDeps['tabs'],
   { tab: id, price, lifecycle }: TabDebited,
@@ -315,7 +310,7 @@ interface KeyRow {
   readonly note: Buffer | null
 }
 
-/** Loads this wallet's use of the idempotency key in the last 24 hours. Undefined if there was none. */
+/** Undefined if this wallet has not used the key in the last 24 hours. */
 async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): Promise<EarlierUse | undefined> {
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined
@@ -346,7 +341,6 @@ async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted
 
 type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>
 
-/** Returns the delivery for this order. Undefined if nothing was delivered for the order. */
 function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string): RecordedDelivery | undefined {
   const found = deliveryOf(recorded)
   if (found?.orderDigest !== orderDigest) return undefined
@@ -354,7 +348,7 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { attemptId, position, leafHash, recordedAtMs }
 }
 
-/** Reads a delivery with its attempt and order. For a delivery on a tab, the debit states both. */
+/** For a delivery on a tab, the debit states the attempt and the order. */
 function deliveryOf(recorded: readonly RecordedEvent[]) {
   const found = recorded.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')
   if (found === undefined) return undefined

@@ -13,7 +13,6 @@ import { type Database, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** Debts of the ledger at one position. */
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
@@ -76,10 +75,7 @@ function debtOf({ account, baseUnits }: Debt): Debt {
   return { account, baseUnits }
 }
 
-/**
- * Returns the given wallets that an earlier payout of this mint has paid. Each of them had a token account at that
- * time.
- */
+/** A wallet that an earlier payout of this mint has paid had a token account at that time. */
 export async function findPaidWallets(
   database: Database,
   mint: string,
@@ -114,13 +110,12 @@ export async function readLeastPayout(database: Database, mint: string): Promise
   return divideRoundingDown(BigInt(rows[0]?.cheapest ?? 0), 100n)
 }
 
-/** The part of a plan that a transaction paid. */
 export interface RecordedPayout {
   readonly planId: string
   readonly part: number
 }
 
-/** Returns the recorded payouts of these signatures, by signature. Signatures without a recorded payout are absent. */
+/** Signatures without a recorded payout are absent. */
 export async function findRecorded(
   database: Database,
   signatures: readonly Signature[],
@@ -140,7 +135,7 @@ export async function findRecorded(
   )
 }
 
-/** Reads the recorded parts of a plan. Searches only after the plan's position, because no part was recorded earlier. */
+/** Searches only after the plan's position, because no part was recorded earlier. */
 export async function findRecordedParts(
   database: Database,
   plan: Pick<PayoutPlan, 'id' | 'position'>,
@@ -157,7 +152,7 @@ export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }
 
-/** Records a payout. Repeating the call changes nothing and returns the same outcome, so repeat it after a lost answer. */
+/** Idempotent: repeat the call after a lost answer. */
 export async function recordPayout(
   database: Database,
   event: DistributionPaid,

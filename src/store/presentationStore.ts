@@ -3,7 +3,7 @@ import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } f
 import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault, assertRow } from './database.ts'
 
-/** Creates the store of first presentations, a bounded table outside the ledger (`work.presentations`). */
+/** First presentations are in a bounded table outside the ledger (`work.presentations`). */
 export function createPresentations(database: Database): Presentations {
   return {
     record: (presented) => record(database, presented),

@@ -21,7 +21,7 @@ export interface PriceListStore {
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
-  /** Records a list. False if `newestNumber` is no longer the newest list, because another instance has published one. */
+  /** False if `newestNumber` is no longer the newest list, because another instance has published one. */
   append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   /** Records a list unless it equals the newest list. Returns the number of the recorded list. */
   publish(list: PriceListPublished): Promise<number>
@@ -36,7 +36,7 @@ export interface PriceListDeps {
 // Maximum of cached lists, each about 3 kB. Payments need only the newest lists.
 const listsMax = 100
 
-/** Creates the store. It caches each list after the first read, because published lists never change. */
+/** Caches each list after the first read, because published lists never change. */
 export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   const { database } = deps
   const lists = new Map<number, PriceListPublished>()
@@ -133,10 +133,7 @@ async function publish(
   throw new Bug(`expected that a price list can be published within ${triesMax} tries`)
 }
 
-/**
- * Returns the price of an endpoint in this dollar. Without `dollar`, returns its price in the service token, which
- * comes first in every list.
- */
+/** Without `dollar`: the price in the service token, which comes first in every list. */
 export function priceIn({ prices }: PriceListPublished, endpoint: string, dollar?: Address): Price | undefined {
   return prices.find((price) => price.endpoint === endpoint && (dollar === undefined || price.mint === dollar))
 }

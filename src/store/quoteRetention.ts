@@ -11,7 +11,7 @@ export interface QuoteRetention {
   readonly log: Log
 }
 
-/** Drops whole days of quotes, on a separate connection. Returns the dropped partitions. */
+/** Opens a separate connection, because only members of `tollbook_retention` may drop partitions. */
 export async function dropOldQuotes({ databaseUrl, log }: QuoteRetention): Promise<readonly string[]> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook retention', connectionsMax: 1, log })
   try {
@@ -30,7 +30,7 @@ export interface QuoteStorage {
   readonly oldestDays: number
 }
 
-/** Reads figures for metrics. A growing table means that the retention job does not run. */
+/** A growing table means that the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
   const { bytes, oldest_days: oldestDays } = await assertRow(database, 'the size of the quotes')<{
     bytes: number

@@ -41,7 +41,7 @@ export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   })
 }
 
-/** Arguments of `ledger.record_quotes` by name. Each function reads the value of one argument from a quote. */
+/** Arguments of `ledger.record_quotes` by name. */
 const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
   ids: (quote) => quote.id,
   wallets: (quote) => quote.wallet,
@@ -71,10 +71,7 @@ export interface QuoteSearchDeps {
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
-/**
- * Finds the quote that was open when the payment landed. Undefined if no quote was open. Throws a retryable `Fault` if
- * the database does not answer.
- */
+/** Undefined if no quote was open when the payment landed. */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const rows = await readRows(deps.database, 'open quotes')<QuoteRow>`
@@ -108,7 +105,7 @@ export interface QuoteRow {
   readonly slot: number
 }
 
-/** Builds the quote with the amounts of the price list that the row names. */
+/** The row states only the required amount. The other amounts come from its price list. */
 async function quoteOf({ priceLists }: QuoteSearchDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
   if (row === undefined) return undefined
   const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')

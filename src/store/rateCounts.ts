@@ -9,7 +9,6 @@ export interface RateCount {
   readonly window: number
 }
 
-/** Requests of one client since the last report of this instance. */
 export interface RateCountReport extends RateCount {
   /**
    * Number of further requests. Negative for a client that has paid for more requests than it made since the last
@@ -19,7 +18,6 @@ export interface RateCountReport extends RateCount {
   readonly endsAtMs: number
 }
 
-/** Requests of one client at all instances. */
 export interface RateCountTotal extends RateCount {
   readonly total: number
 }
@@ -28,7 +26,7 @@ const shareCall = `
   select limit_name as name, client, time_window as "window", requests as total
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
-/** Adds this instance's counts to the shared counts and returns the totals, in one round trip for all clients. */
+/** One round trip adds the counts of all clients and returns the totals of all instances. */
 export async function shareRates(
   database: Database,
   reports: readonly RateCountReport[],

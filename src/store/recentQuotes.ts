@@ -9,7 +9,7 @@ import type { Quote } from '@tollbook/core/quote'
 export interface RecentQuotes {
   add(quote: Quote): void
   find(question: Omit<BoundQuoteQuestion, 'landedSlot' | 'graceMs'>): Quote | undefined
-  /** Returns the wallet's newest quote for the endpoint, if the quote was open at that time. */
+  /** Considers only the wallet's newest quote for the endpoint. */
   findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
@@ -19,7 +19,7 @@ const searchMs = 24 * 60 * 60 * 1000
 // Maximum of stored quotes, about 12 MB. Fewer quotes than this are paid for during the validity of one quote.
 const quotesMax = 20_000
 
-/** Creates the bounded store. It drops the oldest quotes, and a payment for a dropped quote reads the database. */
+/** Drops the oldest quotes. A payment for a dropped quote reads the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
   // A ring buffer, because V8 takes 15 µs to find a map's first entry after deletions: it walks over the deleted

@@ -31,7 +31,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** Records the one or two events of a call. After a lost answer the caller may repeat the call. */
+/** After a lost answer the caller may repeat the call. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }

@@ -19,10 +19,8 @@ import { recordBody, type Recording } from './recordBody.ts'
 
 const codec = createEventCodec<RefundEvent>(refundEvents)
 
-/** The finance login's access to decisions about refunds. */
 export type RefundStore = ReturnType<typeof createRefundStore>
 
-/** Position of the decision's event in the ledger. */
 export interface RecordedDecision {
   readonly position: number
   readonly leafHash: string
@@ -44,10 +42,10 @@ export function createRefundStore(database: Database, nowMs: () => number) {
     login: async () =>
       (await assertRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
     read: (payment: PaymentReference) => readRefund(database, payment),
-    /** Records a decision. Undefined if another decision was recorded first. The caller then reads and decides again. */
+    /** Undefined if another decision was recorded first. The caller then reads and decides again. */
     record: (decision: RefundDecision, before: RefundState) =>
       record(database, { call: 'record_refund', bodies: [encode(decision, before, nowMs())] }),
-    /** Records a due step of the payment and the approval of its refund. Either both are recorded or neither. */
+    /** Either both the step and the approval are recorded, or neither. */
     recordBooking: (booking: RefundBooking) => recordBooking(database, booking),
   }
 }

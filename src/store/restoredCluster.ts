@@ -23,10 +23,7 @@ export async function isRestored(url: string): Promise<boolean> {
 
 const invalidLogin = '28000'
 
-/**
- * Reads the logins of a restored cluster: the service's login and the owner of the tables. They have the same names as
- * in the original cluster.
- */
+/** The logins have the same names as in the original cluster. */
 export async function readRestoredLogins(url: string): Promise<RestoredLogins> {
   const rows = await ask<RestoredLogins>(
     url,

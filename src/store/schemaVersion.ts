@@ -4,7 +4,6 @@ import { checkSchemaVersion as checkSchema, type SchemaVersion } from '@tollbook
 import { type Database, type DatabaseOptions, openDatabase } from './database.ts'
 import { type FindDifferingFunctions, schemaSources } from './migrate.ts'
 
-/** Returns the names of the functions in the database that differ from those of this release. */
 export function differingFunctions(
   database: Database,
   find: FindDifferingFunctions,
@@ -15,14 +14,13 @@ export function differingFunctions(
   })
 }
 
-/** Compares the schema of the database with the migrations, functions and declarations of this code. */
 export function checkSchemaVersion(database: Database): Promise<SchemaVersion> {
   return checkSchema((text) => database.executeQuery<never>(CompiledQuery.raw(text)), schemaSources)
 }
 
 /**
- * Opens a database whose schema fits this program. Throws a `Fault` if the schema does not fit or the database cannot
- * be reached. The parameter `whose` names the database in the message.
+ * Throws a `Fault` if the schema does not fit this program or the database cannot be reached. `whose` names the
+ * database in the message.
  */
 export async function openFitting(options: DatabaseOptions, whose: string): Promise<Database> {
   const database = openDatabase(options)

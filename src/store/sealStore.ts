@@ -21,14 +21,13 @@ export interface StoredCheckpoint extends TreeHead {
   readonly note: string
 }
 
-/** Reads the newest checkpoint. Undefined before the first seal. */
+/** Undefined before the first seal. */
 export async function newestCheckpoint(database: Database): Promise<StoredCheckpoint | undefined> {
   const [newest] = await readRows(database, 'the newest checkpoint')<StoredCheckpoint>`
     select size, root, note from ledger.checkpoints order by size desc limit 1`
   return checkpointOf(newest)
 }
 
-/** Reads the checkpoint of this size. Undefined if no checkpoint has this size. */
 export async function checkpointAt(database: Database, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   const [found] = await readRows(database, 'a checkpoint')<StoredCheckpoint>`
@@ -45,7 +44,7 @@ function checkpointOf(row: StoredCheckpoint | undefined): StoredCheckpoint | und
 
 const hashBytes = 32
 
-/** Returns the position of the newest event. Reads without a lock, so appends never wait for the seal. */
+/** Reads without a lock, so appends never wait for the seal. */
 export async function headPosition(database: Database): Promise<number> {
   const { seq } = await assertRow(database, 'the head of the ledger')<{ seq: number }>`select seq from ledger.head`
   assert(seq >= 0, 'positions count up from 0')
@@ -93,7 +92,7 @@ export async function readEdge(database: Database, size: number): Promise<TreeEd
   return { size, levels }
 }
 
-/** Reads the hashes of a level above the leaves. Each hash is the root of a tile in the level below. */
+/** Each hash is the root of a tile in the level below. */
 async function readTileRoots(database: Database, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await readRows(database, 'roots of tiles')<{ root: Buffer }>`
     select root from ledger.tiles where level = ${level - 1} and index >= ${from} and index < ${to} order by index`
@@ -101,7 +100,7 @@ async function readTileRoots(database: Database, level: number, { from, to }: Sp
   return rows.map((row) => row.root)
 }
 
-/** Reads tiles of the sealed tree at this size. Omits tiles beyond the size. */
+/** Omits tiles beyond the size. */
 export async function readTiles(database: Database, ids: readonly TileId[], size: number): Promise<TileReader> {
   assert(size >= 0, 'a tree has a size')
   const tiles = new Map<string, Uint8Array>()
@@ -126,7 +125,7 @@ async function readTile(database: Database, id: TileId, width: number): Promise<
   return Buffer.concat(hashes)
 }
 
-/** Reads stored leaf hashes for proofs. The sealer has compared them with the bodies. */
+/** Skips the comparison with the bodies, because the sealer has made it. */
 async function readStoredLeaves(database: Database, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await readRows(database, 'hashes of leaves')<{ leaf_hash: Buffer }>`
     select leaf_hash from ledger.events where seq > ${from} and seq <= ${to} order by seq`
@@ -134,14 +133,13 @@ async function readStoredLeaves(database: Database, { from, to }: Span): Promise
   return rows.map((row) => row.leaf_hash)
 }
 
-/** A signed tree head with the tiles that became full since the previous one. */
 export interface SealedTiles {
   readonly lease: Lease
   readonly checkpoint: TreeHead & { readonly note: string }
   readonly tiles: readonly FullTile[]
 }
 
-/** Records a seal. No other code writes seals. Throws if another instance has taken the lease. */
+/** Throws if another instance has taken the lease. No other code writes seals. */
 export async function callSeal(database: Database, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')

@@ -9,7 +9,6 @@ import { callSeal, headPosition, newestCheckpoint, readEdge, readLeaves, type St
 
 export interface SealerDeps {
   readonly database: Database
-  /** Elects the single instance that seals. */
   readonly election: Election
   /** Called before each step. Throws a Fault unless the database continues the ledger that this instance has seen. */
   readonly requireHistory?: () => Promise<void>
@@ -30,9 +29,8 @@ const pageEvents = 512
 const stepEventsMax = 64 * 256
 
 /**
- * Seals the events since the newest checkpoint, up to the limit of one step. Any instance may call this at any time: a
- * lease admits one instance, and the database refuses an instance that was replaced. Throws `LedgerDamage` if the
- * ledger differs from what was recorded or signed.
+ * Any instance may call this at any time: a lease admits one instance, and the database refuses an instance that was
+ * replaced. Throws `LedgerDamage` if the ledger differs from what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   const { database, election } = deps
@@ -58,10 +56,7 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
   return { sealedEvents: grown.size - size, head, checkpoint }
 }
 
-/**
- * Reads the edge of the sealed tree. Throws if the root of the edge differs from the signed root, so that no signature
- * covers a changed tree.
- */
+/** Throws if the root of the edge differs from the signed root, so that no signature covers a changed tree. */
 async function readSealedEdge(database: Database, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
   if (known === undefined) return emptyEdge
   const edge = await readEdge(database, known.size)
@@ -84,7 +79,7 @@ async function growEdge(database: Database, from: TreeEdge, size: number) {
   return { edge, tiles }
 }
 
-/** Computes the root of the first `size` events from the current database, including events that are not sealed yet. */
+/** Computed from the current database, including events that are not sealed yet. */
 export async function rootAt(database: Database, size: number): Promise<Uint8Array> {
   assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0

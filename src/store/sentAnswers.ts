@@ -36,7 +36,6 @@ const batchMax = 1_000
 // may be sent once more.
 const waitingMax = 100_000
 
-/** Creates the recorder, which records answers in batches in the background. `close` waits for the remaining answers. */
 export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
   const waiting = new Map<PaymentReference, SentAnswer>()
   const closing = new AbortController()
@@ -90,7 +89,7 @@ async function recordSent({ database, repeatMs }: SentAnswersDeps, batch: readon
   if (repeatable.length > 0) await markNotes(database, { ids: idsOf(repeatable), repeatMs })
 }
 
-/** Deletes the answers that may no longer be sent again. Recording sent answers also deletes them. */
+/** `ledger.mark_notes` also deletes the answers that may no longer be sent again, so call it without ids. */
 export async function forgetSentAnswers({ database, repeatMs }: Pick<SentAnswersDeps, 'database' | 'repeatMs'>) {
   await markNotes(database, { ids: byteaArray([]), repeatMs })
 }
@@ -107,7 +106,7 @@ function idsOf(answers: readonly SentAnswer[]) {
   return byteaArray(answers.map(({ reference }) => streamIdOf(reference)))
 }
 
-/** Converts milliseconds to seconds. Rounds up, because an answer may be sent again for at least that time. */
+/** Rounds up, because an answer may be sent again for at least that time. */
 export function secondsOf(repeatMs: number): number {
   return Math.ceil(repeatMs / 1000)
 }

@@ -12,20 +12,18 @@ export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
   readonly databaseUrl: string
 }
 
-/** The operator's access to the settings of the ledger. */
 export type SettingChanges = Awaited<ReturnType<typeof openSettingChanges>>
 
 const connectionsMax = 1
 
-/** Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program. */
 export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions) {
   const options = { databaseUrl, applicationName: 'tollbook operator', connectionsMax, log }
   const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
     versions: (names: readonly string[]) => readVersions(database, names),
-    /** Returns the time on the clock of the database, which also dates the events. */
+    /** On the clock of the database, which also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
-    /** Records a change. Undefined if another change took the version number first. */
+    /** Undefined if another change took the version number first. */
     change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),
     close: () => database.destroy(),
   }

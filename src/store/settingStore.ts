@@ -20,14 +20,14 @@ import { itemEvent, textOf } from './paymentItem.ts'
  * its day.
  */
 export interface SettingStore {
-  /** Returns the setting in force at that time, or its first value if none was in force yet. */
+  /** Returns the first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
   /**
    * Returns all versions of these settings by name, oldest first. A name that ends with `/` selects all names that
    * begin with it.
    */
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Records values of settings that the ledger lacks. Does not change recorded settings. */
+  /** Does not change recorded settings. */
   record(values: readonly SettingValue[]): Promise<void>
 }
 
@@ -39,7 +39,6 @@ export interface SettingDeps {
   readonly nowMs: () => number
 }
 
-/** Creates the store. `record` appends the first value of a setting that has none. */
 export function createSettingStore(deps: SettingDeps): SettingStore {
   const { database } = deps
   return {
@@ -53,18 +52,18 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
-/** Encodes the event as canonical bytes. The setting takes effect at its `validFrom`, and not when it is recorded. */
+/** The setting takes effect at its `validFrom`, and not when it is recorded. */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
 }
 
-/** Decodes the event of a setting. Throws for a body that does not parse, which is a bug or a tampered row. */
+/** Throws for a body that does not parse, which is a bug or a tampered row. */
 export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
 
-/** Encodes one version of a setting. A guard on the previous version prevents gaps in the numbers. */
+/** A guard on the previous version prevents gaps in the numbers. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
   assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')
@@ -86,10 +85,7 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
-/**
- * Reads all versions of each name, oldest first. A name that ends with `/` selects all names that begin with it. A name
- * without versions has an empty list.
- */
+/** A name that ends with `/` selects all names that begin with it. A name without versions has an empty list. */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   if (names.length === 0) return new Map()
   const prefixes = names.filter((name) => name.endsWith('/')).map((prefix) => `${prefix}%`)
@@ -106,7 +102,7 @@ export async function readVersions(database: Database, names: readonly string[])
   return versions
 }
 
-/** Returns the periods of these settings. The periods of each setting are in order, oldest first. */
+/** The periods of each setting are in order, oldest first. */
 export async function readPeriods(database: Database, names: readonly string[]): Promise<readonly SettingPeriod[]> {
   return [...(await readVersions(database, names)).values()].flatMap(periodsOf)
 }
@@ -117,7 +113,7 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/** Records the first value of a setting. If another instance recorded a value first, the caller compares both values. */
+/** If another instance recorded a value first, the caller compares both values. */
 async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
   const versions = await readVersions(database, [value.name])
   const atMs = nowMs()

@@ -3,8 +3,8 @@ import { equalBytes } from '@tollbook/core/bytes'
 import type { TreeHead } from '@tollbook/core/merkle'
 
 /**
- * Wraps `sign`, so that it refuses a smaller tree, or another root of the same size. Two signed roots of one size could
- * prove two histories.
+ * Refuses a smaller tree, or another root of the same size, because two signed roots of one size could prove two
+ * histories.
  */
 export function signOnce(sign: (tree: TreeHead) => string): (tree: TreeHead) => string {
   let signed: TreeHead | undefined

@@ -9,7 +9,7 @@ import { checkSchemaVersion } from './schemaVersion.ts'
 /** Signatures of the fee payer in `signer.signatures`. Functions of the database enforce the budgets. */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
-  /** Records a signature. Returns the rule that forbids the signature, or undefined once the row is durable. */
+  /** Returns the rule that forbids the signature, or undefined once the row is durable. */
   record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   spentToday(): Promise<bigint>
@@ -25,10 +25,7 @@ export interface SignatureStoreOptions {
 // Maximum of connections. Each signature locks the row of its day, so more connections would only wait.
 const connectionsMax = 4
 
-/**
- * Opens the store. Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does
- * not fit.
- */
+/** Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does not fit. */
 export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOptions): Promise<SignatureStore> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook signer', connectionsMax, log })
   try {

@@ -10,12 +10,10 @@ const lifecycleSpace = 6
  */
 export const depositSpace = 14
 
-/** Returns the stream id of a tab's lifecycle: the space byte, then the bytes of the tab. */
 export function lifecycleStreamId(tab: TabId): Uint8Array {
   return Uint8Array.of(lifecycleSpace, ...tabBytes(tab))
 }
 
-/** Returns the key by which a tab finds one of its deposits. */
 export function depositKey(tab: TabId, deposit: PaymentReference): Uint8Array {
   return Uint8Array.of(...tabBytes(tab), ...streamIdOf(deposit).subarray(1, 1 + tabIdBytes))
 }

@@ -164,7 +164,6 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
   return rows.map(({ name }) => name.slice(prepaidPrefix.length))
 }
 
-/** Reads the number of tabs that hold a balance, the sum of their balances, and the sum of all refunds that are due. */
 export async function readTabTotals(database: Database, mint: Address) {
   const sums = await assertRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
     select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
@@ -199,7 +198,7 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
   throw new Fault('deposits of the tab kept arriving; repeat the request', { retryable: true })
 }
 
-/** Reads the tally of a tab since a time, with the number of its deposits at the same time. */
+/** Counts the deposits in the same statement, so that the tally and the count are of the same moment. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
   const { amount, deposits } = await assertRow(database, 'what a tab has spent today')<{
@@ -215,7 +214,7 @@ async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: 
   return { amountBaseUnits: BigInt(amount), deposits }
 }
 
-/** Appends a decision about a tab. False if there is no decision, or another change was recorded first. */
+/** False if there is no decision, or another change was recorded first. */
 type Change = (tab: Tab, decision: TabLifecycleDecision | undefined, nowMs: number) => Promise<boolean>
 
 interface ClosingDeps extends TabStoreDeps {

@@ -5,7 +5,7 @@ import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 import type { Lease } from './election.ts'
 
-/** Returns the place that the search for transfers has reached. Undefined before the first search of this token account. */
+/** Undefined before the first search of this token account. */
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
   const row = await readOrFault('how far transfers were searched', () =>
     database
@@ -25,7 +25,7 @@ export interface ScanMove {
   readonly lease: Lease | undefined
 }
 
-/** Moves the place of the search. Throws if another instance has taken the lease, so that a place never moves back. */
+/** Throws if another instance has taken the lease, so that a place never moves back. */
 export async function advanceScan(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')
