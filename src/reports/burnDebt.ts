@@ -10,11 +10,10 @@ export interface BurnDebt {
   readonly oldestOwedAtMs: number | undefined
   /** Amount burned in the rounds of the burn job, in base units. */
   readonly confirmedBaseUnits: bigint
-  /** The last confirmed round. Undefined if there is none. */
+  /** Undefined before the first confirmed round. */
   readonly lastRound: ConfirmedRound | undefined
 }
 
-/** A burn that the ledger has confirmed on chain. */
 export interface ConfirmedRound {
   readonly round: number
   readonly signature: string
@@ -31,10 +30,7 @@ interface DebtRow {
   readonly burnedAt: Date | null
 }
 
-/**
- * Returns a query for the position up to which rounds have burned the debts in a mint. The position is 0 before the
- * first confirmed round.
- */
+/** Position up to which rounds have burned the debts in a mint. 0 before the first confirmed round. */
 export const burnedThrough = (mint: string) => sql`
   select coalesce(max((convert_from(s.body, 'UTF8')::jsonb ->> 'throughPosition')::bigint), 0) as through
   from (${lastBurn(mint)}) l
@@ -47,10 +43,7 @@ const lastBurn = (mint: string) => sql`
   order by e.seq desc
   limit 1`
 
-/**
- * Reads the owed and confirmed burns of a mint. Events after the last confirmed round are read through their index.
- * Earlier events are summed in one row per product.
- */
+/** Events after the last confirmed round are read through their index. Earlier events are summed in one row per product. */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`
     with last as (${lastBurn(mint)}),

@@ -4,7 +4,6 @@ import { burnCodec, paymentCodec } from '../payment/events.ts'
 import { type PaymentReference, readReference, transactionReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readRows } from '../store/database.ts'
 
-/** Shows whether the burn of a payment was made, and in which round. */
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /**
@@ -13,11 +12,11 @@ export type BurnOfPayment = Readonly<{
    */
   status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string
-  /** The round that burned the amount. Null: no round has burned it. */
+  /** Null: no round has burned the amount. */
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
 }>
 
-/** Finds the burn of a payment by its reference or bare signature. Undefined if the ledger has no such verified payment. */
+/** `text` is a reference or a bare signature. Undefined if the ledger has no such verified payment. */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
   const signature = readSignature(text)
   const reference = signature === undefined ? readReference(text) : transactionReference(signature)
@@ -58,8 +57,8 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
 }
 
 /**
- * Reads the first confirmed round whose end is at or after the position. Null if there is none. A round is recorded
- * after all debts that it burns, so only later events are searched.
+ * Null if no round has burned the debt. A round is recorded after all debts that it burns, so only later events are
+ * searched.
  */
 async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
   const [confirmed] = await readRows(database, 'the round of a burn')<{ body: Buffer }>`

@@ -12,7 +12,6 @@ export interface BurnStatsQuestion {
   readonly decimals: number
 }
 
-/** Burned tokens of a time span, an endpoint or a day. */
 export type Burned = Readonly<{ tokens: number; baseUnits: string; payments: number }>
 
 export type BurnStats = Awaited<ReturnType<typeof burnStats>>
@@ -22,9 +21,8 @@ const dayMs = 24 * hourMs
 const daysShown = 90
 
 /**
- * Returns the burned tokens in total, recently, by endpoint and by day. Reads account balances and hourly sums that the
- * append writes together with the events. The cost is independent of the number of payments, except for sales in
- * dollars that no round has burned yet.
+ * Reads account balances and hourly sums that the append writes together with the events. The cost is independent of
+ * the number of payments, except for sales in dollars that no round has burned yet.
  */
 export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
   const nowMs = deps.clock.nowMs()
@@ -68,7 +66,7 @@ interface Row {
   readonly payments: number
 }
 
-/** Reads one row per endpoint, and at most 90 days of hourly sums of one account, along the primary key. */
+/** Reads along the primary key: one row per endpoint, and at most 90 days of hourly sums of one account. */
 async function readBurned(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
   // Start at midnight, so that the first day is complete.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)
@@ -113,10 +111,7 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }
 
-/**
- * Returns the burns that sales in dollars promised, in tokens: delivered by the treasury, burned, and still open. Adds
- * the dollars of these sales, one entry for each mint. Empty without such sales and deliveries.
- */
+/** Empty without sales in dollars and deliveries of the treasury. `sales` has one entry for each mint. */
 function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
   const { promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits, sales } = promises
@@ -141,7 +136,6 @@ function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   }
 }
 
-/** Divides the confirmed burns into burns inside payments and burns in rounds of the service. */
 function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number) {
   const { confirmedBaseUnits, lastRound } = debt
   return {

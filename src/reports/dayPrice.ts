@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts'
  * payments has the price of the last day with payments.
  */
 
-/** Sums over the payments of a day. The price is `priceMicroUsd` divided by `forBaseUnits`. */
+/** The price is `priceMicroUsd` divided by `forBaseUnits`. */
 export interface DayPrice {
   readonly day: string
   readonly priceMicroUsd: bigint
@@ -17,9 +17,8 @@ export interface DayPrice {
 const allPrices = sql`reports.day_prices`
 
 /**
- * Returns a subquery for the price of `mint` on `day`: the row of the last priced day on or before `day`, or no row
- * before the first. Its columns are `priced_day`, `price_micro_usd` and `required`. `prices` must have the columns of
- * `reports.day_prices`.
+ * Subquery for the row of the last priced day on or before `day`, or no row before the first. Its columns are
+ * `priced_day`, `price_micro_usd` and `required`. `prices` must have the columns of `reports.day_prices`.
  */
 export function pricedBy(
   mint: string | RawBuilder<unknown>,
@@ -30,24 +29,20 @@ export function pricedBy(
     where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
 }
 
-/**
- * Returns the value of an amount in 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the
- * alias of a row from `pricedBy`.
- */
+/** In 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the alias of a row from `pricedBy`. */
 export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   const [price, required] = [sql.ref(`${prices}.price_micro_usd`), sql.ref(`${prices}.required`)]
   return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
 }
 
-/** Returns the value of an amount in millionths of a dollar. 0 before the first price. */
+/** 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
 }
 
 /**
- * Returns a subquery with the rows of single days of `reports.daily_totals`. The extra column `day_pico_usd` has debits
- * less credits at the price of the day. The prices are materialized, because otherwise PostgreSQL reads them for every
- * row while the tables have no statistics.
+ * Adds the column `day_pico_usd`: debits less credits at the price of the day. The prices are materialized, because
+ * otherwise PostgreSQL reads them for every row while the tables have no statistics.
  */
 export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(
@@ -60,7 +55,7 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
     where t.mint = ${mint} and ${days})`
 }
 
-/** Reads the price that values the amounts of a day. Undefined before the first price. */
+/** Undefined before the first price. */
 export async function priceOn(
   database: Database,
   { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },
@@ -74,12 +69,12 @@ export async function priceOn(
     : { day: row.day, priceMicroUsd: BigInt(row.price), forBaseUnits: BigInt(row.required) }
 }
 
-/** Returns the value of an amount in millionths of a dollar, rounded toward zero. 0 before the first price. */
+/** In millionths of a dollar, rounded toward zero. 0 before the first price. */
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
   return price === undefined ? 0n : divideTowardsZero(baseUnits * price.priceMicroUsd, price.forBaseUnits)
 }
 
-/** Reads the price of one token on each day that has a price, oldest first. The price is cut off after 18 decimals. */
+/** Oldest first. The price is cut off after 18 decimals. */
 export async function tokenPrices(
   database: Database,
   { mint, decimals }: { readonly mint: string; readonly decimals: number },

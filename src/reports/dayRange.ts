@@ -4,17 +4,15 @@ import type { ReportQuestion } from './reportQuestion.ts'
 
 export type DayRange = Pick<ReportQuestion, 'from' | 'to'>
 
-/** Returns a condition that selects each day of the range separately. */
 export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
   return sql<boolean>`day > '-infinity' and day between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`
 }
 
-/** Returns a condition that selects the days of the range for sums. The sum over all days is stored as one row. */
+/** The sum over all days is stored as one row. */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
 }
 
-/** Returns conditions on the time of payment and on the wallet, for a table of payments or payouts. */
 export function paidBy({
   from,
   to,
@@ -27,7 +25,6 @@ export function paidBy({
   ]
 }
 
-/** Returns the condition for the payments after the cursor, in a list that begins with the newest. */
 export function paidBefore(cursor: string | undefined): readonly RawBuilder<boolean>[] {
   const [time = '', position = ''] = cursor?.split('.') ?? []
   if (cursor === undefined) return []

@@ -6,7 +6,7 @@ export interface LedgerToken {
   readonly decimals: number
 }
 
-/** Reads the body of the newest price list. Undefined before the first one. */
+/** Undefined before the first price list. */
 export async function newestPriceList(database: Database): Promise<string | undefined> {
   const [row] = await readRows(database, 'the newest price list')<{
     body: Buffer
@@ -14,7 +14,7 @@ export async function newestPriceList(database: Database): Promise<string | unde
   return row?.body.toString('utf8')
 }
 
-/** Reads the token of the newest price list. Undefined in a ledger without a price list. */
+/** Undefined in a ledger without a price list. */
 export async function ledgerToken(database: Database): Promise<LedgerToken | undefined> {
   const body = await newestPriceList(database)
   if (body === undefined) return undefined

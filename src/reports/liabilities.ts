@@ -21,7 +21,7 @@ const columns: SqlColumns = {
   lastMovedAt: isoTimeOf(sql`e.recorded_at`),
 }
 
-/** Lists every account under Liabilities that has a balance, including unknown kinds of accounts. */
+/** Includes accounts of unknown kinds, so that the list has every debt. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, owedTo, cursor, limit } = question
   // Page by account name, which is the order of a unique index.

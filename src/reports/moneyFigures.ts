@@ -12,7 +12,7 @@ export interface MoneyFigures {
   readonly lateEntries: number
 }
 
-/** Revenue of one endpoint since the start of the ledger. */
+/** Since the start of the ledger. */
 export interface EndpointRevenue {
   readonly endpoint: string
   /** Amount earned by deliveries in base units: the sum of all shares. */
@@ -21,7 +21,7 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-/** Reads the sums, up to the position of the reports. Throws a retryable `Fault` if the database does not answer. */
+/** Up to the position of the reports. */
 export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   const what = 'the money metrics'
   const accounts = await readRows(database, what)<{ account: string; balance: string }>`

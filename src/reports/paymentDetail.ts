@@ -15,9 +15,8 @@ const payoutsMax = 100
 export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>>>
 
 /**
- * Reads everything in the ledger about one payment, payout or burn: its events with the hashed bodies, their entries,
- * and the signed transaction. The result includes the open debts in the wallet accounts that the entries use. Undefined
- * if the ledger does not have this reference.
+ * Everything in the ledger about one payment, payout or burn, with the open debts in the wallet accounts that its
+ * entries use. Undefined if the ledger does not have this reference.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference) {
   const found = await readEvents(database, reference)
@@ -123,10 +122,7 @@ function shown(row: EventRow) {
   }
 }
 
-/**
- * Returns the first wallet or endpoint that an event or a settlement states. Empty for a payout, which has many
- * wallets.
- */
+/** Empty for a payout, which has many wallets. */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data

@@ -12,10 +12,8 @@ import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/foldPayment.ts'
 import type { QuoteRow } from '../store/quoteStore.ts'
 
-/** Facts about one payment from the database, for operators who explain the payment to a caller. */
 export type PaymentFacts = ReturnType<typeof createPaymentFacts>
 
-/** A recorded stream, for diagnosis. */
 export interface RecordedPayment {
   /** Kind of the stream: payment, payout or burn. */
   readonly kind: string
@@ -39,7 +37,6 @@ export interface QuotesQuestion {
   readonly toMs: number
 }
 
-/** A stored quote with its price from the price list. */
 export interface QuoteFact {
   readonly id: string
   readonly wallet: string
@@ -47,29 +44,24 @@ export interface QuoteFact {
   readonly issuedAtMs: number
   readonly expiresAtMs: number
   readonly slot: number
-  /** The price of the quote in its price list. */
   readonly price: ListedPrice
 }
 
-/** Creates the queries, which only read. Every method throws a retryable `Fault` if the database does not answer. */
+/** Every method throws a retryable `Fault` if the database does not answer. */
 export function createPaymentFacts(database: Database) {
   return {
-    /** Returns the payment with its events. Undefined if the ledger has no stream with this reference. */
+    /** Undefined if the ledger has no stream with this reference. */
     payment: (reference: PaymentReference) => readPayment(database, reference),
-    /** Returns the quotes, newest first. Quotes are kept only for days. */
+    /** Newest first. Quotes are kept only for days. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
     quote: (id: string) => readQuote(database, id),
-    /** Returns the payment that was verified at the price of this quote. */
     paymentOfQuote: (quote: QuoteFact) => findPaymentOfQuote(database, quote),
-    /** Returns the payment whose delivery has a leaf hash that starts with these digits. */
+    /** The payment whose delivery has a leaf hash that starts with these digits. */
     paymentOfLeaf: (leafHashStart: string) => findPaymentOfLeaf(database, leafHashStart),
-    /** Returns the price list that was in force at this time. */
     pricesAt: (atMs: number) => readPricesAt(database, atMs),
-    /** Returns the balance of the payment wallets in the ledger. */
     walletBalance: (mint: string) => readWallet(database, mint),
-    /** Returns the references that the ledger has recorded. */
     accounted: (references: readonly PaymentReference[]) => findAccounted(database, references),
-    /** Returns the time at which a wallet first presented a proof that could not be decided at once. */
+    /** Time at which a wallet first presented a proof that could not be decided at once. */
     presentedAtMs: (reference: PaymentReference) => readPresented(database, reference),
   }
 }
@@ -168,7 +160,7 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
-/** Finds the payment of a quote. Searches the list of payments, and the events that the roll-up has not reached. */
+/** Searches the list of payments, and the events that the roll-up has not reached. */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
   const rows = await readRows(database, 'the payment of a quote')<{ reference: string }>`
@@ -193,10 +185,7 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
   return readReference(rows[0]?.reference ?? '')
 }
 
-/**
- * Finds the payment of a receipt. Searches the list of payments, then the tiles of 256 leaves, then the remaining
- * events one by one.
- */
+/** Searches the list of payments, then the tiles of 256 leaves, then the remaining events one by one. */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
   const listed = await readRows(database, 'the payment of a receipt')<{ id: Buffer }>`
@@ -254,7 +243,7 @@ async function readPresented(database: Database, reference: PaymentReference): P
   return presentedAt?.getTime()
 }
 
-/** Returns the wallet of a quote as an address. The wallet is valid, because it was checked before the quote was stored. */
+/** A stored wallet is valid, because it was checked before the quote was stored. */
 export function walletOfQuote({ wallet }: Pick<QuoteFact, 'wallet'>) {
   return assertPresent(readAddress(wallet), 'a stored quote names a wallet')
 }

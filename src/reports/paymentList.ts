@@ -41,7 +41,7 @@ const columnsAfter: SqlColumns = {
   position: sql`stream`,
 }
 
-/** The columns of a payment, except the columns of its shares. */
+/** Without the columns of shares, which depend on the ledger. */
 export const paymentColumns = Object.keys({ ...columnsBefore, ...columnsAfter })
 
 /**
@@ -83,10 +83,7 @@ function ofQuestion(question: SumsQuestion) {
 
 const summed = ['burned', 'burn_owed', 'received', 'lost', 'unearned', 'owed', 'prepaid'] as const
 
-/**
- * Reads totals of the payments made in the range, including their later entries on any day. Undefined with a filter by
- * state, which has no totals.
- */
+/** Includes later entries of these payments on any day. Undefined with a filter by state, which has no totals. */
 async function readTotals(
   database: Database,
   shares: readonly string[],

@@ -27,7 +27,7 @@ const columns: SqlColumns = {
   position: sql`seq`,
 }
 
-/** Lists paid debts, newest first. One payout pays several accounts, and one plan has several payouts. */
+/** Newest first. One payout pays several accounts, and one plan has several payouts. */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [position = '', line = ''] = question.cursor?.split('.') ?? []
   const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`
@@ -51,7 +51,7 @@ function ofQuestion(question: SumsQuestion) {
   return sql.join([sql`mint = ${question.mint}`, ...paidBy(question)], sql` and `)
 }
 
-/** Reads the totals. Sums the few payouts of one wallet. For all wallets, uses the daily totals of the payment wallet. */
+/** Sums the few payouts of one wallet. For all wallets, uses the daily totals of the payment wallet. */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
   const query =
     question.wallet === undefined

@@ -24,9 +24,8 @@ const columns: SqlColumns = {
 }
 
 /**
- * Reads the trial balance of a period, per kind of account: balance before, movements, balance after. The debit and
- * credit columns of each pair have equal totals. Accounts of single wallets are one line (`Liabilities:Overpaid`), and
- * so are burns (`Expenses:Burned`).
+ * The debit and credit columns of each pair have equal totals. Accounts of single wallets are one line
+ * (`Liabilities:Overpaid`), and so are burns (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, from, to } = question

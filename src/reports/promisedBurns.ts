@@ -5,16 +5,15 @@ import { burnedThrough } from './burnDebt.ts'
 
 /** Burns of the service token that sales in dollars promised, in base units of that token. */
 export interface PromisedBurns {
-  /** Amount that sales in dollars promised, without reversed sales. */
+  /** Excludes reversed sales. */
   readonly promisedBaseUnits: bigint
   readonly deliveredBaseUnits: bigint
-  /** Amount that was burned to fulfil the promises. */
   readonly burnedBaseUnits: bigint
   /** Sales in each dollar token that is sold with a burn, up to the position of the reports. */
   readonly sales: readonly DollarSales[]
 }
 
-/** Delivered sales in one dollar token, less reversed sales. */
+/** Delivered sales, less reversed sales. */
 export interface DollarSales {
   readonly mint: string
   /** Undefined for an unknown dollar token. */
@@ -31,9 +30,8 @@ interface PromiseRow {
 }
 
 /**
- * Reads the burns that sales in dollars promised in this token. Undefined if there was no such sale and no delivery.
- * Two groups of recent promises are read through the index of burns: promises that no round has burned, and promises
- * that the reports do not have yet.
+ * Undefined if there was no such sale and no delivery. Two groups of recent promises are read through the index of
+ * burns: promises that no round has burned, and promises that the reports do not have yet.
  */
 export async function readPromisedBurns(database: Database, mint: string): Promise<PromisedBurns | undefined> {
   const [row] = await readRows(database, 'promised burns')<PromiseRow>`
@@ -84,10 +82,7 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
   }
 }
 
-/**
- * Reads the sales in the dollar tokens of the newest price list. Other dollar tokens are omitted, because finding them
- * would require reading all price lists.
- */
+/** Only the dollar tokens of the newest price list, because finding others would require reading all price lists. */
 async function readSales(database: Database, token: string): Promise<readonly DollarSales[]> {
   const rows = await readRows(database, 'promised burns')<{
     mint: string

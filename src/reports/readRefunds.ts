@@ -5,11 +5,10 @@ import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
 export interface RefundsQuestion {
   readonly wallets: readonly string[]
-  /** Limits the result to these payments. Undefined: all payments of the wallets. */
+  /** Undefined: all payments of the wallets. */
   readonly references?: readonly string[]
 }
 
-/** Reads the refunds of payments of these wallets. Empty for a wallet without debts. */
 export async function readRefunds(database: Database, question: RefundsQuestion): Promise<readonly RefundLine[]> {
   const { wallets, references } = question
   const payouts = await readPayouts(database, wallets)
@@ -24,9 +23,8 @@ const what = 'the refunds'
 const debtsMax = 5_000
 
 /**
- * Reads the debts of payments to their wallets. Payouts pay a wallet's debts in order, so all debts are read if the
- * wallet had a payout. Without a payout, the given payments suffice. A payment without an open or paid debt has no
- * row.
+ * Payouts pay a wallet's debts in order, so all debts are read if the wallet had a payout. Without a payout, the given
+ * payments suffice. A payment without an open or paid debt has no row.
  */
 async function readDebts(
   database: Database,

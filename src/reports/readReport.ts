@@ -55,16 +55,15 @@ const reports = {
 export type ReportName = keyof typeof reports
 const reportOf: Readonly<Record<ReportName, Report>> = reports
 
-/** The reports in the order of the finance page. The routes, the command and the page derive from this list. */
+/** In the order of the finance page. The routes, the command and the page derive from this list. */
 export const reportNames = Object.keys(reports).filter((name): name is ReportName => name in reports)
 
-/** Returns the name of a report on the finance page, and all parameters that it accepts. */
 export function describeReport(report: ReportName): Pick<Report, 'title' | 'accepts'> {
   const { title, accepts, isCursor } = reportOf[report]
   return { title, accepts: isCursor === undefined ? accepts : [...accepts, 'cursor', 'limit'] }
 }
 
-/** Parses the parameters of a report. Returns the question, or every problem with its field. */
+/** Returns the question, or the problems with their fields. */
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
@@ -72,13 +71,11 @@ export function readQuestion(
   return parseQuestion(report, { ...reportOf[report], ...describeReport(report) }, given)
 }
 
-/** The name of a report with its parameters and token. */
 export interface ReportRequest extends ReportQuestion {
   readonly report: ReportName
   readonly token: LedgerToken
 }
 
-/** Reads one page of a report, then selects the chosen columns. */
 export async function readReport(
   database: Database,
   { report, token, ...question }: ReportRequest,
@@ -87,7 +84,7 @@ export async function readReport(
   return question.columns === undefined ? table : withColumns(table, question.columns)
 }
 
-/** Thrown for an unknown column. Columns of shares depend on the ledger, so names are checked after reading. */
+/** Columns of shares depend on the ledger, so names are checked after reading. */
 export class UnknownColumn extends Error {
   override readonly name = 'UnknownColumn'
 }
@@ -103,7 +100,7 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
 // cost less per row.
 const firstPageRows = 100
 
-/** Yields the rows of all pages in order, with one page in memory at a time. */
+/** Holds one page in memory at a time. */
 export async function* allPages(database: Database, request: ReportRequest): AsyncGenerator<readonly ReportRow[]> {
   let cursor = request.cursor
   let limit = firstPageRows

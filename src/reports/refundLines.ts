@@ -3,7 +3,6 @@
  * first covers approved debts in the order of their approvals, then other debts in the order in which they arose.
  */
 
-/** One change of a debt to a wallet. */
 export type RefundMove =
   /** A new debt. `baseUnits` is negative if the debt was taken back, for example by a reversal. */
   | (MoveBase & { readonly kind: 'owed'; readonly reference: string })
@@ -35,7 +34,6 @@ export interface PayoutFact {
 export const refundStates = ['due', 'approved', 'part_paid', 'paid'] as const
 export type RefundStateName = (typeof refundStates)[number]
 
-/** One debt of one payment to its wallet. */
 export interface RefundLine {
   readonly reference: string
   readonly account: string
@@ -67,7 +65,7 @@ interface Open {
   readonly payouts: PayoutFact[]
 }
 
-/** Converts the amounts of a refund to text, for JSON. */
+/** JSON has no bigint, so amounts become text. */
 export function refundJson(line: RefundLine) {
   const { owedBaseUnits, approvedBaseUnits, paidBaseUnits, decisions, payouts, ...rest } = line
   return {
@@ -80,7 +78,7 @@ export function refundJson(line: RefundLine) {
   }
 }
 
-/** Calculates the refunds. `moves` must contain all moves of each account, because payouts are attributed in order. */
+/** `moves` must contain all moves of each account, because payouts are attributed in order. */
 export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[] {
   const lines = new Map<string, Open>()
   for (const move of moves.toSorted((one, other) => one.position - other.position)) {

@@ -15,7 +15,6 @@ interface Candidate {
   readonly stream: number
 }
 
-/** The columns of the list, each with the function that returns its cell for a debt of a payment. */
 const cells: Readonly<Record<string, (payment: Candidate, debt: RefundLine) => Cell>> = {
   paidAt: (payment) => isoTime(payment.paid_at.getTime()),
   reference: (payment) => payment.reference,
@@ -35,7 +34,7 @@ const cells: Readonly<Record<string, (payment: Candidate, debt: RefundLine) => C
   position: (payment) => payment.stream,
 }
 
-/** Lists the debts to wallets by payment, newest payment first. The debts are due, approved or paid. */
+/** Lists due, approved and paid debts by payment, newest payment first. */
 export async function refundList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { page, last } = pageOf(await readCandidates(database, question), question)
   const debts = await readRefunds(database, {
@@ -52,7 +51,7 @@ export async function refundList(database: Database, question: SumsQuestion): Pr
   return { columns: Object.keys(cells), rows, totals: undefined, next }
 }
 
-/** Reads the payments with a debt and the payments with a refund granted by hand. Both lists are short and use an index. */
+/** Both lists are short and use an index: payments with a debt, and payments with a refund granted by hand. */
 function readCandidates(database: Database, question: SumsQuestion): Promise<readonly Candidate[]> {
   const conditions = [sql`mint = ${question.mint}`, ...paidBy(question), ...paidBefore(question.cursor)]
   const where = sql.join(conditions, sql` and `)

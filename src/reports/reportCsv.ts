@@ -29,13 +29,12 @@ async function* withMint(pages: CsvTable['pages'], mint: string): CsvTable['page
 export interface CsvTable {
   readonly columns: readonly string[]
   readonly pages: AsyncGenerator<readonly ReportRow[]>
-  /** Returns the decimals of the mint of a row. */
   readonly decimals: (row: ReportRow) => number
 }
 
 /**
- * Writes a table as CSV. Amounts in base units have a second column in tokens. Texts that begin like a formula are
- * escaped for spreadsheets.
+ * Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped, because a
+ * spreadsheet would run them.
  */
 export function csvOf(table: CsvTable): Readable {
   return Readable.from(csvPages(table), { objectMode: false })
@@ -72,5 +71,4 @@ function cellsIn(column: string, cell: Cell, decimals: () => number): readonly (
   return [cell, typeof cell === 'number' ? { figure: formatDecimal(BigInt(cell), usdDecimals) } : null]
 }
 
-/** Number of decimals of a dollar amount in millionths. */
 export const usdDecimals = 6

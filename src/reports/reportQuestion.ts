@@ -87,7 +87,6 @@ const shape = z
       .regex(/^[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*$/, 'must be names of columns, separated by commas')
       .transform((names) => names.split(','))
       .optional(),
-    // Cursor that the previous page returned.
     cursor: text,
     limit: z
       .string()
@@ -108,17 +107,14 @@ const shape = z
     },
   )
 
-/** Parsed parameters of a report, from a query string or a command line. */
 export type ReportQuestion = Readonly<Omit<z.output<typeof shape>, 'month' | 'quarter'>>
 
-/** The parameters of a report. */
 export interface ReportParameters {
   /**
    * Accepted parameters besides those of pages. Others are rejected, because a caller would misread a report that
    * ignored a parameter.
    */
   readonly accepts: readonly string[]
-  /** A parameter that the report cannot do without. */
   readonly requires?: 'tab'
   /** Checks the form of a cursor from the report's `next`. Undefined: the report is short and has no pages. */
   readonly isCursor?: (cursor: string, by: ReportQuestion['by']) => boolean
@@ -126,7 +122,7 @@ export interface ReportParameters {
 
 export const days = ['from', 'to', 'month', 'quarter']
 
-/** True for a group of a report of sums. */
+/** The cursor of a report by day is a day. Other groupings accept any text. */
 export function isGroup(cursor: string, by: ReportQuestion['by']): boolean {
   return by !== 'day' || day.safeParse(cursor).success
 }
@@ -136,7 +132,6 @@ export function isPlace(cursor: string): boolean {
   return /^\d{1,13}\.\d{1,15}$/.test(cursor)
 }
 
-/** Parses the parameters of the report with this name. Returns the question, or every problem with its field. */
 export function parseQuestion(
   report: string,
   { accepts, requires, isCursor }: ReportParameters,
@@ -156,7 +151,7 @@ export function parseQuestion(
   return { ...question, ...daysOf(month, quarter) }
 }
 
-/** Returns the first and last day of a month or quarter. Empty if neither is given. */
+/** Empty if neither is given. */
 function daysOf(month: string | undefined, quarter: string | undefined): Pick<ReportQuestion, 'from' | 'to'> {
   if (month !== undefined) return { from: `${month}-01`, to: lastDayOf(month) }
   const [year, number] = quarter?.split('-Q') ?? []

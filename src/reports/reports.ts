@@ -19,36 +19,26 @@ import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
 
-/** All reports of one ledger and one mint. Before each read, the reports process new events of the ledger. */
+/** Before each read, the reports process new events of the ledger. */
 export interface Reports {
   readonly token: LedgerToken
-  /**
-   * Returns the same reports in another mint, by its name or address. Throws `UnknownMint` for a mint that the ledger
-   * does not have.
-   */
+  /** `mint` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
   inMint(mint: string): Promise<Reports>
-  /** Lists the mints that have reports. */
   mints(): Promise<readonly LedgerMint[]>
   summary(): Promise<Positioned<Summary>>
-  /** Returns the sums for monitoring, up to the position of the reports. */
+  /** Up to the position of the reports. */
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /**
-   * Returns the closing statement of a month such as `2026-10`, without its signature. Throws a `Fault` while the month
-   * is not sealed.
-   */
+  /** For a month such as `2026-10`. Throws a `Fault` while the month is not sealed. */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
-  /**
-   * Returns a payment, payout or burn by its reference. For Solana the bare signature suffices. The data comes from the
-   * ledger itself and includes later payouts. Undefined if the text is not a reference or the ledger does not have it.
-   */
+  /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
   payment(reference: string): Promise<PaymentDetail | undefined>
-  /** Returns the refunds of the payments of one wallet, after one step of the roll-up. */
+  /** After one step of the roll-up, which may leave a backlog. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** Returns the refunds of the payments of one wallet up to the head of the ledger, because decisions depend on them. */
+  /** Up to the head of the ledger, because decisions depend on the refunds. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
-  /** Writes the payments of a wallet in a month as CSV, in every mint, after one step of the roll-up. */
+  /** In every mint, after one step of the roll-up. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
@@ -61,7 +51,6 @@ export interface Positioned<Read> extends ReportPosition {
 // nothing.
 const stepsMax = 200
 
-/** Creates the reports. Each report first processes new events, and states the position that it has reached. */
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)

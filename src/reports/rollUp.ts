@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Database, assertRow, readRows } from '../store/database.ts'
 
-/** Last position in the reports, and last position in the ledger. The two differ while the roll-up has a backlog. */
+/** The two positions differ while the roll-up has a backlog. */
 export interface ReportPosition {
   readonly position: number
   readonly headPosition: number
@@ -12,16 +12,15 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 10_000
 
 /**
- * Processes new events of the ledger for the tables of the reports. Returns the number of processed events. Does
- * nothing in a read-only session, such as an auditor's session or a session on a standby. Checks for new events first,
- * because taking the lock is a write. The check is a separate statement, because PostgreSQL checks the right to execute
- * a function before it evaluates the condition.
+ * Returns 0 in a read-only session, such as an auditor's session or a session on a standby. The check for new events is
+ * a separate statement, because taking the lock is a write, and PostgreSQL checks the right to execute a function
+ * before it evaluates the condition.
  */
 export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)
 }
 
-/** Like `rollUp`, but waits while another session is rolling up. Returns 0 only if the reports contain all events. */
+/** Waits while another session is rolling up. Returns 0 if the reports contain all events, and in a read-only session. */
 export function rollUpInTurn(database: Database): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up_in_turn(${eventsPerRollUpMax}) as rolled`)
 }
@@ -39,7 +38,6 @@ async function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promis
   return state?.due === true ? (await assertRow(database, what)<Rolled>`${call}`).rolled : 0
 }
 
-/** Reads the last position in the reports and the last position in the ledger. */
 export async function reportPosition(database: Database): Promise<ReportPosition> {
   const [row] = await readRows(database, 'the position of the reports')<{ position: number; head: number }>`
     select p.upto_seq as position, h.seq as head from reports.progress p cross join ledger.head h`

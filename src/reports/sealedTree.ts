@@ -6,16 +6,16 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import type { Database } from '../store/database.ts'
 import { checkpointAt, eventsIn, newestCheckpoint, readTiles, type StoredCheckpoint } from '../store/sealStore.ts'
 
-/** Public read access to the sealed tree: checkpoints, proofs and tiles. Positions count from 1. Hashes are in base64. */
+/** Positions count from 1. Hashes are in base64. */
 export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Size of the tree for which the proof is made. Undefined: the newest tree. */
+  /** Undefined: the newest tree. */
   readonly treeSize: number | undefined
 }
 
-/** An inclusion proof with the signed note of its tree. Hashes are in base64. */
+/** Hashes are in base64. `checkpoint` is the signed note of the tree. */
 export type InclusionProof = Readonly<{
   position: number
   leafHash: string
@@ -27,7 +27,7 @@ export type InclusionProof = Readonly<{
 
 export type TreeSizes = Readonly<{ from: number; to: number }>
 
-/** A proof that the tree of size `to` extends the tree of size `from`. Hashes are in base64. Sizes count events. */
+/** Hashes are in base64. Sizes count events. */
 export type ConsistencyProof = Readonly<{
   from: number
   to: number
@@ -36,20 +36,14 @@ export type ConsistencyProof = Readonly<{
   checkpoints: Readonly<{ from: string | null; to: string | null }>
 }>
 
-/**
- * Creates the reader of checkpoints, proofs and tiles. Every method throws a retryable `Fault` if the database does not
- * answer.
- */
+/** Every method throws a retryable `Fault` if the database does not answer. */
 export function readSealedTree(database: Database) {
   return {
-    /** Returns the newest signed note. Undefined before the first seal. */
+    /** Undefined before the first seal. */
     checkpoint: async () => (await newestCheckpoint(database))?.note,
-    /**
-     * Proves that an event is in the newest tree, or in the tree of the given signed size. Undefined if the event is
-     * not sealed or there is no such tree.
-     */
+    /** Undefined if the event is not sealed or there is no tree of this signed size. */
     proveInclusion: (question: InclusionQuestion) => proveInclusion(database, question),
-    /** Proves that the later tree extends the earlier tree. Undefined if one of the trees is not sealed. */
+    /** Undefined if one of the trees is not sealed. */
     proveConsistency: (sizes: TreeSizes) => proveConsistency(database, sizes),
     /**
      * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
@@ -87,10 +81,7 @@ function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
   return checkpoint?.note ?? null
 }
 
-/**
- * Returns the hashes of the ranges. Reads at most two tiles per level, so a proof needs few lookups even in a long
- * ledger.
- */
+/** Reads at most two tiles per level, so a proof needs few lookups even in a long ledger. */
 async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
   const tiles = await readTiles(database, tilesOf(ranges), size)
   return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))

@@ -29,7 +29,7 @@ export async function readShareNames(database: Database, mint?: string): Promise
 // Maximum of shares, because each share is a column of several reports.
 const sharesMax = 100
 
-// Columns of any report that are not shares.
+// A share with one of these names would collide with another column of a report.
 const otherColumns: ReadonlySet<string> = new Set([
   'allocated',
   'burned',

@@ -7,7 +7,7 @@ import type { LedgerToken } from './ledgerToken.ts'
 
 export type Summary = Awaited<ReturnType<typeof summary>>
 
-/** Returns the state of one mint in a few figures. Reads one row per endpoint and kind of account. */
+/** Reads one row per endpoint and kind of account, so the cost is independent of the number of payments. */
 export async function summary(database: Database, { mint, decimals }: LedgerToken) {
   const lines = await readRows(database, 'the summary')<{
     account: string
@@ -50,7 +50,7 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
   return lines.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString()
 }
 
-/** True for ordinary debts. Every other liability is money that must be refunded to a wallet. */
+/** Every liability that is not ordinary is money that must be refunded to a wallet. */
 function isOrdinary(account: string): boolean {
   const ordinary: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
   return ordinary.includes(account) || shareName(account) !== undefined

@@ -11,7 +11,6 @@ export interface SumsQuestion extends ReportQuestion {
   readonly mint: string
 }
 
-/** A column that can be summed over days or endpoints, and also over wallets if `ofWallets` is set. */
 interface Measure {
   readonly name: string
   readonly ofDays: RawBuilder<unknown>
@@ -21,7 +20,7 @@ interface Measure {
   readonly isOfDaysOnly?: true
 }
 
-/** The movements that a measure sums. `sign` is 1 if debits count as positive, and -1 if credits count as positive. */
+/** `sign` is 1 if debits count as positive, and -1 if credits count as positive. */
 interface Movements {
   readonly sign: 1 | -1
   readonly which: RawBuilder<unknown>
@@ -42,10 +41,7 @@ function amount({ sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(${sql.lit(sign)} * sum(debits - credits) filter (where ${which}), 0)`
 }
 
-/**
- * Returns a sum in millionths of a dollar, at the quoted price of each payment or at the price of the day of each
- * movement.
- */
+/** In millionths of a dollar, at the quoted price of each payment or at the price of the day of each movement. */
 function value(column: 'value_pico_usd' | 'day_pico_usd', { sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)::bigint`
 }
@@ -54,7 +50,6 @@ function dayValue(name: string, movements: Movements): Measure {
   return { name: `${name}AtDayPriceMicroUsd`, ofDays: value('day_pico_usd', movements) }
 }
 
-/** Returns the measures of an amount and of its two values in dollars. */
 function valued(name: string, movements: Movements, ofWallets: RawBuilder<unknown>): readonly Measure[] {
   return [
     { name: `${name}BaseUnits`, ofDays: amount(movements), ofWallets },
@@ -119,15 +114,11 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
   ]
 }
 
-/**
- * Sums the burns inside payments, the burns that became owed, and the later burns by the service. A reversal subtracts
- * its burn on the day of the payment.
- */
+/** A reversal subtracts its burn on the day of the payment. */
 export function burnSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, burnMeasures, question)
 }
 
-/** Sums the amounts that were received, allocated to each share, lost to reversals, paid out, and refunded. */
 export async function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, distributionMeasures(await readShareNames(database, question.mint)), question)
 }

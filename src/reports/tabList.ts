@@ -32,7 +32,7 @@ const columns: SqlColumns = {
   balanceAtDayPriceMicroUsd: microUsdAt('p', sql`b.balance`),
 }
 
-/** Lists all tabs in the order of their ids. For each tab, deposited = spent or held + returned + balance. */
+/** Ordered by id. For each tab, deposited = spent or held + returned + balance. */
 export async function tabList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, wallet } = question
   const { page, last } = pageOf(await readTabs(database, question), question)
@@ -41,7 +41,7 @@ export async function tabList(database: Database, question: SumsQuestion): Promi
   return { columns: Object.keys(columns), rows: page.map(cellsOf), totals, next }
 }
 
-/** Reads the tabs by the keys of their opening deposits. Such a key has the bytes of the tab twice. */
+/** Reads the keys of the opening deposits, which have the bytes of the tab twice. */
 async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly SqlRow[]> {
   const after = Buffer.from(cursor === undefined ? '' : assertPresent(readTabId(cursor), 'a cursor is a tab'))
   return readRows(database, 'the tabs')<SqlRow>`

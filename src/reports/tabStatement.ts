@@ -19,7 +19,7 @@ const movements: Readonly<Record<string, string>> = {
   TabRestOwed: 'return',
 }
 
-/** Returns the columns of a statement. `before` is the balance of the tab before the first row. */
+/** `before` is the balance of the tab before the first row. */
 const columnsOf = (before: string) => ({
   at: isoTimeOf(sql`e.effective_at`),
   movement: sql`${JSON.stringify(movements)}::jsonb ->> e.kind`,
@@ -32,8 +32,8 @@ const columnsOf = (before: string) => ({
 })
 
 /**
- * Lists the movements on one tab, oldest first. A request has a hold, then a capture, which returns the unused part to
- * the tab, or a release, which returns all of it. The cursor contains the balance before the page.
+ * Oldest first. A request has a hold, then a capture, which returns the unused part to the tab, or a release, which
+ * returns all of it. The cursor contains the balance before the page.
  */
 export async function tabStatement(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [, position = '0', balance = '0'] = /^(\d+)\.(\d+)$/.exec(question.cursor ?? '') ?? []
@@ -49,8 +49,8 @@ interface Movements {
 }
 
 /**
- * Reads the movements of a tab. Its debits are a range of stream ids. The burn in the token for a charge in dollars is
- * a separate event, and is not a part of the charge.
+ * The debits of a tab are a range of stream ids. The burn in the token for a charge in dollars is a separate event, and
+ * is not a part of the charge.
  */
 function readMovements(database: Database, { tab, limit }: SumsQuestion, { columns, after }: Movements) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))

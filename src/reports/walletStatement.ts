@@ -22,10 +22,7 @@ const omitted = new Set(['wallet', 'burnOwedBaseUnits', 'lostBaseUnits', 'unearn
 const ofPayment = paymentColumns.filter((column) => !omitted.has(column))
 const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt', 'mint']
 
-/**
- * Writes the payments of one wallet in a month as CSV, with the state of their refunds. The payments are grouped by
- * mint, and the newest comes first.
- */
+/** Grouped by mint, newest payment first, with the state of the refunds. */
 export async function walletStatement(database: Database, { wallet, month }: StatementQuestion): Promise<Readable> {
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')
@@ -57,10 +54,7 @@ async function* pagesOf(
     }
 }
 
-/**
- * Combines the refunds of a payment. A payment may have two refunds, for example for an overpayment and for an answer
- * that was not delivered.
- */
+/** A payment may have two refunds, for example for an overpayment and for an answer that was not delivered. */
 function refundOf(lines: readonly RefundLine[]): ReportRow {
   const payout = lines.flatMap(({ payouts }) => payouts).at(-1)
   return {

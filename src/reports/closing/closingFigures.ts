@@ -6,7 +6,6 @@ import { type DayPrice, valueAt } from '../dayPrice.ts'
 
 /* Arithmetic of a closing statement. Values are in 10^-12 dollars and are truncated only for display. */
 
-/** Sums of the entries of one account and one kind of stream, in one part of the statement. */
 export interface ClosingLine {
   readonly part: 'opening' | 'month' | 'restated'
   readonly kind: string
@@ -21,7 +20,7 @@ export interface ClosingLine {
 
 export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owedBaseUnits'>
 
-/** Calculates the figures. The lines of each part sum to zero, because the entries of each event sum to zero. */
+/** The lines of each part sum to zero, because the entries of each event sum to zero. */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
   const names = [...new Set(lines.map(({ account }) => account))].toSorted()
   const lined = names.map((account) =>
@@ -94,7 +93,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
 
-/** Kinds of streams that have separate totals. An unlisted kind counts as payments. */
+/** An unlisted kind counts as payments. */
 const kindOf: Readonly<Record<string, TotalRule['kinds']>> = { payout: 'payouts', burn: 'burns', refund: 'refunds' }
 
 function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
@@ -135,7 +134,7 @@ function sumOf(lines: readonly ClosingLine[], column: Amount): bigint {
   return lines.reduce((sum, line) => sum + line[column], 0n)
 }
 
-/** Converts to millionths of a dollar, rounded toward zero. */
+/** Rounds toward zero. */
 function microUsd(picoUsd: bigint): string {
   return divideTowardsZero(picoUsd, 1_000_000n).toString()
 }

@@ -19,7 +19,7 @@ interface LineRow {
   readonly day_credits: string
 }
 
-/** Reads the sums of each day. Excludes unstated events, and entries that were recorded after the close of their month. */
+/** Excludes unstated events, and entries that were recorded after the close of their month. */
 export async function readLines(snapshot: Database, question: LinesQuestion): Promise<readonly ClosingLine[]> {
   const { mint, from, to, opening, position, statedUpto, rolledUpto } = question
   const { rows } = await sql<LineRow>`
@@ -84,7 +84,7 @@ export async function readLines(snapshot: Database, question: LinesQuestion): Pr
   }))
 }
 
-/** Returns a subquery with the rows of `reports.day_prices`, less the payments that no statement contains yet. */
+/** Rows of `reports.day_prices`, less the payments that no statement contains yet. */
 export function statedPrices({ mint, statedUpto, rolledUpto }: LinesQuestion): RawBuilder<unknown> {
   return sql`(
     select d.mint, d.day, d.price_micro_usd - coalesce(u.price_micro_usd, 0) as price_micro_usd,

@@ -7,7 +7,6 @@ import { lastPositionOf } from '../export/exportRange.ts'
 import { reportPosition } from '../rollUp.ts'
 import type { Database } from '../../store/database.ts'
 
-/** Days and positions of a statement. */
 export interface ClosingRange {
   /** First and last day of the month. */
   readonly from: string
@@ -33,10 +32,7 @@ const clockToleranceMs = 10 * 60_000
 // Maximum of unsealed events. The sealer lags by seconds, and reading this many events takes about a second.
 export const unsealedMax = 20_000
 
-/**
- * Returns the range of a statement. A month that is not closed yet ends at the newest checkpoint, because under load
- * some events are always unsealed.
- */
+/** A month that is not closed yet ends at the newest checkpoint, because under load some events are always unsealed. */
 export async function closingRange(
   snapshot: Database,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },
@@ -87,7 +83,7 @@ export class ClosingNotReady extends Fault {
   }
 }
 
-/** Returns the time at which a month closes: one day after its end in UTC, like reports.month_closed_at. */
+/** A month closes one day after its end in UTC, like reports.month_closed_at. */
 function closeOf(month: string): number {
   return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
 }

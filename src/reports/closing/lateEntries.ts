@@ -2,20 +2,16 @@ import { sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 import { type LateEntry, lateEntriesMax } from '@tollbook/core/closingStatement'
 
-/** The range of a search for entries that were recorded after the close of their month. */
 export interface LateQuestion {
   readonly mint: string
-  /** The search starts after this position. */
+  /** Exclusive. */
   readonly after: number
   readonly upto: number
-  /** The search ends before this day. */
+  /** Exclusive. */
   readonly before: string
 }
 
-/**
- * Reads the entries that were recorded after the close of their month, in the order of the ledger. Returns the first
- * entries, and the count of all of them.
- */
+/** `entries` has the first `lateEntriesMax` entries in the order of the ledger. `count` counts all of them. */
 export async function lateEntries(
   snapshot: Database,
   { mint, after, upto, before }: LateQuestion,

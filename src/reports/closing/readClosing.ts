@@ -9,7 +9,7 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
-/** The token and month of a closing statement. The month must have ended before `nowMs`. */
+/** The month must have ended before `nowMs`. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
   /** Month in UTC, such as `2026-10`. */
@@ -17,7 +17,7 @@ export interface ClosingQuestion {
   readonly nowMs: number
 }
 
-/** A statement without its signature, and the signed note of its checkpoint. */
+/** `checkpoint` is the signed note of the statement's tree. */
 export interface UnsignedClosing {
   readonly statement: ClosingStatement
   readonly checkpoint: string
@@ -25,7 +25,7 @@ export interface UnsignedClosing {
 
 const dayMs = 86_400_000
 
-/** Reads a statement from one snapshot, so that figures, late entries and checkpoint agree. */
+/** Reads from one snapshot, so that figures, late entries and checkpoint agree. */
 export async function readClosing(database: Database, question: ClosingQuestion): Promise<UnsignedClosing> {
   const read = await readOrFault('the closing statement', () =>
     database

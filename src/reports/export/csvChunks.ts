@@ -27,7 +27,7 @@ export async function* csvChunks<T>(
   }
 }
 
-/** Adds a prefix to the root. Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
+/** Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
 export function treeRootText(rootBase64: string): string {
   return `sha256:${rootBase64}`
 }

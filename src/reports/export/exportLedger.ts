@@ -18,19 +18,18 @@ export type ExportFormat = (typeof exportFormats)[number]
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
-/** The content of an export, and the function that writes it. */
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable
   /** Verifier key for the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
-  /** Writes a piece of the export. Resolves when the next piece may be written. */
+  /** Resolves when the next piece may be written. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }
 
-/** Writes a part of the ledger from one snapshot, so that later appends are not included. */
+/** Reads from one snapshot, so that later appends are not included. */
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 
-/** Start or end of an export. A time is compared with the time of recording, which increases with the position. */
+/** A time is compared with the time of recording, which increases with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
   /** The time is included at the start of a range, and excluded at its end. */
@@ -24,20 +24,16 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   return { kind: 'moment', ms: isDay && end === 'to' ? ms + dayMs : ms }
 }
 
-/** Returns the first position of the range. A time is compared with the time of recording. */
 export async function firstPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
-/** Returns the last position of the range. An event that was recorded at exactly the given millisecond is excluded. */
+/** Excludes an event that was recorded at exactly the given millisecond. */
 export async function lastPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
-/**
- * Finds the first position recorded at or after a time. Uses a binary search, because times of recording increase with
- * the position and have no index.
- */
+/** Uses a binary search, because times of recording increase with the position and have no index. */
 async function firstRecordedFrom(snapshot: Database, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {

@@ -27,7 +27,6 @@ export interface EventRow {
   readonly leafHash: Uint8Array
 }
 
-/** One side of a posting. Debits are positive, credits negative. */
 export interface EntryRow {
   readonly position: number
   readonly line: number
@@ -38,7 +37,7 @@ export interface EntryRow {
   readonly stream: string
   readonly account: string
   readonly mint: string
-  /** Amount in base units. Debits are positive, credits negative. */
+  /** Debits are positive, credits negative. */
   readonly amountBaseUnits: bigint
   /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote. */
   readonly quotedPicoUsd: bigint | undefined
@@ -72,13 +71,11 @@ export interface PaymentRow {
   readonly prepaidBaseUnits: bigint
 }
 
-/** A piece of an export, and the last position in the piece. */
 export interface Chunk {
   readonly chunk: string | Uint8Array
   readonly upto: number
 }
 
-/** Rows of one page, and the last position of the page. */
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly upto: number
@@ -111,7 +108,6 @@ interface EntryColumns {
   readonly day_value: string | null
 }
 
-/** Reads events in commit order, with one page in memory at a time. */
 export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
@@ -129,7 +125,7 @@ export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerat
   })
 }
 
-/** Reads every entry except those of Memo accounts, because these accounts do not contain money. */
+/** Excludes Memo accounts, because they do not contain money. */
 export function entryPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & EntryColumns>`
@@ -169,7 +165,7 @@ function headerOf(row: EventColumns) {
   }
 }
 
-/** Reads payments in the order of their verification or first debit, each with its lifecycle up to the end of the range. */
+/** Ordered by verification or first debit, each with its lifecycle up to the end of the range. */
 export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`
@@ -198,8 +194,8 @@ export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGener
 type Paid = Pick<PaymentRow, 'settlement' | 'prepaidBaseUnits'>
 
 /**
- * Returns the payment as it was paid. A sale on a tab has the time of its debit and the price that was charged. It
- * receives nothing, because the deposit was received earlier.
+ * A sale on a tab has the time of its debit and the price that was charged. It receives nothing, because the deposit
+ * was received earlier.
  */
 function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
   const { event, effectiveAtMs: blockTimeMs } = paymentCodec.decode(body.toString('utf8'))
@@ -235,7 +231,6 @@ interface LifecycleEvent {
 
 const tabKinds = ['TabOpened', 'TabToppedUp', 'DepositReversed', 'TabDebited', 'TabCaptured', 'TabReturned']
 
-/** Reads the events of payments up to the end of the export, by stream. */
 async function lifecyclesUpTo(
   snapshot: Database,
   streams: readonly number[],

@@ -8,7 +8,6 @@ import { readLedgerMints } from '../../store/ledgerMints.ts'
 import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 import { type Database, readRows } from '../../store/database.ts'
 
-/** The exported range of the ledger, and the tree that links the range to a checkpoint. */
 export interface ExportScope {
   readonly fromPosition: number
   readonly toPosition: number
@@ -30,10 +29,7 @@ export interface ExportRange {
   readonly to: Bound | undefined
 }
 
-/**
- * Reads the range and its tree. Throws if bodies differ from what was recorded, because a damaged ledger needs an audit
- * and not an export.
- */
+/** Throws if bodies differ from what was recorded, because a damaged ledger needs an audit and not an export. */
 export async function scopeOf(snapshot: Database, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))

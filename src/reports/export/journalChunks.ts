@@ -22,7 +22,6 @@ interface Journal {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Writes a journal for beancount or hledger, with a commodity for each mint. */
 export async function journalChunks(
   snapshot: Database,
   scope: ExportScope,
@@ -124,10 +123,7 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   return `${[...head, ...lines].join('\n')}\n\n`
 }
 
-/**
- * Returns the name of a stream as a link. Colons become dashes, because a link of beancount cannot contain the colons
- * of a reference.
- */
+/** Colons become dashes, because a link of beancount cannot contain the colons of a reference. */
 function linkName(stream: string): string {
   return stream.replaceAll(':', '-')
 }

@@ -14,7 +14,6 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 export type ExportCell = string | number | bigint | Date | null
 export type ColumnType = 'text' | 'integer' | 'baseUnits' | 'time'
 
-/** A column: its name, its type, and the function that returns its cell for a row. */
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
@@ -23,7 +22,7 @@ export interface Column<T> {
 
 export type Decimals = (mint: string) => number
 
-/** Returns a function for the decimals of a mint, because entries do not contain them. */
+/** Decimals are looked up by mint, because entries do not contain them. */
 export function decimalsOf(mints: readonly LedgerToken[]): Decimals {
   const known = new Map(mints.map(({ mint, decimals }) => [mint, decimals]))
   return (mint) =>
@@ -41,10 +40,7 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
-/**
- * Returns the columns of entries. Debit and credit are separate columns of positive amounts, as spreadsheets expect.
- * One of the two cells is null.
- */
+/** Debit and credit are separate columns of positive amounts, as spreadsheets expect. One of the two cells is null. */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)
@@ -70,14 +66,14 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const picoUsdDecimals = 12
 
-/** Formats the absolute value of an amount in dollars, because debits and credits have separate columns. */
+/** Absolute value, because debits and credits have separate columns. */
 function usd(picoUsd: bigint | undefined): string | null {
   return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
 
 const microUsdDecimals = 6
 
-/** Returns the columns of payments, with one column per share, for example `provider_base_units`. */
+/** One column per share, for example `provider_base_units`. */
 export function paymentColumns(shares: readonly string[]): readonly Column<PaymentRow>[] {
   return [...placeColumns, ...amountColumns, ...shares.map(shareColumn)]
 }
@@ -133,10 +129,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   },
 ]
 
-/**
- * Creates the column of a share. The share is 0 until the delivery, because before that the service owes the whole
- * payment to the caller.
- */
+/** The share is 0 until the delivery, because before that the service owes the whole payment to the caller. */
 function shareColumn(name: string): Column<PaymentRow> {
   return {
     name: exportedShareColumn(name),
@@ -148,20 +141,17 @@ function shareColumn(name: string): Column<PaymentRow> {
   }
 }
 
-/** Returns the part of the price that is burned after the delivery instead of inside the payment. */
+/** The part of the price that is burned after the delivery instead of inside the payment. */
 function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
-/**
- * Returns the burn in the service token that the delivery promised. Undefined if no burn is owed or the price has no
- * such burn.
- */
+/** The burn in the service token. Undefined if no burn is owed or the price has no such burn. */
 function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
   return isBurnOwed ? settlement.price.tokenBurn : undefined
 }
 
-/** Returns the amount, or 0 for a payment that the chain dropped, because it burned and paid nothing. */
+/** 0 for a payment that the chain dropped, because it burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }
@@ -170,7 +160,6 @@ function tokensOf({ settlement }: PaymentRow, amountBaseUnits: bigint): string {
   return formatDecimal(amountBaseUnits, settlement.price.decimals)
 }
 
-/** Converts a cell to text, for formats without types. */
 export function cellText(cell: ExportCell): string {
   if (cell === null) return ''
   return cell instanceof Date ? isoTime(cell.getTime()) : String(cell)
