@@ -1,6 +1,5 @@
 import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 
-/** One run of a job that a single instance runs for all instances. */
 export interface ElectedWork {
   readonly name: string
   readonly question: OpenQuestion
@@ -8,8 +7,8 @@ export interface ElectedWork {
 }
 
 /**
- * Runs the work under its lease if work is open. A lease costs two commits, and most runs of a quiet service have no
- * open work. False if another instance holds the lease.
+ * A lease costs two commits, and most runs of a quiet service have no open work. False if another instance holds the
+ * lease.
  */
 export async function runElectedWork(lifecycle: PaymentLifecycle, work: ElectedWork): Promise<boolean> {
   const open = await lifecycle.findOpen(work.question, 1)

@@ -39,7 +39,7 @@ const alarmMs = 60 * 60 * 1000
 export interface FinalityMemory {
   /** Time at which a payment was first found permanently absent. */
   readonly absentSinceMs: Map<Signature, number>
-  /** Number of checks of each doubtful payment. */
+  /** Number of checks of each doubtful payment, so that the least checked payments come first. */
   readonly looks: Map<Signature, number>
   oldestAwaitingMs: number | undefined
   lastReversalMs: number | undefined
@@ -77,7 +77,7 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** One run: queries every payment that awaits finality. Throws the failures at the end. */
+/** Throws the first failure at the end, so that a payment that fails does not stop the other payments. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []
@@ -93,10 +93,7 @@ export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory)
   if (failures.length > 0) throw failures[0]
 }
 
-/**
- * Records finality or reversal for each payment of a page. A payment that fails does not stop the other payments.
- * Returns the failures.
- */
+/** Returns the failures, so that a payment that fails does not stop the other payments of the page. */
 async function judgePage(
   deps: FinalityDeps,
   memory: FinalityMemory,
@@ -133,7 +130,6 @@ async function judgePage(
   return failures
 }
 
-/** Removes a payment that is no longer doubtful or no longer open. */
 function forget({ absentSinceMs, looks }: FinalityMemory, signature: Signature): void {
   absentSinceMs.delete(signature)
   looks.delete(signature)

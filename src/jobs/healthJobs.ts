@@ -10,7 +10,7 @@ import { startWatch } from './watch.ts'
 
 export interface ServiceCheck {
   readonly name: string
-  /** Returns the problem, in words for operators and callers. Undefined while the condition is met. */
+  /** In words for operators and callers. Undefined while the condition is met. */
   readonly problem: () => string | undefined
   /** True: a failure stops only quotes, and payments are still served. */
   readonly quotesOnly?: boolean
@@ -21,7 +21,7 @@ export interface ServiceCheck {
 
 export interface HealthJobsDeps extends RepeatDeps {
   readonly ledger: {
-    /** Returns the problem. Undefined while the database continues the ledger that this instance has seen. */
+    /** Undefined while the database continues the ledger that this instance has seen. */
     readonly history: { problem(): string | undefined }
     findDurabilityProblem(): Promise<string | undefined>
     readDatabaseClockMs(): Promise<number>
@@ -39,7 +39,7 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Starts the checks behind `/api/health`. Resolves when the ledger and the chain have been checked once. */
+/** Resolves when the ledger and the chain have been checked once. */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
   // Close paid routes while an acknowledged commit may be lost (I27). A standby that was promoted by mistake, or a
@@ -75,9 +75,7 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const stored = started.move()
   return {
     checks,
-    /** Returns why no quotes are made while payments are still served. */
     whyNoQuotes: chainHealth.whyNoQuotes,
-    /** Returns a slot that the chain has reached for certain. */
     slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),
   }

@@ -10,7 +10,7 @@ export interface HousekeepingDeps extends RepeatDeps {
 // rows, so frequent runs keep this statement short.
 const everyMs = 10 * 60 * 1000
 
-/** Creates partitions before the ledger needs them, and deletes old rows. */
+/** Creates the first partitions before it resolves, because an append needs them. */
 export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {

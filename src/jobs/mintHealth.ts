@@ -4,7 +4,6 @@ import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPric
 import type { PriceSource } from './priceJob.ts'
 import { repeat, type RepeatDeps } from './repeat.ts'
 
-/** A mint with its accounts on chain and, for a dollar token, the sources of its price. */
 export interface WatchedMint {
   readonly symbol: string
   readonly mint: Address
@@ -31,8 +30,8 @@ const disagreeingMin = 2
 const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * Checks each mint: its issuer may freeze the payment account, and the price of a dollar token may differ from one US
- * dollar. Sales in this mint then stop, and sales in other mints continue. Resolves after the first check.
+ * The issuer of a mint may freeze the payment account, and a dollar token may lose its price of one US dollar. Sales in
+ * this mint then stop, and sales in other mints continue. Resolves after the first check.
  */
 export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps) {
   const accounts = new Map<Address, string>()
@@ -53,7 +52,7 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
   }
-  /** Returns why no new payment in this mint is accepted. Undefined if payments are accepted. */
+  /** Undefined if new payments in this mint are accepted. */
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
   const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
@@ -78,10 +77,7 @@ function accountProblem(
   return account.isFrozen ? `the issuer of ${symbol} has frozen the token account of the ${wallet}` : undefined
 }
 
-/**
- * Returns why the price of a dollar token is wrong. Undefined if the price is right. `unknown` if no source answers:
- * the last verdict then stays.
- */
+/** Undefined if the price is right. `unknown` if no source answers: the last verdict then stays. */
 async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))
   const prices = answers.flatMap((answer) => ('tokenPriceAttoUsd' in answer ? [answer.tokenPriceAttoUsd] : []))

@@ -29,10 +29,7 @@ async function showAll(deps: MoneyMetricsDeps): Promise<void> {
   for (const mint of await deps.mints()) await showMoney(deps, mint)
 }
 
-/**
- * Reads and reports the figures of one mint. The ledger is read before the chain, so a payment that arrives in between
- * is a surplus and never a shortage.
- */
+/** Reads the ledger before the chain, so a payment that arrives in between is a surplus and never a shortage. */
 export async function showMoney(
   { readFigures, walletBaseUnits, onMoney, clock }: Omit<MoneyMetricsDeps, 'mints'>,
   mint: string,

@@ -18,7 +18,7 @@ export interface KnownVersion {
   readonly lastModified: string | undefined
 }
 
-/** Store that all instances share. The store decides when a source is polled, and by which instance. */
+/** All instances share this store. It decides when a source is polled, and by which instance. */
 export interface PollStore<Article> {
   takePoll(sources: readonly PolledSource<Article>[]): Promise<(KnownVersion & { readonly name: string }) | undefined>
   keep(batch: {
@@ -46,7 +46,7 @@ const forgetEveryMs = 60 * 60 * 1000
 // Maximum of sources polled at the same time, so that a feed that hangs does not block other feeds.
 const pollersMax = 3
 
-/** Polls news in the background. Returns at once. A stop interrupts polls in progress. */
+/** Returns at once. A stop interrupts polls in progress. */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {
@@ -75,7 +75,7 @@ interface State<Article> extends NewsPollingDeps<Article> {
   refreshedAtMs: number
 }
 
-/** Polls every source that is due, and refreshes the endpoint's view. Logs failures when they begin and when they end. */
+/** Logs failures when they begin and when they end, and not in every run. */
 async function pollAndRefresh<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {

@@ -9,12 +9,12 @@ const everyMs = 1_000
 // Maximum of steps per run, so that other jobs can run in between.
 const stepsMax = 20
 
-/** Updates the list of open payments from the events of the ledger. Any instance may run this at any time. */
+/** Any instance may run this at any time, because the database lets one session at a time update the list. */
 export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
   return repeat(deps, { name: 'open work', everyMs, run: () => followOpenWork(deps) })
 }
 
-/** Processes new events in bounded steps. Events that remain after `stepsMax` steps wait for the next run. */
+/** Events that remain after `stepsMax` steps wait for the next run. */
 export async function followOpenWork({ lifecycle }: Pick<OpenWorkDeps, 'lifecycle'>): Promise<void> {
   for (let step = 1; step <= stepsMax; step++) if ((await lifecycle.followOpenWork()) === 0) return
 }

@@ -10,20 +10,17 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface PriceJob extends Repeated {
-  /** Returns why quotes have no price. Undefined while a price can be quoted. */
+  /** Undefined while a price can be quoted. */
   problem(): string | undefined
-  /**
-   * Returns the recorded price. Undefined before a price is recorded, or if the markets have not confirmed it for too
-   * long.
-   */
+  /** Undefined before a price is recorded, or if the markets have not confirmed it for too long. */
   inForce(): PriceInForce | undefined
-  /** Returns the answers of the markets, for a new job that prices other products from now on. */
+  /** The answers of the markets so far, with which a new job for other products continues. */
   heard(): MarketsHeard
 }
 
 export interface MarketsHeard {
   readonly memory: MarketMemory
-  /** The last agreement of the markets. Undefined if no agreement is in force. */
+  /** Undefined if no agreement is in force. */
   readonly agreed: AgreedPrice | undefined
 }
 
@@ -36,7 +33,7 @@ export interface PriceInForce {
   readonly readings: readonly MarketReading[]
 }
 
-/** One market. `ask` never throws: if the market does not answer, it returns a missing reading. */
+/** `ask` never throws: if the market does not answer, it returns a missing reading. */
 export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
@@ -46,7 +43,6 @@ export interface MissingReading {
   readonly why: string
 }
 
-/** Conditions for accepting a price of the markets, and the lifetime of such a price. */
 export interface PricePolicy extends MarketPolicy {
   /** Maximum age of a quoted price in milliseconds, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
@@ -54,7 +50,7 @@ export interface PricePolicy extends MarketPolicy {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  /** Returns the prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
+  /** Returns a text if a request cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
   /** Parts of the price lists that do not depend on the token price: splits, and prices by use. */
   readonly listed: Pick<PriceListPublished, 'split' | 'dollarSplits' | 'metered'>
@@ -62,7 +58,7 @@ export interface PriceJobDeps extends RepeatDeps {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
     >
-    /** Records a price list. False if the list `newestNumber` is no longer the newest. */
+    /** False if the list `newestNumber` is no longer the newest. */
     append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }
@@ -177,8 +173,8 @@ interface AgreedPrice {
 const triesMax = 5
 
 /**
- * Confirms the agreement. Uses the recorded list if its price is near enough. Otherwise records a new list, which takes
- * effect once it is recorded.
+ * Uses the recorded list if its price is near enough. Otherwise records a new list, which takes effect once it is
+ * recorded.
  */
 async function confirm(
   { tolerancePercent }: PricePolicy,
@@ -227,10 +223,7 @@ async function confirm(
   remember(deps, state, 'other instances publish prices all the time')
 }
 
-/**
- * Returns the token price of a list. Undefined if this job must not use the list: an operator fixed it, or its token or
- * its prices in dollars differ.
- */
+/** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
 function priceOfList({ pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
   const priceAttoUsd = list.prices[0]?.tokenPriceAttoUsd
   const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list

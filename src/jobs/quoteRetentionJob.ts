@@ -5,8 +5,8 @@ export interface QuoteRetentionDeps extends RepeatDeps {
   readonly dropOldQuotes: () => Promise<readonly string[]>
   readonly showQuoteStorage: () => Promise<void>
   /**
-   * Returns the problem with the clocks. Undefined while the clocks of server and database agree. With a clock that is
-   * days ahead, every quote would seem old.
+   * Undefined while the clocks of server and database agree. With a clock that is days ahead, every quote would seem
+   * old.
    */
   readonly clockProblem: () => string | undefined
 }
@@ -14,7 +14,7 @@ export interface QuoteRetentionDeps extends RepeatDeps {
 const everyMs = 60_000
 const dropEveryMs = 60 * 60 * 1000
 
-/** Measures the storage of quotes each minute and drops old days each hour. Every instance may run this at any time. */
+/** Every instance may run this at any time. */
 export function startQuoteRetentionJob(deps: QuoteRetentionDeps): Repeated {
   const { clock } = deps
   let dropAtMs = clock.monotonicMs()

@@ -52,10 +52,7 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
-/**
- * Runs once: sends payments without a status again, and skips final payments. The caller passes the same `memory` to
- * each run.
- */
+/** The caller passes the same `memory` to each run. */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

@@ -29,14 +29,11 @@ export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference
   readonly before: PaymentState
-  /** The step to record. Undefined if the state of the payment does not allow the step. */
+  /** Undefined if the state of the payment does not allow the step. */
   readonly decision: PaymentDecision | undefined
 }
 
-/**
- * Records a step. False if there was nothing to record, or another writer was first. The next run then reads the
- * result.
- */
+/** False if there was nothing to record, or another writer was first. The next run then reads the result. */
 export async function recordStep(
   deps: StepDeps,
   { kind, reference, before, decision }: LifecycleRecord,

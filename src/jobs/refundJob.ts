@@ -12,8 +12,8 @@ export interface ExpiryLimits {
 }
 
 const everyMs = 60_000
-// Maximum of payments per batch. A run continues while batches are full, because an outage of a day may leave
-// thousands of payments.
+// Maximum of payments per run and kind of step. An outage of a day may leave thousands of payments, which take several
+// runs.
 const batchMax = 500
 
 /** Ends the claims of dead processes. Turns payments that stayed undelivered for a day into debts to their wallets. */
@@ -25,7 +25,6 @@ export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   })
 }
 
-/** Runs once: ends attempts whose lease has expired, then records the refunds that have become due. */
 export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
   await eachOpen(deps, { kind: 'lease_ended' }, async (reference, before) => {
     const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })
@@ -38,10 +37,7 @@ export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits
   })
 }
 
-/**
- * Calls `record` for each open payment of one batch. A caller may claim a payment at the same time. The version of the
- * payment then decides which change is recorded.
- */
+/** A caller may claim a payment at the same time. The version of the payment then decides which change is recorded. */
 async function eachOpen(
   { lifecycle }: StepDeps,
   question: OpenQuestion,

@@ -7,23 +7,23 @@ export interface RepeatDeps {
   readonly log: Log
 }
 
-/** A repeated task. `everyMs` is the pause between two runs, which never overlap. */
+/** `everyMs` is the pause between two runs, which never overlap. */
 export interface Task {
   readonly name: string
   readonly everyMs: number
-  /** Runs the task once. False if another instance holds the lease of this work. */
+  /** False if another instance holds the lease of this work. */
   run(): Promise<unknown>
 }
 
 export interface Repeated {
-  /** Stops the task. Resolves when the current run has ended. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
 // Maximum pause of an instance without the lease. If the leader fails, another instance takes over within 15 s.
 const notElectedMs = 5_000
 
-/** Runs a task repeatedly, one run at a time, until it is stopped. Logs a failed run and continues. */
+/** Logs a failed run and continues, so that one failure does not end the job. */
 export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   const stopping = new AbortController()
   const running = (async () => {
@@ -46,7 +46,7 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   }
 }
 
-/** Stops all jobs at the same time. If a job fails to stop, the others still stop. */
+/** If a job fails to stop, the others still stop. */
 export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
   const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
   const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))

@@ -11,16 +11,12 @@ export interface SealStep {
 }
 
 export interface SealJobDeps extends RepeatDeps {
-  /** Seals a part of the unsealed events. Throws `LedgerDamage` if the ledger differs from what was written. */
+  /** Throws `LedgerDamage` if the ledger differs from what was written. */
   readonly sealNext: () => Promise<SealStep>
   /** Stores the newest checkpoint outside the database. Undefined: the operator has configured no place for checkpoints. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /**
-   * Checks whether the ledger has returned to an earlier state. False if it has not. Otherwise records the loss outside
-   * the database.
-   */
+  /** True if the ledger has returned to an earlier state. The loss is then recorded outside the database. */
   readonly noteLoss?: () => Promise<boolean>
-  /** Called after each check with the figures for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
@@ -32,8 +28,8 @@ const stepsMax = 1_000
 const keepEveryMs = 1_000
 
 /**
- * Starts the seal job. Resolves after the first check. A detected damage of the ledger stays reported until a person
- * has checked the ledger and restarted the service.
+ * Resolves after the first check. A detected damage of the ledger stays reported until a person has checked the ledger
+ * and restarted the service.
  */
 export async function startSealJob(deps: SealJobDeps): Promise<Watch> {
   const watch = createWatch(deps)

@@ -3,14 +3,11 @@ import type { RepeatDeps } from './repeat.ts'
 import { startWatch, type Watch } from './watch.ts'
 
 export interface SignerHealthDeps extends RepeatDeps {
-  /** Reads the state of the signer. Rejects with a `Fault` if the signer does not answer. */
+  /** Rejects with a `Fault` if the signer does not answer. */
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-/**
- * Checks whether the signer answers. Without this check only callers would notice a missing signer, because they get no
- * offers of x402 and MPP.
- */
+/** Without this check only callers would notice a missing signer, because they get no offers of x402 and MPP. */
 export function startSignerHealth({ readStanding, ...deps }: SignerHealthDeps): Promise<Watch> {
   return startWatch(deps, {
     name: 'signer health',

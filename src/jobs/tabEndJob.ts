@@ -13,12 +13,12 @@ export interface TabEndDeps {
 
 const everyMs = 60_000
 
-/** Closes tabs whose end has passed. Every amount that was returned to a closed tab becomes a debt to its wallet. */
+/** Includes closed tabs, because every amount that was returned to a closed tab becomes a debt to its wallet. */
 export function startTabEndJob(deps: TabEndDeps): Repeated {
   return repeat(deps, { name: 'tab ends', everyMs, run: () => endTabs(deps) })
 }
 
-/** Runs once. Two instances may run this at the same time: the lifecycle of each tab decides which change is recorded. */
+/** Two instances may run this at the same time: the lifecycle of each tab decides which change is recorded. */
 async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<void> {
   const nowMs = await readDatabaseClockMs()
   for (const id of await tabs.listHolding()) {

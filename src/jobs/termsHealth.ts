@@ -5,10 +5,7 @@ import type { Watch } from './watch.ts'
 
 export interface TermsHealthDeps extends RepeatDeps {
   readonly terms: PaymentTerms
-  /**
-   * Reads the terms again, and applies a changed transfer fee. Throws if payments with this mint can no longer be
-   * proven.
-   */
+  /** Applies a changed transfer fee. Throws if payments with this mint can no longer be proven. */
   readonly readTerms: () => Promise<PaymentTerms>
 }
 

@@ -139,7 +139,7 @@ async function findSecond(
 
 type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
 
-/** Lists the transactions since the last search, newest first, as the chain lists them. */
+/** Newest first, as the chain lists them. */
 async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly ListedSignature[]> {
   const found: ListedSignature[] = []
   for (let page = 0; page < pagesMax; page++) {
@@ -158,7 +158,7 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
 
 const notReadable = 'the node lists transactions that it does not have'
 
-/** Reads a listed transaction. Undefined if no node has it: a later search reads it again. */
+/** Undefined if no node has the transaction: a later search reads it again. */
 async function readListed(
   { chain, log }: TransferScanDeps,
   { signature }: ListedSignature,
@@ -173,7 +173,7 @@ async function readListed(
   }
 }
 
-/** Accounts for one transaction. False if the transaction has to be checked again. */
+/** False if the transaction has to be checked again. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,

@@ -2,7 +2,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** A condition for selling, which a job checks repeatedly. */
 export interface Watch extends Repeated {
-  /** Returns the problem, in words for operators and callers. Undefined while the condition is met. */
+  /** In words for operators and callers. Undefined while the condition is met. */
   problem(): string | undefined
 }
 
@@ -10,7 +10,7 @@ export interface Watched {
   readonly name: string
   /** Name of the log event for a changed problem. */
   readonly event: string
-  /** Checks the condition. `error` has details for the log only. */
+  /** `error` has details for the log only, because the problem is public. */
   find(): Promise<{ readonly problem: string | undefined; readonly error?: string }>
 }
 
@@ -18,8 +18,8 @@ export interface Watched {
 const everyMs = 5_000
 
 /**
- * Starts the checks. Resolves after the first check, so that nothing is sold before it. A check that throws leaves the
- * last verdict unchanged.
+ * Resolves after the first check, so that nothing is sold before it. A check that throws leaves the last verdict
+ * unchanged.
  */
 export async function startWatch(deps: RepeatDeps, { name, event, find }: Watched): Promise<Watch> {
   let problem: string | undefined
