@@ -7,8 +7,8 @@ import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 import { queryPrepared } from './queryPrepared.ts'
 
 /**
- * Runs the prepared append of a batch. The answer is read as text, because that needs no buffers. The database refuses
- * a batch that does not continue the known history.
+ * The answer is read as text, because that needs no buffers. The database refuses a batch that does not continue the
+ * known history.
  */
 export async function appendBatch(
   runner: QueryRunner,

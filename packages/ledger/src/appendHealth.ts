@@ -34,7 +34,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   }
   return {
     kernel: observed,
-    /** Returns why appends fail. Undefined unless appends are known to fail. Nothing is appended. */
+    /** Undefined unless appends are known to fail. Nothing is appended. */
     async findProblem(): Promise<string | undefined> {
       if (failed === undefined) return probe(pool)
       const problem = await rehearse(pool, failed)
@@ -45,7 +45,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
 }
 
 /**
- * Plans the append without running it. This detects a missing function or a missing right before a payment does.
+ * Plans the append without running it, which detects a missing function or a missing right before a payment does.
  * Undefined if the plan works.
  */
 async function probe(pool: QueryRunner): Promise<string | undefined> {

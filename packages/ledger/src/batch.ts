@@ -3,7 +3,7 @@ import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** Creates the empty columns of a batch, in the order of the call. The SQL of `ledger.batch` documents each column. */
+/** In the order of the call. The SQL of `ledger.batch` documents each column. */
 function emptyColumns() {
   return {
     ids: column(byteaArray),
@@ -56,14 +56,14 @@ const historyNames = ['known_seq', 'known_leaf', 'known_timeline']
 const parameters = [...names, ...historyNames].map((name, index) => `${name} => $${index + 1}`)
 export const appendParameters = parameters.length
 
-/** The append call. Its text is the same for every batch, so each connection parses and plans it once. */
+/** The text is the same for every batch, so each connection parses and plans it once. */
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
     from ledger.append_batch(${parameters.join(', ')})`,
 }
 
-/** Returns the parameters of `appendCall`, in the order of the call. */
+/** Parameters of `appendCall`, in the order of the call. */
 export function appendValues(
   items: readonly Item[],
   { newest, timeline }: KnownHistory = unknownHistory,

@@ -11,8 +11,8 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
 }
 
 /**
- * Explains why no release can read this database. Undefined if a release can. Newer releases only add numbers. So an
- * unknown migration with a number of this program comes from a commit before the first release.
+ * Newer releases only add numbers, so an unknown migration with a number of this program comes from a commit before the
+ * first release. Undefined if a release can read the database.
  */
 export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
   const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))
@@ -20,10 +20,7 @@ export function whyUnreadable(program: readonly NumberedMigration[], ahead: read
   return `the database was made before the first release (it has the migration ${foreign}), and no release reads it: use an empty database, and in local mode another TOLLBOOK_HOME`
 }
 
-/**
- * True if a newer database still accepts this program. `oldestProgram` is the number of the last migration of the
- * oldest accepted program.
- */
+/** `oldestProgram` is the number of the last migration of the oldest accepted program. */
 export function takesProgram(program: readonly NumberedMigration[], oldestProgram: number | undefined): boolean {
   return oldestProgram !== undefined && lastNumber(program) >= oldestProgram
 }
@@ -40,10 +37,7 @@ const undefinedTable = '42P01'
 
 type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
-/**
- * Reads the number of the oldest program that the database accepts. Undefined if the database has no table of
- * compatibility.
- */
+/** Undefined if the database has no table of compatibility. */
 export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
     const { rows } = await runQuery('select oldest_program as number from migration.compatibility')

@@ -41,7 +41,7 @@ const idleTimeoutMs = 5 * 60_000
 // hang, for example without the required standby. A 503 answer is then better than a queue.
 const lockTimeoutMs = 5_000
 
-/** Creates a pool with time limits on connecting, locks, statements and answers. The first query opens a connection. */
+/** Limits the time of connecting, locks, statements and answers. The first query opens a connection. */
 export function openDatabase(options: DatabaseOptions): pg.Pool {
   const { statementTimeoutMs = standardStatementTimeoutMs, onConnect } = options
   const { connectTimeoutMs = standardConnectTimeoutMs } = options
@@ -73,7 +73,7 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
 const int8 = 20
 const int8Array = 1016
 
-/** Parses positions and counts as numbers. Fails an assertion for a number that would lose digits. */
+/** Positions and counts become numbers. A number that would lose digits fails an assertion. */
 function typeParsers(): pg.CustomTypesConfig {
   const parsers = new pg.TypeOverrides()
   parsers.setTypeParser(int8, safeInteger)
@@ -94,7 +94,7 @@ function safeInteger(text: string): number {
  */
 export type WriteFailure = 'refused' | 'undone' | 'passing' | 'unknown'
 
-/** Classifies a failed write. Only `passing` and `unknown` are worth a retry while the caller waits. */
+/** Only `passing` and `unknown` are worth a retry while the caller waits. */
 export function judgeWriteFailure(error: unknown): WriteFailure {
   const code = sqlState(error)
   if (code === undefined || unknownOutcome.test(code)) return 'unknown'
@@ -110,12 +110,12 @@ const passing = /^(?:40|53300|25006|57014)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 
-/** Returns the five characters of SQLSTATE. Undefined for an error that did not come from Postgres. */
+/** The five characters of SQLSTATE. Undefined for an error that Postgres did not send. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** Runs a read. Converts a failure to a retryable `Fault`, because the same query may succeed later. */
+/** Converts a failure to a retryable `Fault`, because the same query may succeed later. */
 export async function readOrFault<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -13,7 +13,7 @@ import { type Identity, identify, reportLoss, type SeenEvent } from './identity.
 
 export type LedgerHistory = ReturnType<typeof createHistory>
 
-/** The history that an append requires. The database rejects the append if its own history differs from this one. */
+/** The database rejects an append if its own history differs from this one. */
 export interface KnownHistory {
   /** The newest event that this process has seen. Undefined for an empty ledger. */
   readonly newest: SeenEvent | undefined
@@ -61,8 +61,8 @@ interface State extends HistoryDeps {
 }
 
 /**
- * Creates a history, which detects that the database has returned to an earlier state (decision 0020). After that,
- * appends and comparisons throw a retryable `Fault` until the ledger is repaired and the process restarts.
+ * Detects that the database has returned to an earlier state (decision 0020). After that, appends and comparisons throw
+ * a retryable `Fault` until the ledger is repaired and the process restarts.
  */
 export function createHistory(deps: HistoryDeps) {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
@@ -78,20 +78,16 @@ export function createHistory(deps: HistoryDeps) {
     if (state.lost !== undefined) throw new Fault(closedText, { retryable: true })
   }
   return {
-    /** Returns why appends are refused. Undefined while the database continues the ledger that this process has seen. */
+    /** Undefined while the database continues the ledger that this process has seen. */
     problem: () => (state.lost === undefined ? state.passing : closedText),
-    /** Returns the loss once the ledger has returned to an earlier state, until the process ends. Undefined before that. */
+    /** Undefined until the ledger has returned to an earlier state. The loss then stays until the process ends. */
     lost: () => state.lost,
-    /** Returns the history that each append sends to the database. */
     known: (): KnownHistory => ({ newest: state.newest, timeline: state.identity?.timeline }),
-    /** Stores an event that the database has acknowledged. */
+    /** Call this only with an event that the database has acknowledged. */
     observe: (seen: SeenEvent) => observe(state, seen),
     /** Throws once the ledger has returned to an earlier state. Sends no query. */
     requireOpen,
-    /**
-     * Compares the database with the history. Throws a `Fault` unless the database continues the ledger that this
-     * process has seen.
-     */
+    /** Throws a `Fault` unless the database continues the ledger that this process has seen. */
     async compare(runner: QueryRunner): Promise<void> {
       requireOpen()
       // Read this before the query, because an append that ends during the query may change it.
@@ -197,7 +193,7 @@ async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promi
   }
 }
 
-/** Stores the newest event of an append's answer. Asserts that all its events are newer than the known event. */
+/** Asserts that all events of the answer are newer than the known event. */
 export function observeAppended(history: LedgerHistory, leaves: readonly SeenEvent[], before: KnownHistory): void {
   const last = leaves.at(-1)
   if (last === undefined) return

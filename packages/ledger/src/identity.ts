@@ -6,7 +6,6 @@ export interface SeenEvent {
   readonly leafHash: string
 }
 
-/** Identifies a ledger and the server that stores it. */
 export interface Identity {
   /** Identifier of the Postgres cluster. initdb creates it, and backups and standbys have the same identifier. */
   readonly systemIdentifier: string
@@ -24,7 +23,7 @@ export interface Identity {
 // promotion for long.
 const queryTimeoutMs = 3_000
 
-/** Reads the identity of the database, the end of its ledger and its recorded loss, in one snapshot. */
+/** Reads in one snapshot, so that the identity, the head and the recorded loss belong together. */
 export async function identify(runner: QueryRunner, knownPosition: number | undefined): Promise<Identity> {
   const { rows } = await runner.query<IdentityRow>({
     text: `select system_identifier, timeline, head_seq, encode(head_leaf, 'hex') as head_leaf,

@@ -40,7 +40,7 @@ const distanceInFlushes = 4
 const distanceMaxMs = 20
 const gatheringItems = 16
 
-/** Creates a ledger that appends items in batches, by group commit. */
+/** Group commit: appends that arrive during a commit share the next one. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({
@@ -69,9 +69,9 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
 type Settled = PromiseSettledResult<AppendResult>
 
 /**
- * Appends a batch, and returns once its outcome is certain or the time is over. If the answer of an append was lost,
- * sends the same bytes again. If the first append had been committed, the version is newer and the recorded bodies
- * equal the bodies of the batch.
+ * Returns once the outcome is certain or the time is over. If the answer of an append was lost, sends the same bytes
+ * again: if the first append had been committed, the version is newer and the recorded bodies equal the bodies of the
+ * batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()

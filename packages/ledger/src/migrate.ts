@@ -40,10 +40,6 @@ export interface SchemaFile {
   readonly text: string
 }
 
-/**
- * The files of a schema. `numbered` files are applied once and in order. `code` files may be replaced at each
- * migration.
- */
 export interface Schema {
   readonly numbered: readonly SchemaFile[]
   readonly code: readonly SchemaFile[]
@@ -56,7 +52,7 @@ const codeFile = /^[a-z0-9_]+\.sql$/
 // on this table.
 const lockTimeoutMs = 10_000
 
-/** Reads the files in the order of their names. Asserts that each code file has a different name in all folders. */
+/** In the order of the names. Asserts that each code file has a different name in all folders. */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
     ...file,
@@ -84,10 +80,7 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }
 
-/**
- * Migrates a database to the schema of this program, in one transaction or not at all. Returns the names of the files
- * that it applied.
- */
+/** Migrates in one transaction or not at all. Returns the names of the files that it applied. */
 export async function migrate({
   databaseUrl,
   sources,

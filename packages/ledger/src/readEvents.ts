@@ -18,10 +18,7 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
   readonly body: Buffer
 }
 
-/**
- * Reads the events of one stream, ordered by version. Empty for an unknown stream. Throws a retryable `Fault` if the
- * database does not answer.
- */
+/** Ordered by version. Empty for an unknown stream. Throws a retryable `Fault` if the database does not answer. */
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
     queryPrepared(runner, 'ledger_read', (statement) =>
@@ -34,7 +31,7 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
 // Streams per query. A stream has about five events of 500 bytes, so an answer has about 2.5 MB.
 const streamsMax = 1_000
 
-/** Reads the events of several streams, in the order of `streams`. A stream without events is an empty list. */
+/** In the order of `streams`. A stream without events is an empty list. */
 export async function readManyEvents(
   runner: QueryRunner,
   streams: readonly Uint8Array[],

@@ -26,7 +26,7 @@ export function createReadQueue(pool: QueryRunner): Pick<BatchQueue<Uint8Array, 
   })
 }
 
-/** Reads a batch of streams. If the batch fails, each stream is read alone, so that an unreadable stream fails alone. */
+/** If the batch fails, each stream is read alone, so that an unreadable stream fails alone. */
 async function readBatch(
   pool: QueryRunner,
   batch: readonly Uint8Array[],

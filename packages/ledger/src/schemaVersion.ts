@@ -19,10 +19,7 @@ const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
-/**
- * Compares the database with the files of this program. With a different schema a service would corrupt data or fail
- * late.
- */
+/** With a different schema a service would corrupt data or fail late. */
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
@@ -64,8 +61,8 @@ interface Newer {
 }
 
 /**
- * Checks whether a newer database still accepts this program. A release only adds to the schema, and records the oldest
- * accepted program. Its functions keep their signatures.
+ * A newer release only adds to the schema, keeps the signatures of its functions, and records the oldest accepted
+ * program.
  */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')

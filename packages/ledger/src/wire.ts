@@ -15,7 +15,7 @@ const headerBytes = 20
 const lengthBytes = 4
 const nullLength = -1
 
-/** Allocates an array and writes its header. Returns the array with the offset of the first element. */
+/** `start` is the offset of the first element. */
 function open(type: ElementType, count: number, elementBytes: number): { array: Buffer; start: number } {
   const start = count === 0 ? emptyHeaderBytes : headerBytes
   const array = Buffer.allocUnsafe(start + elementBytes)
@@ -29,7 +29,6 @@ function open(type: ElementType, count: number, elementBytes: number): { array: 
   return { array, start }
 }
 
-/** Encodes numbers in the binary form of `int2[]`. */
 export function int2Array(values: readonly number[]): Buffer {
   const { array, start } = open(oid.int2, values.length, values.length * (lengthBytes + 2))
   let at = start
@@ -41,7 +40,7 @@ export function int2Array(values: readonly number[]): Buffer {
   return array
 }
 
-/** Encodes numbers in the binary form of `int4[]`. Undefined becomes null. */
+/** Undefined becomes null. */
 export function int4Array(values: readonly (number | undefined)[]): Buffer {
   const present = values.reduce((count: number, value) => (value === undefined ? count : count + 1), 0)
   const { array, start } = open(oid.int4, values.length, values.length * lengthBytes + present * 4)
@@ -59,7 +58,7 @@ export function int4Array(values: readonly (number | undefined)[]): Buffer {
 
 const lowWord = 2 ** 32
 
-/** Encodes numbers in the binary form of `int8[]`. Fails an assertion for a number beyond 2^53, which would be inexact. */
+/** Fails an assertion for a number beyond 2^53, which would be inexact. */
 export function int8Array(values: readonly number[]): Buffer {
   const { array, start } = open(oid.int8, values.length, values.length * (lengthBytes + 8))
   let at = start
@@ -73,7 +72,7 @@ export function int8Array(values: readonly number[]): Buffer {
   return array
 }
 
-/** Encodes bytes in the binary form of `bytea[]`. Undefined becomes null. Copies the bytes. */
+/** Undefined becomes null. Copies the bytes. */
 export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer {
   const bytes = values.reduce((sum, value) => sum + lengthBytes + (value?.length ?? 0), 0)
   const { array, start } = open(oid.bytea, values.length, bytes)
@@ -102,7 +101,7 @@ export function textArray(values: readonly string[]): Buffer {
   return array
 }
 
-/** Encodes integers of any size in the binary form of `numeric[]`: digits in base 10,000, most significant first. */
+/** Integers of any size, as digits in base 10,000, most significant first. */
 export function numericArray(values: readonly bigint[]): Buffer {
   const numbers = values.map((value) => digitsOf(value < 0n ? -value : value))
   const bytes = numbers.reduce((sum, digits) => sum + lengthBytes + 8 + 2 * digits.length, 0)
