@@ -13,7 +13,7 @@ const descriptions = {
   serve: 'run the process of an agent wallet, which pays within the policy of its owner',
 } as const
 
-/** Creates a command of packages/agent. `words` are the command as the package names it, for example `wallet serve`. */
+/** `words` are the command as the package names it, for example `wallet serve`. */
 export function agentCommand(deps: CommandDeps, name: keyof typeof descriptions, words: readonly string[]): Command {
   const command = new Command(name)
     .description(descriptions[name])

@@ -10,7 +10,7 @@ export interface CommandDeps {
    */
   readonly home: () => string
   readonly setExitCode: (code: number) => void
-  /** Signal that Ctrl-C aborts. */
+  /** Ctrl-C aborts this signal and not the process, so that a payer can still report the state of its payment. */
   readonly interrupted: AbortSignal
   readonly clock: Clock
 }

@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { chainOf, type Installation, readInstallation, requireLogin } from './installation.ts'
 import { runWith } from './runCommand.ts'
 
-/** Opens the ledger and the chain for one command, from the environment or local mode. Sets the exit code. */
+/** Reads the environment or the facts of local mode, and sets the exit code. */
 export function withDiagnosis(
   deps: CommandDeps,
   login: 'reader' | 'finance',

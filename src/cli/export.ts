@@ -36,10 +36,6 @@ const rollUpStepsMax = 2_000
 // minute.
 const statementTimeoutMs = 15 * 60 * 1000
 
-/**
- * Creates `tollbook export`, which writes the ledger or a part of it for a spreadsheet, a data warehouse, a bookkeeper
- * or an auditor.
- */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')

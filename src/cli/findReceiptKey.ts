@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { openHome } from './local/home.ts'
 
-/** Returns the operator's receipt key. If none is configured, returns the key of local mode. */
+/** The key of local mode if the operator has configured none. */
 export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
   const { receiptSigningKey } = readConfig()
   if (receiptSigningKey !== undefined) return receiptSigningKey

@@ -7,7 +7,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { sampleDollar } from './local/sampleDollar.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
 
-/** The configuration of this machine, and the facts of local mode in TOLLBOOK_HOME. */
 export interface Installation {
   readonly config: Config
   readonly local: LocalJson | undefined
@@ -17,13 +16,13 @@ export async function readInstallation(deps: Pick<CommandDeps, 'home'>): Promise
   return { config: readConfig(), local: await readLocal(deps) }
 }
 
-/** Returns the database URL of a login. Throws a `UsageProblem` with the variable and the role if there is no URL. */
+/** Throws a `UsageProblem` with the variable and the role if there is no URL. */
 export function requireLogin(url: string | undefined, [variable, role]: readonly [string, string]): string {
   if (url !== undefined) return url
   throw new UsageProblem(variable, `is missing: a login that is a member of ${role}`)
 }
 
-/** Returns the configured chain. If none is configured, returns the chain of local mode. */
+/** The chain of local mode if the operator has configured none. */
 export function chainOf({ config: { chain, currencies }, local }: Installation) {
   const { accepted } = currencies
   if (chain !== undefined) return { ...chain, currencies: accepted }
@@ -33,9 +32,9 @@ export function chainOf({ config: { chain, currencies }, local }: Installation) 
 }
 
 /**
- * Finds the ledger of a command. Uses `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order.
- * The parameter `missing` names the option or variable to set if there is none. Facts about the service of this machine
- * are added only for its own database, because they would be wrong for another ledger.
+ * Uses `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order. `missing` is the option or
+ * variable that the message asks for. Facts about the service of this machine are added only for its own database,
+ * because they would be wrong for another ledger.
  */
 export async function findLedger(
   deps: Pick<CommandDeps, 'home'>,

@@ -29,12 +29,12 @@ const localJson = z.object({
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 
-/** Reads the facts of local mode in this home. Undefined if local mode has not run there. */
+/** Undefined if local mode has not run in this home. */
 export function readLocal({ home }: Pick<CommandDeps, 'home'>): Promise<LocalJson | undefined> {
   return readLocalJson(join(home(), 'local.json'))
 }
 
-/** Reads and checks the file. Undefined if the file does not exist. */
+/** Undefined if the file does not exist. Throws a `Fault` if the file is damaged. */
 export async function readLocalJson(path: string): Promise<LocalJson | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined

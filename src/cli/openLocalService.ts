@@ -22,7 +22,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
-/** Finds or starts the service. `close` stops the service only if this call started it. */
+/** `close` stops the service only if this call started it. */
 export async function openLocalService(
   config: Config,
   { log, onProgress }: OpenServiceOptions,
@@ -44,7 +44,7 @@ export async function openLocalService(
   return { local, started: true, close: () => localMode.close() }
 }
 
-/** True if the service answers. The file `local.json` does not prove this, because a stopped service leaves it behind. */
+/** `local.json` does not prove that the service runs, because a stopped service leaves the file behind. */
 async function answers(baseUrl: string): Promise<boolean> {
   // Treat any failure as "not running": the caller then starts a service.
   return fetchFile(new URL('/livez', baseUrl).href).then(
@@ -56,7 +56,7 @@ async function answers(baseUrl: string): Promise<boolean> {
 const advice =
   'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
 
-/** Loads the code of local mode only when it is started, because a production installation lacks its packages. */
+/** Loaded only when local mode is started, because a production installation lacks its packages. */
 export async function loadLocalMode(): Promise<typeof LocalMode> {
   try {
     return await import('./local/localMode.ts')

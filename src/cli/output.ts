@@ -3,13 +3,11 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { interruptedExitCode } from './runCommand.ts'
 
-/** Destination of a long output that is written in chunks. */
 export interface Output {
-  /** Writes a chunk. Resolves when the next chunk may be written. */
+  /** Resolves when the next chunk may be written. */
   write(chunk: string | Uint8Array): Promise<void>
   /** Resolves when everything is written. A file appears under its name only then. */
   finish(): Promise<void>
-  /** Removes the incomplete output. */
   abandon(): Promise<void>
 }
 
@@ -18,16 +16,13 @@ class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
-/** Exit code of a command that was interrupted by Ctrl-C or by its reader. Undefined otherwise. */
+/** For a command that Ctrl-C or its reader has interrupted. Undefined otherwise. */
 export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): number | undefined {
   if (interrupted.aborted) return interruptedExitCode
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/**
- * Opens standard output. The reader of the pipe determines the speed. By closing the pipe, the reader ends the output,
- * as Ctrl-C does.
- */
+/** The reader of the pipe determines the speed. By closing the pipe, the reader ends the output, as Ctrl-C does. */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   const done = () => Promise.resolve()
   if (!(stdout instanceof Writable))

@@ -7,7 +7,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { chainOf, readInstallation, requireLogin } from './installation.ts'
 import { interruptedExitCode, runWith } from './runCommand.ts'
 
-/** Opens the payouts in the mint and does the work. Prints a failure as a message and sets the exit code. */
+/** Prints a failure as a message and sets the exit code. */
 export function runPayout(
   deps: CommandDeps,
   mint: () => Promise<string | undefined>,
@@ -29,7 +29,7 @@ export function runPayout(
   )
 }
 
-/** Opens the payouts in a mint. Undefined `mint`: the service token. */
+/** Undefined `mint`: the service token. */
 async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
   const installation = await readInstallation(deps)
   const { config, local } = installation

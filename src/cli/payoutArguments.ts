@@ -12,12 +12,11 @@ import { UsageProblem } from '@tollbook/client/command/usageProblem'
  * begins with the name of the option.
  */
 
-/** Reads a plan from a file. Throws a `Fault` if the file is not a plan or was changed. */
+/** Throws a `Fault` if the file is not a plan or was changed. */
 export async function readPlanFile(option: string, path: string): Promise<ReturnType<typeof parsePlan>> {
   return parsePlan(path, await readTextFile(option, path))
 }
 
-/** Returns the mint in which the plan is paid. */
 export async function mintOfPlan(option: string, path: string): Promise<string> {
   return (await readPlanFile(option, path)).mint
 }
@@ -33,10 +32,7 @@ export interface PayoutKeys {
   readonly signers: readonly Keypair[]
 }
 
-/**
- * Reads the keys of the payment wallet and the fee payer. If the fee payer is another wallet, its signature comes
- * first.
- */
+/** The fee payer signs first, because Solana takes the first signer of a transaction as its fee payer. */
 export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },

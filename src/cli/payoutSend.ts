@@ -30,8 +30,8 @@ interface SigningOrder extends PartsToSend {
 }
 
 /**
- * Sends the unpaid parts of a plan. Continues after a part that failed, and stops at a part with an unknown outcome.
- * Sending the plan again continues after the last paid part.
+ * Continues after a part that failed, and stops at a part with an unknown outcome. Sending the plan again continues
+ * after the last paid part.
  */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
@@ -54,8 +54,8 @@ interface PartToSign {
 }
 
 /**
- * Sends one part. Undefined if the part is on chain. If the part certainly is not on chain, returns the reason. Throws
- * while the outcome is unknown.
+ * Undefined if the part is on chain. Returns the reason if it certainly is not, and throws while the outcome is
+ * unknown.
  */
 async function sendPart(
   deps: CommandDeps,
@@ -72,7 +72,7 @@ async function sendPart(
   return failure
 }
 
-/** Collects and prints the debts that a run has not paid. These debts are still owed. */
+/** Debts that a run has not paid, which are still owed. */
 function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
   let count = 0
   const add = (line: string) => {
@@ -84,7 +84,6 @@ function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
       for (const { account, wallet, why } of leftOut) add(`part ${part} leaves out ${account} to ${wallet}: ${why}`)
     },
     fail: (part: number, why: string) => add(`part ${part} was not paid: ${why}`),
-    /** Throws if a debt was not paid. */
     refuse(): void {
       if (count === 0) return
       throw new Fault(

@@ -6,10 +6,7 @@ import type { MeteredJob, Outcome } from '../product/product.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
 
-/**
- * Prints what a caller would get. The content goes to standard output, and all other lines to standard error. Returns
- * the exit code.
- */
+/** The content goes to standard output, and all other lines to standard error. Returns the exit code. */
 export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Outcome): Promise<number> {
   if (outcome.kind === 'failed') {
     stderr.write(`not sold: ${outcome.code}: ${outcome.message}\n`)
@@ -37,7 +34,7 @@ export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Out
   }
 }
 
-/** Prints what a tab would be charged for a complete answer. */
+/** A tab pays for the usage, and at most the budget. All other payers pay the budget. */
 export function printCharge({ stderr }: CommandDeps, { price, budgetMicroUsd }: MeteredJob, outcome: Outcome): void {
   const usage =
     outcome.kind === 'failed' ? undefined : outcome.kind === 'stream' ? outcome.usageSoFar?.() : outcome.usage

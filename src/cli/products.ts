@@ -107,7 +107,7 @@ async function tryRoute(deps: CommandDeps, file: ProductsFile, { path, parameter
   }
 }
 
-/** Returns the metered price of an endpoint. Undefined for an order with a fixed price. */
+/** Undefined for an order with a fixed price. */
 function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | undefined {
   const price = meteredEntries(products).find((entry) => entry.endpoint === endpoint)
   const listed = priceEntries(products).find((entry) => entry.endpoint === endpoint)
@@ -116,7 +116,7 @@ function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | un
 
 const reasonShape = z.looseObject({ error: z.string() })
 
-/** Prints why an answer is not sold. Callers do not get this text. */
+/** Callers do not get this text. */
 function printReason({ stderr }: CommandDeps, line: string): void {
   const entry = reasonShape.safeParse(JSON.parse(line))
   if (entry.success) stderr.write(`${entry.data.error}\n`)
@@ -124,10 +124,7 @@ function printReason({ stderr }: CommandDeps, line: string): void {
 
 const pathsOf = ({ products }: OpenRoutes) => products.map(({ path }) => path).join(', ')
 
-/**
- * Parses parameters of the form `name=value`. For a JSON body, a value that is valid JSON is parsed, and any other
- * value is text.
- */
+/** For a JSON body, a value that is valid JSON is parsed, and any other value is text. */
 function orderOf({ method }: Endpoint, parameters: readonly string[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     parameters.map((parameter) => {

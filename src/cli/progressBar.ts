@@ -5,10 +5,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/**
- * Shows a progress bar on stderr at a terminal. Does nothing if the output goes to a program. stdout is reserved for
- * the result.
- */
+/** At a terminal only, and on stderr, because stdout is reserved for the result. */
 export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
   if (!isWanted) return { update: () => undefined, stop: () => undefined }
   const bar = new SingleBar(

@@ -88,7 +88,7 @@ interface ReportCall {
   readonly mint: string | undefined
   /** The options of the command line, without format and mint. */
   readonly given: Readonly<Record<string, string>>
-  /** Ends the command with the message and the exit code of wrong usage. */
+  /** Ends the command with the exit code of wrong usage. */
   readonly refuse: (text: string) => never
 }
 

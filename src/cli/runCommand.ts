@@ -19,7 +19,7 @@ export interface FaultCodes {
   readonly unavailable?: number
 }
 
-/** Runs the work and returns the exit code. Wrong usage and faults are printed as a message. Bugs are thrown. */
+/** Wrong usage and faults are printed as a message. Bugs are thrown. */
 export async function exitCodeOf(
   { stderr }: Pick<CommandDeps, 'stderr'>,
   work: () => Promise<number>,
@@ -35,7 +35,7 @@ export async function exitCodeOf(
   }
 }
 
-/** Opens a resource, runs the work with it, closes it in any case, and sets the exit code. */
+/** Closes the resource in any case, then sets the exit code. */
 export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps: CommandDeps,
   open: () => Promise<Part>,
@@ -52,7 +52,7 @@ export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps.setExitCode(code)
 }
 
-/** Prints `words` at a terminal, and `json` as one line to a program. */
+/** A terminal gets `words`, and a program gets `json` as one line. */
 export function printResult({ stdout }: Pick<CommandDeps, 'stdout'>, json: object, words: string): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
 }

@@ -15,10 +15,7 @@ interface SourceOptions {
   readonly key?: string
 }
 
-/**
- * Returns the service whose checkpoints are published, with its keys. Without options, this is the service of local
- * mode.
- */
+/** Without options: the service of local mode. */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
@@ -29,7 +26,7 @@ export async function readSealSource(deps: CommandDeps, options: SourceOptions):
   return { baseUrl, keys, localRpcUrl: own?.rpcUrl }
 }
 
-/** Returns the URL. Throws a `UsageProblem` with the name of the option if it is missing or invalid. */
+/** Throws a `UsageProblem` with the name of the option if the URL is missing or invalid. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)

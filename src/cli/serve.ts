@@ -16,14 +16,13 @@ import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { closeWhenStopped } from './untilStopped.ts'
 
-/** Creates an option of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
   const help =
     'local mode only: sample prices, weather, news and chat, marked as samples. auto (default): used while no provider answers; always: no provider is queried; never: no samples'
   return new Option('--sample-upstreams [mode]', help).choices(sampleModes).preset('always')
 }
 
-/** A running service. Only local mode has a `financeUrl`. */
+/** Only local mode has a `financeUrl`. */
 type Running = Omit<LocalMode, 'localJsonPath' | 'financeUrl'> & Partial<Pick<LocalMode, 'financeUrl'>>
 
 interface ServeFlags {
@@ -32,7 +31,7 @@ interface ServeFlags {
   readonly products?: string
 }
 
-/** Creates `tollbook serve`. `otherwise` is the mode without `--local`. */
+/** `otherwise` is the mode without `--local`. */
 export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
     .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')
@@ -81,10 +80,7 @@ async function serve(config: Config): Promise<number> {
   return code
 }
 
-/**
- * Starts the service with the operator's database and chain. In local mode, also starts the database or the chain that
- * is not configured.
- */
+/** Local mode starts its own database and chain. Otherwise the operator has configured both. */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
   if (!isServiceConfig(config)) {
     const { startLocalMode } = await loadLocalMode()

@@ -46,7 +46,7 @@ export interface SettingCommand {
     readonly argument: string
     readonly argumentDescription: string
     readonly takesEffectAtOnce?: boolean
-    /** Parses the new value. Throws a `UsageProblem` if the value is invalid. */
+    /** Throws a `UsageProblem` if the value is invalid. */
     readonly read: (text: string) => Json | Promise<Json>
   }
 }
@@ -101,7 +101,7 @@ interface SettingChangeOrder {
   readonly flags: ChangeFlags
 }
 
-/** Adds the options of a change. A split has no `--valid-from`, because its change takes effect at once. */
+/** A split has no `--valid-from`, because its change takes effect at once. */
 function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
@@ -166,7 +166,6 @@ async function changeSetting(
   throw new Fault('other changes of this setting are being recorded; run the command again', { retryable: true })
 }
 
-/** Prints the versions of a setting with their periods. A program gets JSON lines, and a terminal gets a table. */
 async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
   const [periods, nowMs] = [await readPeriods(ledger, name), await ledger.nowMs()]
   for (const period of periods) {

@@ -2,14 +2,14 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { errorText, Fault } from '@tollbook/core/fault'
 
-/** Reads a keypair file of the Solana CLI. `variable` is the environment variable that messages mention. */
+/** `variable` is the environment variable that messages mention. */
 export async function readSigningKey(variable: string, path: string): Promise<Ed25519Signer> {
   return readKeypair(path).catch((error: unknown) => {
     throw error instanceof Fault ? new Fault(`${variable}: ${errorText(error)}`, { retryable: false }) : error
   })
 }
 
-/** Returns the variables that a command needs. Throws a `Fault` with the names of all missing variables. */
+/** Throws a `Fault` with the names of all missing variables at once. */
 export function requireVariables<Name extends string>(
   command: string,
   values: Readonly<Record<Name, string | undefined>>,

@@ -131,7 +131,7 @@ function receiptOf(json: unknown): unknown {
 
 const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
 
-/** Returns a signed closing statement, which may be inside an answer of the service. Undefined for any other JSON. */
+/** The statement may be inside an answer of the service. Undefined for any other JSON. */
 function closingOf(json: unknown): unknown {
   const data = z.object({ data: anyClosing }).safeParse(json).data?.data
   return data ?? anyClosing.safeParse(json).data

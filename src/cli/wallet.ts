@@ -43,10 +43,7 @@ function tabWalletCommand(deps: CommandDeps): Command {
   })
 }
 
-/**
- * Returns the wallet of a dollar. A name such as USDC has a different mint on each network, so it stands for the mint
- * whose wallet is in the ledger.
- */
+/** A name such as USDC has a different mint on each network, so it stands for the mint whose wallet is in the ledger. */
 async function walletOfDollar(ledger: SettingChanges, mint: string): Promise<PaymentWalletName> {
   if (readAddress(mint) !== undefined) return paymentWalletName(mint)
   const names = possibleMints({ symbol: mint.toUpperCase(), mint: undefined }).map(paymentWalletName)

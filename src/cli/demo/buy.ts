@@ -8,9 +8,9 @@ import { Fault } from '@tollbook/core/fault'
 import { errorBody, errorText } from '@tollbook/core/wire'
 import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
-/** One request of the demo: a GET, or a POST if it has a body. */
+/** Sent as a POST if it has a body, and as a GET otherwise. */
 export interface DemoOrder {
-  /** Path of the request. For a GET, also the query. */
+  /** For a GET, with the query. */
   readonly target: string
   readonly body: object | undefined
 }
@@ -49,7 +49,7 @@ export function send({ order, onEvent = () => undefined }: DemoPurchase): Return
   return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })
 }
 
-/** Buys a product and checks the receipt. Calls `onEvent` before each step of the payment. */
+/** Calls `onEvent` before each step of the payment. */
 export async function buy({ order, onEvent }: DemoPurchase, name: string): Promise<PurchaseOutcome> {
   let quoted: DemoSpending | undefined
   const spent = () => assertPresent(quoted, 'a payment was quoted')

@@ -28,7 +28,7 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
 export interface Comparison {
   readonly before: DemoFigures
   readonly after: DemoFigures
-  /** All payments of the demo between the readings `before` and `after`. */
+  /** All payments between `before` and `after`, so that they explain the whole difference. */
   readonly spent: readonly DemoSpending[]
   readonly tab: DemoTab
 }

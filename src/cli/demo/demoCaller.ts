@@ -7,7 +7,7 @@ import { fetchFile } from '@tollbook/client/fetchFile'
 import type { DemoCaller } from '../../product/productFacts.ts'
 import { expectThat } from './demoDeps.ts'
 
-/** Fetches and reads files as a caller would. The libraries are not the libraries that created the files. */
+/** Reads files as a caller would, with other libraries than those that created the files. */
 export const demoCaller: DemoCaller = {
   expect: expectThat,
   fetchFile,
@@ -30,10 +30,7 @@ const svgJson = z.object({
   svg: z.object({ '@_width': z.coerce.number(), '@_height': z.coerce.number(), path: z.array(z.unknown()) }),
 })
 
-/**
- * Reads the text of a QR code as a camera would. The picture is a PNG in a data URI. Undefined if it contains no QR
- * code.
- */
+/** Undefined if the PNG in the data URI contains no QR code. */
 export function decodeQr(dataUri: string): string | undefined {
   const { data, width, height } = PNG.sync.read(Buffer.from(dataUri.replace('data:image/png;base64,', ''), 'base64'))
   return jsQR.default(Uint8ClampedArray.from(data), width, height)?.data

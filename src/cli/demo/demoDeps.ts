@@ -11,7 +11,7 @@ export interface DemoDeps {
   readonly say: (text: string) => void
 }
 
-/** Cost of one request. The amount is the same whether the request was delivered or not. */
+/** The amount is the same whether the request was delivered or not. */
 export interface DemoSpending {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
@@ -23,7 +23,7 @@ export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }
 
-/** Throws if an expectation does not hold. The exception ends the demo. */
+/** The exception ends the demo. */
 export function expectThat(holds: boolean, expectation: string): void {
   if (!holds) throw new Fault(`the demo expected that ${expectation}`, { retryable: false })
 }

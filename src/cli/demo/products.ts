@@ -8,10 +8,7 @@ import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
 
-/**
- * Buys every product. If all providers are samples, each purchase must succeed. With real providers, a purchase may
- * fail.
- */
+/** If all providers are samples, each purchase must succeed. With real providers, a purchase may fail. */
 export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: DemoSpending[] = []
@@ -40,7 +37,7 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Buys a product, and retries only with samples, because with samples every product becomes available. */
+/** Retries only with samples, because with samples every product becomes available. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {

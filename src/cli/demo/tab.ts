@@ -5,13 +5,12 @@ import { Fault } from '@tollbook/core/fault'
 import { saleBody } from '@tollbook/core/wire'
 import { type DemoDeps, expectThat, tokens } from './demoDeps.ts'
 
-/** Amounts of a tab that the demo opened, used and closed, in base units of the token. */
 export interface DemoTab {
   readonly depositBaseUnits: bigint
   readonly chargedBaseUnits: bigint
-  /** Part of the prices that the service has to burn, in base units. */
+  /** Part of the prices that the service has to burn. */
   readonly burnOwedBaseUnits: bigint
-  /** Unspent balance that the service owes to the wallet of the deposit, in base units. */
+  /** Unspent balance that the service owes to the wallet of the deposit. */
   readonly restBaseUnits: bigint
 }
 

@@ -28,7 +28,7 @@ export interface Bank {
   readonly mintAuthority: { readonly secretKey: Uint8Array }
 }
 
-/** Order for a gift of test funds. Amounts are whole tokens and whole SOL, as plain decimals. */
+/** Amounts are whole tokens and whole SOL, as plain decimals. */
 export interface GiftOrder {
   readonly address: string
   readonly tokens: string
@@ -40,7 +40,7 @@ export interface Gift extends GiftOrder {
   readonly signatures: readonly string[]
 }
 
-/** Returns the WebSocket URL of a local chain, which uses the same port as its RPC URL. */
+/** A local chain serves WebSocket on the port of its RPC URL. */
 export function webSocketUrl(rpcUrl: string): string {
   return rpcUrl.replace(/^http/, 'ws')
 }
@@ -49,10 +49,7 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/**
- * Gives SOL and new tokens to a wallet on a local chain. Throws a `UsageProblem` if the chain is not on this machine or
- * the order is invalid.
- */
+/** Throws a `UsageProblem` if the chain is not on this machine or the order is invalid. */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
@@ -77,7 +74,7 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   }
 }
 
-/** True if the host is loopback or a name without a dot. Such names are containers in the same Docker network. */
+/** Accepts loopback, and names without a dot, which are containers in the same Docker network. */
 export function isOnThisMachine(rpcUrl: string): boolean {
   const url = URL.parse(rpcUrl)
   return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))

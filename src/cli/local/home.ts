@@ -22,7 +22,7 @@ export const enterableFolder = 0o711
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Opens the home and creates its folders. Each key is created on first use and read afterwards. */
+/** Each key is created on first use and read afterwards, so that a later start has the same wallets. */
 export async function openHome(folder: string) {
   const path = resolve(folder)
   const keys = join(path, 'keys')
@@ -30,15 +30,13 @@ export async function openHome(folder: string) {
   await openFolder(keys, privateFolder)
   return {
     path,
-    /** Returns a Solana CLI keypair file in the home. Creates the file if it does not exist. */
+    /** A keypair file in the format of the Solana CLI. */
     async keypair(name: string) {
       const file = join(keys, `${name}.json`)
       const text = await readOrMake(file, () => JSON.stringify([...newSecretKey()]))
       return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
     },
-    /** Returns a random password. Creates it if it does not exist. */
     secret: (name: string) => readOrMake(join(keys, `${name}.secret`), randomToken),
-    /** Returns the private Ed25519 JWK that signs receipts. Creates it if it does not exist. */
     receiptKey: () => signingKey(keys, 'receipt-key'),
     signingKey: (name: string) => signingKey(keys, name),
     async writeLocalJson(content: object) {

@@ -53,7 +53,7 @@ export async function openLocalBurner(
 
 const lookEveryMs = 2_000
 
-/** Waits until a burn is owed. Returns false if local mode stops first. */
+/** False if local mode stops first. */
 async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stopping: AbortSignal): Promise<boolean> {
   const mint = assertPresent(readAddress(chain.tokenMint), 'the mint of local mode is an address')
   await using opened = new AsyncDisposableStack()
@@ -79,7 +79,7 @@ interface Approval {
   readonly mint: PublicKey
 }
 
-/** Approves the delegate. Does nothing if the delegate is already approved. */
+/** Does nothing if the delegate is already approved, for example by an earlier start. */
 async function approve(connection: Connection, { delegate, owner, mint }: Approval): Promise<void> {
   const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
   const known = await getAccount(connection, account)

@@ -7,7 +7,6 @@ import type { Log } from '../../machine/log.ts'
 import type { Home } from './home.ts'
 import type { ProvisionedChain } from './provisionChain.ts'
 
-/** A command of this program that local mode runs as a separate process. */
 export interface LocalCommand {
   readonly command: string
   readonly options?: readonly string[]
@@ -33,10 +32,7 @@ export interface RunningCommand {
 
 const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 
-/**
- * Starts a command as a separate process, as in production. Resolves when the command prints its first line, because it
- * is then ready.
- */
+/** A separate process, as in production. Resolves when the command prints its first line, because it is then ready. */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
   const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
   const child = spawn(process.execPath, [entryFile, command, ...given, '--until-stdin-ends'], {

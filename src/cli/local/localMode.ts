@@ -44,15 +44,15 @@ export interface LocalMode {
   close(): Promise<void>
 }
 
-/** The sample providers, and the products that are configured to use them. Undefined `samples`: samples are off. */
+/** Undefined `samples`: samples are off. */
 interface LocalSamples extends Pick<Config, 'products'> {
   readonly samples: ProviderAddresses | undefined
   readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }
 }
 
 /**
- * Starts the whole service on one machine without any setup. It has a database, a chain and keys in the home, which a
- * later start uses again. `config` contains none of the operator's variables (config/startMode.ts).
+ * Needs no setup: the database, the chain and the keys are in the home, and a later start uses them again. `config`
+ * contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
@@ -131,10 +131,7 @@ const localDebtMaxTokens = 1_000_000
 // Amounts that are enough to buy each product once.
 const testGift = { tokens: '1000', sol: '0.1' }
 
-/**
- * Returns a function that funds the wallets that the pages of local mode create. It works only on a chain of this
- * machine.
- */
+/** Funds the wallets that the pages of local mode create. Works only on a chain of this machine. */
 async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mint }: ProvisionedChain['chain']) {
   const { keypair: mintAuthority } = await home.keypair('mint-authority')
   return async (address: string): Promise<string | undefined> => {

@@ -33,10 +33,7 @@ export interface ProvisionedChain {
   readonly facts: object
 }
 
-/**
- * Creates the mint and the wallets of this home on a running local chain. Does nothing if the mint and the wallets
- * exist.
- */
+/** Does nothing if the mint and the wallets exist. */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
   const [mint, mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
@@ -75,10 +72,7 @@ const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 
-/**
- * Creates the service token and its first holders on a new local chain. If the token exists, only opens a missing
- * account for tabs.
- */
+/** If the token exists, only opens a missing account for tabs. */
 export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return openTabAccount(connection, wallets)
@@ -100,7 +94,7 @@ async function openTabAccount(connection: Connection, { mint, mintAuthority, tab
   await sendAndConfirmTransaction(connection, new Transaction().add(open), [mintAuthority])
 }
 
-/** Returns one transaction that creates everything, so that an interrupted start leaves either all of it or nothing. */
+/** One transaction, so that an interrupted start leaves either all of it or nothing. */
 async function firstTransaction(connection: Connection, wallets: LocalWallets): Promise<Transaction> {
   const { mint, mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const payer = mintAuthority.publicKey

@@ -47,10 +47,7 @@ interface DollarWallets {
   readonly demoWallet: PublicKey
 }
 
-/**
- * Opens the accounts of payments and tabs for the sample dollar, and gives dollars to the demo wallet. Does nothing if
- * this was done before.
- */
+/** Does nothing if the account for tabs exists, because one transaction opens all accounts. */
 export async function provisionDollar(rpcUrl: string, wallets: DollarWallets): Promise<void> {
   const { mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const connection = connectLocalChain(rpcUrl)

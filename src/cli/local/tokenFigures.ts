@@ -4,13 +4,12 @@ import type { LocalJson } from '../localJson.ts'
 import { connectLocalChain } from './giveFunds.ts'
 
 export interface TokenFigures {
-  /** Total supply of tokens in base units. Each burn reduces it. */
+  /** Each burn reduces the supply. */
   readonly supplyBaseUnits: bigint
-  /** Balance of the payment wallet and the tab wallet together, in base units. The ledger counts both as one. */
+  /** The payment wallet and the tab wallet together, because the ledger counts both as one. */
   readonly heldBaseUnits: bigint
 }
 
-/** Reads the supply and balances from the chain, for a comparison with the ledger. */
 export async function readTokenFigures(local: LocalJson): Promise<TokenFigures> {
   const { rpcUrl, tokenMint, paymentWallet, tabWallet } = local
   const chain = connectLocalChain(rpcUrl)
