@@ -24,6 +24,7 @@ export function agentCommand(deps: CommandDeps, name: keyof typeof descriptions,
   return command.action(async () => {
     const { runAgentCommand } = await import('@tollbook/agent/agentCommand')
     const terminated = new AbortController()
+    // MCP hosts and supervisors stop a process by SIGTERM, and `interrupted` covers Ctrl-C only.
     process.once('SIGTERM', () => terminated.abort())
     const stopped = AbortSignal.any([deps.interrupted, terminated.signal])
     deps.setExitCode(

@@ -19,6 +19,10 @@ interface AnchorOptions {
   readonly every?: string
 }
 
+/**
+ * A separate process that reads public routes only, because a rewritten service would publish its own rewriting
+ * (decision 0010).
+ */
 export function anchorCommand(deps: CommandDeps): Command {
   return new Command('anchor')
     .description(

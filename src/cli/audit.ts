@@ -29,6 +29,7 @@ export function auditCommand(deps: CommandDeps): Command {
   return command
 }
 
+/** packages/audit has its own error for wrong usage, because it imports nothing of src (decision 0012). */
 async function findKnownLedger(deps: CommandDeps, database: string | undefined): Promise<KnownLedger> {
   try {
     return await findLedger(deps, database)

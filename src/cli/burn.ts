@@ -27,6 +27,10 @@ interface BurnFlags {
   readonly untilStdinEnds?: boolean
 }
 
+/**
+ * A separate process, because the service parses what strangers send and must not hold a key that burns (decision
+ * 0032).
+ */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description(
@@ -38,6 +42,7 @@ export function burnCommand(deps: CommandDeps): Command {
     .addHelpText('after', help)
     .action(async (flags: BurnFlags) => {
       const config = readConfig()
+      // Log to stderr, because with --once stdout has only the outcome as JSON.
       const log = createLog({ level: config.logLevel, name: 'tollbook burn', destination: process.stderr })
       const code = flags.once === true ? await runOnce(deps, log) : await runUntilStopped(log, flags)
       process.exit(code)
@@ -63,6 +68,7 @@ async function runUntilStopped(log: Log, { every, untilStdinEnds = false }: Burn
   process.stdout.write(`burning as ${burner.delegate}\n`)
   const stopping = new AbortController()
   const parentGone = new AbortController()
+  // stdin ends when the process that started this one ends, even if that process was killed.
   if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
   const running = burnUntilStopped({ burner, clock: systemClock, log, everyMs }, stopping.signal)
   await untilStopped(parentGone.signal)
@@ -85,10 +91,12 @@ function runOnce(deps: CommandDeps, log: Log): Promise<number> {
   })
 }
 
+/** JSON has no bigint. */
 function shown(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }
 
+// `overtaken` and `waiting` may end by themselves, so their exit code lets a scheduler run the command again.
 const exitCodes: Readonly<Record<BurnOutcome['outcome'], number>> = {
   nothing_owed: 0,
   confirmed: 0,

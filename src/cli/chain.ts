@@ -16,6 +16,7 @@ export function chainCommand(): Command {
       if (keepsState) await openFolder(local.home, enterableFolder)
       return {
         port: standardPort,
+        // Not `chain`, because local mode stores the state of its own chain in that folder.
         stateDirectory: join(local.home, 'chain-alone'),
         log: createLog({ level: logLevel, name: 'tollbook chain' }),
       }

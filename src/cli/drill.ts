@@ -68,6 +68,7 @@ Exit codes:
   2  wrong usage
   3  it is whole, and older than the checkpoint: the service would refuse it`
 
+// A drill that could not be carried out proves nothing, so it counts as broken.
 const broken = { refused: exitCodes.broken, unavailable: exitCodes.broken }
 
 async function runDrill(deps: CommandDeps, flags: DrillFlags): Promise<number> {
@@ -139,6 +140,7 @@ function readKeys({ verifierKey }: DrillFlags, config: Config): readonly Verifie
     throw new UsageProblem('--verifier-key', 'must be name+id+key, as GET /api/ledger/checkpoint names it')
   }
   const wallet = config.chain?.paymentWallet
+  // The default is that of the service, which signs under this name without LEDGER_ORIGIN.
   const origin = config.seal.origin ?? (wallet === undefined ? undefined : `tollbook/${wallet}`)
   const publicKey = config.receiptSigningKey?.x
   if (origin === undefined || publicKey === undefined) return []

@@ -8,6 +8,7 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
 ])
 
 export function readDuration(option: string, text: string, maxMs: number): number {
+  // Seven digits keep the milliseconds a safe integer, even for a number of days.
   const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)
   if (Number.isNaN(durationMs))

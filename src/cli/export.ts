@@ -95,12 +95,14 @@ async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder)
   const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
+  // One snapshot reads the whole export, so one connection suffices.
   const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
   // Roll up first, because values in dollars come from the reports. With a login that may only read, nothing is rolled
   // up.
   const catchUp = async () => {
     for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
   }
+  // An export of a long ledger takes minutes, and the size of the file does not show how much is left.
   const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {
     if (order.format !== 'jsonl') await catchUp()

@@ -8,6 +8,7 @@ import { openHome } from './local/home.ts'
 export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
   const { receiptSigningKey } = readConfig()
   if (receiptSigningKey !== undefined) return receiptSigningKey
+  // Check the file first, because `openHome` would create a new key, and no checkpoint is signed with a new key.
   const isLocal = await readFile(join(home, 'keys', 'receipt-key.json')).then(
     () => true,
     () => false,

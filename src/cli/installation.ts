@@ -28,6 +28,7 @@ export function chainOf({ config: { chain, currencies }, local }: Installation) 
   if (chain !== undefined) return { ...chain, currencies: accepted }
   if (local === undefined) return undefined
   const { rpcUrl, tokenMint, paymentWallet } = local
+  // Local mode accepts the sample dollar, unless the configuration has a dollar.
   return { rpcUrls: [rpcUrl], tokenMint, paymentWallet, currencies: accepted.length > 0 ? accepted : [sampleDollar] }
 }
 

@@ -36,8 +36,10 @@ async function makeKey({ stdout, stderr, setExitCode }: CommandDeps, output: str
   const key = makeReceiptKey()
   const text = `${JSON.stringify(key)}\n`
   if (output === undefined) stdout.write(text)
+  // `wx` refuses an existing file, because a private key that is replaced is lost.
   else await writeFile(output, text, { mode: privateFile, flag: 'wx' })
   const where = output === undefined ? '' : `The key is in ${output}. `
+  // Advice goes to stderr, so that stdout has only the key.
   stderr.write(
     `${where}For a new ledger, set RECEIPT_SIGNING_KEY${output === undefined ? ' to it' : `_FILE=${output}`}. ` +
       `To replace the key of a ledger: npx tollbook key rotate ${key.x}\n` +

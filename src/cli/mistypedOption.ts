@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { closestMatch } from 'leven'
 import { usageExitCode } from './runCommand.ts'
 
+// Same distance as in Commander, so that all commands suggest alike.
 const distanceMax = 3
 
 /**

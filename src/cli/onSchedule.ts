@@ -8,8 +8,8 @@ const everyMinMs = 10_000
 const everyMaxMs = 7 * 86_400_000
 
 /**
- * Runs the work once, or repeats it at the interval until the command is interrupted. The interruption also ends a run
- * in progress. A `UsageProblem` ends the schedule. After any other failure, the work runs again at the next interval.
+ * The interruption also ends a run in progress. A `UsageProblem` ends the schedule, because it would occur in every
+ * run. After any other failure, the work runs again at the next interval.
  */
 export async function runOnSchedule(
   deps: CommandDeps,
@@ -27,6 +27,7 @@ async function repeat(
 ): Promise<number> {
   const terminated = new AbortController()
   const terminate = () => terminated.abort()
+  // Docker stops a container by SIGTERM, and kills it ten seconds later.
   process.once('SIGTERM', terminate)
   const stopping = AbortSignal.any([interrupted, terminated.signal])
   try {

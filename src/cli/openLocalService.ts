@@ -30,6 +30,7 @@ export async function openLocalService(
   const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
   if (running !== undefined && (await answers(running.baseUrl))) {
+    // A running service keeps its providers, so this command cannot give it samples.
     if (config.providers.sampleUpstreams === 'always' && running.sampleUpstreams?.mode !== 'always') {
       const why = `the service that runs in ${config.local.home} asks the real providers`
       throw new Fault(`${why}; stop it, or leave out --sample-upstreams`, { retryable: false })

@@ -21,6 +21,7 @@ export async function mintOfPlan(option: string, path: string): Promise<string> 
   return (await readPlanFile(option, path)).mint
 }
 
+/** An unreadable keypair is wrong usage, as in the other commands, and not a refusal. */
 async function keypairIn(option: string, path: string): Promise<Keypair> {
   return readKeypair(path).catch((error: unknown) => {
     throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error

@@ -25,6 +25,7 @@ interface PayFlags {
   readonly feePayer?: string
 }
 
+/** The plan follows from a snapshot in a file, so that the audit can derive each line with its own code (decision 0045). */
 export function holdersCommand(deps: CommandDeps): Command {
   const command = new Command('holders').description('divide a share among the holders of the token')
   command

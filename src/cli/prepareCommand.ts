@@ -3,6 +3,7 @@ import { closestMatch } from 'leven'
 import type { CommandDeps } from './commandDeps.ts'
 import { usageExitCode } from './runCommand.ts'
 
+// Same distance as in Commander's own suggestions for options.
 const distanceMax = 3
 
 /**

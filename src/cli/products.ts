@@ -97,8 +97,10 @@ async function tryRoute(deps: CommandDeps, file: ProductsFile, { path, parameter
       throw new UsageProblem('parameters', problems.join('; '))
     }
     const metered = meteredJob(routes, order.endpoint)
+    // Placeholders, because nothing is paid or recorded.
     const job = { requestId: 'request_try', payer: 'payer', payment: 'payment', signal: deps.interrupted }
     const outcome = await order.deliver(metered === undefined ? job : { ...job, metered })
+    // Print the charge last, because a stream reports its usage while it is read.
     const code = await printOutcome(deps, outcome)
     if (metered !== undefined && code === 0) printCharge(deps, metered, outcome)
     return code

@@ -15,6 +15,7 @@ Exit codes:
   7  the database or the Solana node does not answer
   9  they differ: each transfer that is not in the ledger is listed`
 
+/** A bare difference does not help an operator, so each transfer that makes it is listed with its sender and a proposal. */
 export function reconcileCommand(deps: CommandDeps): Command {
   return new Command('reconcile')
     .description(

@@ -26,6 +26,7 @@ Exit codes:
   4  refused: the message says why, and nothing was recorded
   7  the database or the Solana node does not answer; run the command again`
 
+/** A decision needs a reason and a person, because it is an event that cannot be taken back (decision 0040). */
 export function refundCommand(deps: CommandDeps): Command {
   const command = new Command('refund')
     .description('approve a refund that is due, or refund a delivered answer')

@@ -160,6 +160,7 @@ async function withReports(
     if (mint === undefined) await nameOtherMints(deps, reports)
     await work(mint === undefined ? reports : await reports.inMint(mint))
   } catch (error) {
+    // Only the ledger has the names of mints and shares, so these mistakes show after the options were parsed.
     if (error instanceof UnknownMint) throw new Fault(`--mint ${error.message}`, { retryable: false })
     if (error instanceof UnknownColumn) throw new Fault(`--columns ${error.message}`, { retryable: false })
     const exitCode = brokenOffExitCode(error, deps.interrupted)
@@ -196,6 +197,7 @@ async function print(deps: ReportCommandDeps, { reports, report, question, forma
   const output = openStandardOutput(deps)
   if (format === 'csv') {
     const { read, ...position } = await reports.csv(report, question)
+    // Wait for each write, because the reader of a pipe may be slower than the database.
     for await (const chunk of read) await output.write(String(chunk))
     reportLag(deps, position)
     return

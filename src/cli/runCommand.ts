@@ -8,6 +8,7 @@ export const refusedExitCode = 4
 /** Exit code when the database or the chain did not answer. The same command may succeed later. */
 export const unavailableExitCode = 7
 
+// 128 plus the number of SIGINT, as shells report a program that Ctrl-C ended.
 export const interruptedExitCode = 130
 
 /**

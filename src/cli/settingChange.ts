@@ -118,6 +118,7 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
     .option('--yes', 'record the change')
 }
 
+/** A separate login, because the service must not change the settings that it is compared with (decision 0023). */
 function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
   const open = async () => {
     const { config, local } = await readInstallation(deps)
@@ -147,11 +148,13 @@ async function changeSetting(
       deps.stderr.write(`nothing was recorded: ${verdict.why}\n`)
       return refusedExitCode
     }
+    // A command whose outcome was lost can be repeated.
     if (verdict.verdict === 'recorded') {
       printResult(deps, { recorded: true, ...shownPeriod(verdict.period) }, `${name} has this value already`)
       return 0
     }
     const current = periods.at(-1)
+    // Only show the change without --yes, because a recorded change cannot be undone (decision 0023).
     if (flags.yes !== true || flags.dryRun === true) {
       printResult(deps, { recorded: false, ...shownChange(verdict) }, describeChange(verdict, current))
       if (flags.dryRun !== true) deps.stderr.write('nothing was recorded; run the command with --yes to record it\n')

@@ -18,6 +18,7 @@ SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md exp
 // Maximum number of lamports that the signer pays per payment. A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000n
 
+/** A separate process, because the service parses what strangers send and must not hold a key that pays (decision 0032). */
 export function signerCommand(): Command {
   return new Command('signer')
     .description(
@@ -47,12 +48,14 @@ export function signerCommand(): Command {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
           currencies: config.currencies,
+          // Payments to the former wallet are signed during its overlap, and deposits go to the wallet for tabs.
           others: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
         }),
         limits: { ...config.limits, perPaymentLamports: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       const parentGone = new AbortController()
+      // stdin ends when the process that started this one ends, even if that process was killed.
       if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
       await untilStopped(parentGone.signal)
       await signer.close()

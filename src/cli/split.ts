@@ -15,6 +15,7 @@ export function splitCommand(deps: CommandDeps): Command {
       description: 'record the split for all price lists from now on',
       argument: '<split>',
       argumentDescription: 'the new SPLIT, such as burn:30,provider:50,holders:15,treasury:5',
+      // A price list states its split, so the next list has the new one and quotes of earlier lists keep theirs.
       takesEffectAtOnce: true,
       read: readSplit,
     },

@@ -125,6 +125,7 @@ async function readKeys(deps: CommandDeps, { key }: VerifyOptions): Promise<unkn
 
 const answerBody = z.object({ receipt: z.unknown() })
 
+/** The file may contain the whole answer of the service. */
 function receiptOf(json: unknown): unknown {
   return answerBody.safeParse(json).data?.receipt ?? json
 }

@@ -29,6 +29,10 @@ Exit codes:
   4  refused: the witness does not sign, or has seen a tree that the checkpoint does not continue
   7  the service or the witness does not answer; run it again`
 
+/**
+ * A witness refuses a tree that does not continue the last tree that it cosigned. A rewritten ledger or a restored
+ * backup therefore shows at the next cosignature.
+ */
 export function witnessCommand(deps: CommandDeps): Command {
   return new Command('witness')
     .description('request a cosignature of the newest checkpoint from a C2SP witness, and store it')
@@ -55,6 +59,7 @@ function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
     const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
     const seenSize = await readSeenSize(options.output, witness, checkpoint.size)
     const cosigned = await cosignCheckpoint({ url, witness, proveConsistency }, note, seenSize)
+    // Only a verified cosignature replaces the file, because the next run starts from the size in the file.
     await writeFileAtomically(options.output, cosigned.note, '--output')
     const { origin, size } = checkpoint
     const cosignedAt = isoTime(cosigned.timeSeconds * 1000)

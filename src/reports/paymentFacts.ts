@@ -160,7 +160,10 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
-/** Searches the list of payments, and the events that the roll-up has not reached. */
+/**
+ * Searches the list of payments, and the events that the roll-up has not reached. Otherwise a payment of the last
+ * second would be diagnosed as an unpaid quote.
+ */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
   const rows = await readRows(database, 'the payment of a quote')<{ reference: string }>`

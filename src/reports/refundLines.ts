@@ -89,6 +89,7 @@ export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[]
       )
     else note(lineOf(lines, move), move)
   }
+  // Omit debts that were taken back, for example by a reversal.
   return [...lines.values()].filter(({ owedBaseUnits }) => owedBaseUnits > 0n).map(shown)
 }
 

@@ -54,6 +54,7 @@ const stepsMax = 200
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)
+    // Read the position first, so that the report is never older than the position that it states.
     const position = await reportPosition(database)
     return { ...position, read: await read() }
   }
@@ -79,6 +80,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
     refundsNow: (wallet) => positioned(() => readRefunds(database, { wallets: [wallet] })),
     statement: (question) => positioned(() => walletStatement(database, question)),
     refundsOf: async (wallet) => {
+      // Wait for the roll-up of another session: with older reports, a decision would refuse a debt that exists.
       for (let step = 0; step < stepsMax; step++) if ((await rollUpInTurn(database)) === 0) break
       return readRefunds(database, { wallets: [wallet] })
     },

@@ -62,6 +62,7 @@ export async function buy({ order, onEvent }: DemoPurchase, name: string): Promi
         onEvent?.(event)
       },
     })
+    // A product none of whose providers answers is refused before any quote, so nothing was paid.
     if (status === 503) return { kind: 'not on sale', why: reasonOf(status, body) }
     if (status !== 200) throw new Fault(`${name}: ${reasonOf(status, body)}`, { retryable: false })
     expectThat(verdict?.valid === true, `the receipt is valid: ${verdict?.valid === false ? verdict.message : ''}`)

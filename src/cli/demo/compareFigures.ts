@@ -19,6 +19,7 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { local, database } = deps
   const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
   const { total } = statsJson.parse(body).data
+  // Leave out the sample dollar, because its accounts have the same names as those of the token.
   const balances = (await trialBalance(database)).filter(({ mint }) => mint === local.tokenMint)
   const accounts = new Map(balances.map(({ account, baseUnits }) => [account, baseUnits]))
   const chain = await readTokenFigures(local)

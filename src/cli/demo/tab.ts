@@ -46,6 +46,7 @@ export async function showTab({ local, say }: DemoDeps): Promise<DemoTab> {
     const opened = await payingFetch.tabs.open(baseUrl)
     const depositBaseUnits = BigInt(opened.balanceBaseUnits)
     say(`   deposited ${tokens(depositBaseUnits)} tokens on the tab ${opened.tab}; none of them is burned yet`)
+    // All at once, because a debit needs no transaction and does not wait for the chain.
     const sales = await Promise.all(Array.from({ length: requests }, (_, index) => buyQr(index + 1)))
     const chargedBaseUnits = sales.reduce((sum, sale) => sum + sale.chargedBaseUnits, 0n)
     const burnOwedBaseUnits = sales.reduce((sum, sale) => sum + sale.burnOwedBaseUnits, 0n)

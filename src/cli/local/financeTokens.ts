@@ -16,6 +16,7 @@ export interface LocalFinance {
 
 const issuer = 'tollbook local mode'
 const audience = 'tollbook-finance'
+// Each start issues new tokens, so only a start that runs for longer than this outlives them.
 const tokenDaysMax = 30
 
 export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {

@@ -58,6 +58,7 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   const mintAuthority = Keypair.fromSecretKey(bank.mintAuthority.secretKey)
   try {
     const read = await readOrder(connection, bank.mint, order)
+    // The mint authority pays the fee and the rent of the token account.
     await topUp(connection, mintAuthority.publicKey)
     const airdrop = read.lamports === 0n ? [] : [await airdropTo(connection, read.wallet, read.lamports)]
     const { tokenAccount, signature } = await mintTo(connection, mintAuthority, read)
@@ -142,6 +143,7 @@ async function mintTo(
   { wallet, mint, program, decimals, baseUnits }: ReadOrder,
 ) {
   const { publicKey: payer } = authority
+  // `true` permits a wallet without a private key, such as the vault of a multisig.
   const tokenAccount = getAssociatedTokenAddressSync(mint, wallet, true, program)
   // Add a random memo. Without it, two equal gifts with one blockhash would be the same transaction.
   const memo = { programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(randomToken()) }

@@ -87,6 +87,7 @@ async function readOrMake(file: string, make: () => string): Promise<string> {
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error
     const content = make()
+    // `wx` fails if another start has created the file meanwhile, so that no start replaces a key in use.
     await writeFile(file, content, { mode: privateFile, flag: 'wx' })
     return content
   }

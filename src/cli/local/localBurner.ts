@@ -32,6 +32,7 @@ export async function openLocalBurner(
   const [delegate, paymentWallet] = await Promise.all([home.keypair('burn-delegate'), home.keypair('payment-wallet')])
   const mint = new PublicKey(chain.tokenMint)
   const connection = connectLocalChain(rpcUrl)
+  // Both pay fees: the delegate for its burns, and the payment wallet for the approval.
   await Promise.all([delegate, paymentWallet].map(({ keypair }) => topUp(connection, keypair.publicKey)))
   await approve(connection, { delegate: delegate.keypair.publicKey, owner: paymentWallet.keypair, mint })
   return spawnLocalCommand({

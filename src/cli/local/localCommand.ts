@@ -35,6 +35,7 @@ const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 /** A separate process, as in production. Resolves when the command prints its first line, because it is then ready. */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
   const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
+  // The command stops when its stdin ends, so it also stops if local mode is killed.
   const child = spawn(process.execPath, [entryFile, command, ...given, '--until-stdin-ends'], {
     // Use a separate process group, so that Ctrl-C reaches only local mode. Local mode then stops this process after it
     // has finished its own requests.
@@ -42,6 +43,7 @@ export async function spawnLocalCommand(options: LocalCommand): Promise<RunningC
     env: { ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  // An ended command breaks the pipe, and an error event without a listener would end local mode.
   child.stdin.on('error', () => undefined)
   const gone = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })

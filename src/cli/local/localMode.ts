@@ -55,6 +55,7 @@ interface LocalSamples extends Pick<Config, 'products'> {
  * contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
+  // A failed start closes every part that it has opened.
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)
   const home = await openHome(config.local.home)
@@ -79,6 +80,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
     },
     finance: finance.config,
+    // Local mode has no separate login for finance, so the administrator of its database decides refunds.
     refunds: { ...config.refunds, databaseUrl: database.adminDatabaseUrl },
     x402,
   }
@@ -91,6 +93,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
 
   const { host } = config.server
   const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
+  // `local.json` gets only the public part of the key.
   const { d: _private, ...receiptKey } = receiptSigningKey
   const { financeToken, auditorToken, supportToken } = finance
   const localJsonPath = await home.writeLocalJson({
@@ -155,6 +158,7 @@ async function openLocalDatabase({ home, opened, log, migrate, onPartLost, onPro
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
+    // Any free port, so that the starts of two homes do not collide.
     port: 0,
     log,
     onLost: onPartLost,
@@ -169,6 +173,7 @@ async function openLocalDatabase({ home, opened, log, migrate, onPartLost, onPro
   await createServiceDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword, signerPassword })
   const urlFor = (user: string, password: string) => postgres.urlFor({ user, password, database: databaseName })
   await migrate({ databaseUrl: urlFor(ownerRole, ownerPassword) })
+  // Only now, because the migrations create the group roles.
   await admitLogins(postgres.adminUrl)
   const adminDatabaseUrl = new URL(postgres.adminUrl)
   adminDatabaseUrl.pathname = `/${databaseName}`

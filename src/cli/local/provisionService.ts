@@ -47,6 +47,7 @@ export async function withdrawProvision(envFile: string): Promise<void> {
 }
 
 async function untilChainAnswers(rpcUrl: string): Promise<void> {
+  // The loop below repeats the request, so the library must not repeat it too.
   const connection = new Connection(rpcUrl, { disableRetryOnRateLimit: true })
   for (let tries = 1; ; tries++) {
     try {
@@ -66,6 +67,7 @@ async function untilChainAnswers(rpcUrl: string): Promise<void> {
 async function writeVariables(file: string, variables: Readonly<Record<string, string>>): Promise<void> {
   // Use single quotes, because the receipt key is JSON. No value contains a single quote.
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`)
+  // Rename at the end, so that a service that starts meanwhile never reads an incomplete file.
   await writeFile(`${file}.tmp`, lines.join(''), { mode: privateFile })
   await rename(`${file}.tmp`, file)
 }

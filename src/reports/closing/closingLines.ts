@@ -19,7 +19,10 @@ interface LineRow {
   readonly day_credits: string
 }
 
-/** Excludes unstated events, and entries that were recorded after the close of their month. */
+/**
+ * Excludes unstated events, and entries that were recorded after the close of their month. Dollars of a day are
+ * computed once for its sum, so that a late entry cannot move a closed month by rounding.
+ */
 export async function readLines(snapshot: Database, question: LinesQuestion): Promise<readonly ClosingLine[]> {
   const { mint, from, to, opening, position, statedUpto, rolledUpto } = question
   const { rows } = await sql<LineRow>`

@@ -34,6 +34,7 @@ export async function readClosing(database: Database, question: ClosingQuestion)
       .setAccessMode('read only')
       .execute((snapshot) => statementIn(snapshot, question)),
   )
+  // Throw it out here, because `readOrFault` would turn it into a fault of the database.
   if (read instanceof ClosingNotReady) throw read
   return read
 }

@@ -57,6 +57,7 @@ async function* write(
   }
   // Assert balances only if the export starts at position 1. Otherwise the export lacks the balances before its start.
   if (scope.fromPosition > 1 || lastMs === 0) return
+  // Beancount checks a balance at the start of its day, so assert it on the day after the last entry.
   const day = dayOf(lastMs + dayMs)
   if (journal.format === 'hledger')
     yield { chunk: `${day} * balances after position ${scope.toPosition}\n`, upto: scope.toPosition }

@@ -84,6 +84,7 @@ const placeColumns: readonly Column<PaymentRow>[] = [
   { name: 'recorded_at', type: 'time', of: (row) => new Date(row.recordedAtMs) },
   { name: 'paid_at', type: 'time', of: (row) => new Date(row.settlement.evidence.blockTimeMs) },
   {
+    // A debit has no transaction, and so no slot.
     name: 'slot',
     type: 'integer',
     of: ({ settlement }) => (settlement.debit === undefined ? settlement.evidence.slot : null),
