@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { chainOf, type Installation, readInstallation, requireLogin } from './installation.ts'
 import { runWith } from './runCommand.ts'
 
-/** Reads the environment or the facts of local mode, and sets the exit code. */
+/** Reads the environment or the facts of local mode, so that one command works in both. Sets the exit code. */
 export function withDiagnosis(
   deps: CommandDeps,
   login: 'reader' | 'finance',

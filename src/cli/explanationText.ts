@@ -36,7 +36,6 @@ function section(title: string, lines: readonly string[]): readonly string[][] {
   return lines.length === 0 ? [] : [[title, ...lines.map((line) => `  ${line}`)]]
 }
 
-/** Omits facts without a text. */
 function facts(pairs: readonly (readonly [name: string, text: string | null | undefined])[]): readonly string[] {
   return pairs.flatMap(([name, text]) => (text === null || text === undefined ? [] : [`  ${name.padEnd(15)} ${text}`]))
 }

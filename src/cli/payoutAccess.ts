@@ -7,7 +7,6 @@ import type { CommandDeps } from './commandDeps.ts'
 import { chainOf, readInstallation, requireLogin } from './installation.ts'
 import { interruptedExitCode, runWith } from './runCommand.ts'
 
-/** Prints a failure as a message and sets the exit code. */
 export function runPayout(
   deps: CommandDeps,
   mint: () => Promise<string | undefined>,

@@ -6,7 +6,10 @@ import type { MeteredJob, Outcome } from '../product/product.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
 
-/** The content goes to standard output, and all other lines to standard error. Returns the exit code. */
+/**
+ * The content goes to standard output and all other lines to standard error, so that the content can be piped. Returns
+ * the exit code.
+ */
 export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Outcome): Promise<number> {
   if (outcome.kind === 'failed') {
     stderr.write(`not sold: ${outcome.code}: ${outcome.message}\n`)

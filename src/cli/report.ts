@@ -86,7 +86,6 @@ interface ReportCall {
   readonly format: string
   /** Mint of the report. Undefined: the service token. */
   readonly mint: string | undefined
-  /** The options of the command line, without format and mint. */
   readonly given: Readonly<Record<string, string>>
   /** Ends the command with the exit code of wrong usage. */
   readonly refuse: (text: string) => never

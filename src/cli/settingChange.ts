@@ -34,7 +34,6 @@ export interface SettingCommand {
   readonly setting: ChangeableSetting
   /** Returns the setting of the dollar that `--mint` names. Absent if dollars have no separate values. */
   readonly settingOfDollar?: (ledger: SettingChanges, mint: string) => Promise<ChangeableSetting>
-  /** Name of the command. `tollbook <command> list` lists the values. */
   readonly command: string
   readonly description: string
   /** Further subcommands, listed first. */

@@ -39,7 +39,7 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Resolves when the ledger and the chain have been checked once. */
+/** Resolves when the ledger and the chain have been checked once, so that no paid route opens before. */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
   // Close paid routes while an acknowledged commit may be lost (I27). A standby that was promoted by mistake, or a

@@ -52,7 +52,7 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
-/** The caller passes the same `memory` to each run. */
+/** `memory` has the landing bounds of earlier runs, so the caller passes the same map to each run. */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

@@ -8,7 +8,6 @@ export interface Watch extends Repeated {
 
 export interface Watched {
   readonly name: string
-  /** Name of the log event for a changed problem. */
   readonly event: string
   /** `error` has details for the log only, because the problem is public. */
   find(): Promise<{ readonly problem: string | undefined; readonly error?: string }>

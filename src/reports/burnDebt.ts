@@ -8,7 +8,6 @@ export interface BurnDebt {
   readonly owedBaseUnits: bigint
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
-  /** Amount burned in the rounds of the burn job, in base units. */
   readonly confirmedBaseUnits: bigint
   /** Undefined before the first confirmed round. */
   readonly lastRound: ConfirmedRound | undefined

@@ -8,7 +8,7 @@ export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
   return sql<boolean>`day > '-infinity' and day between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`
 }
 
-/** The sum over all days is stored as one row. */
+/** The sum over all days is stored as one row, so a report without a range reads one row for each sum. */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
 }

@@ -15,7 +15,6 @@ import type { QuoteRow } from '../store/quoteStore.ts'
 export type PaymentFacts = ReturnType<typeof createPaymentFacts>
 
 export interface RecordedPayment {
-  /** Kind of the stream: payment, payout or burn. */
   readonly kind: string
   readonly state: PaymentState
   /** Name of the state in the ledger, with its finality. */

@@ -23,7 +23,6 @@ import { tabStatement } from './tabStatement.ts'
 import { burnSums, distributionSums, type SumsQuestion } from './sums.ts'
 
 interface Report extends ReportParameters {
-  /** Name on the finance page. */
   readonly title: string
   readonly read: (database: Database, question: SumsQuestion) => Promise<ReportTable>
 }

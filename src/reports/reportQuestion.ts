@@ -151,7 +151,6 @@ export function parseQuestion(
   return { ...question, ...daysOf(month, quarter) }
 }
 
-/** Empty if neither is given. */
 function daysOf(month: string | undefined, quarter: string | undefined): Pick<ReportQuestion, 'from' | 'to'> {
   if (month !== undefined) return { from: `${month}-01`, to: lastDayOf(month) }
   const [year, number] = quarter?.split('-Q') ?? []

@@ -22,7 +22,6 @@ export function selectList(columns: SqlColumns): RawBuilder<unknown> {
   return sql.join(Object.entries(columns).map(([name, cell]) => sql`${cell} as ${sql.ref(name)}`))
 }
 
-/** In the format of `isoTime`. */
 export function isoTimeOf(time: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }

@@ -30,7 +30,7 @@ export interface Reports {
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** For a month such as `2026-10`. Throws a `Fault` while the month is not sealed. */
+  /** For a month such as `2026-10`. Throws a retryable `Fault` while the positions of the statement are not sealed. */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
   payment(reference: string): Promise<PaymentDetail | undefined>

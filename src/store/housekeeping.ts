@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { forgetSentAnswers } from './sentAnswers.ts'
 
-/** An append fails without a partition for its day and position. Any instance may call this at any time. */
+/**
+ * Appends need the partition of their position, and quotes the partition of their day. Any instance may call this at
+ * any time, because one session at a time adds partitions.
+ */
 export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }

@@ -13,7 +13,10 @@ export class UnknownMint extends Error {
   override readonly name = 'UnknownMint'
 }
 
-/** Order: the token of the first price list, then the others in the order of their first payments. */
+/**
+ * The token of the first price list, then the others in the order of their first payments. The order never changes,
+ * because the commodity names TOKENB, TOKENC and so on follow from it.
+ */
 export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
   const mints = await readMints(database)
   assert(new Set(mints).size === mints.length, 'each mint is listed once')

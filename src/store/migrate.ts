@@ -18,7 +18,6 @@ export interface MigrateOptions {
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
-/** Returns the names of the files that it applied. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   try {
     return await migrateLedger({ ...options, sources: schemaSources })

@@ -3,7 +3,6 @@ import type { Database } from './database.ts'
 
 /** All instances share this schedule, so that only one instance takes each poll. */
 export interface NewsPolls {
-  /** Undefined if no poll is due. */
   takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
   pollSucceeded(done: PollDone): Promise<void>
   pollFailed(name: string): Promise<void>

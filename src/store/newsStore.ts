@@ -21,7 +21,7 @@ export interface NewsBatch {
   readonly category?: string | undefined
   /** Feed of the articles. Only the same feed may correct an article. Default: the provider. */
   readonly feed?: string | undefined
-  /** Query for which the provider returned these articles. */
+  /** Query for which the provider returned these articles, so that the same query finds them again. */
   readonly question?: string | undefined
   readonly articles: readonly NewArticle[]
 }
@@ -44,12 +44,11 @@ export interface NewArticle {
   readonly rank?: number
 }
 
-/** The leading article of a story. */
 export interface StoredArticle extends StoredMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
   readonly language: string | undefined
-  /** Hash of the article's address in hexadecimal. */
+  /** Hash of the article's address in hexadecimal, which orders articles of the same time. */
   readonly urlHash: string
   /** Articles of other publishers about the same story, the most trusted first. */
   readonly others: readonly StoredMember[]
@@ -77,10 +76,9 @@ export interface NewsQuestion {
   readonly page?: NewsPage
 }
 
-/** An absent bound does not limit the range. */
 export interface NewsPage {
   readonly fromMs?: number | undefined
-  /** Exclusive. */
+  /** Exclusive, unlike `fromMs`. */
   readonly toMs?: number | undefined
   readonly isOldestFirst: boolean
   /** The last article of the previous page. Absent: the page is the first one. */

@@ -118,7 +118,7 @@ async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLook
 }
 
 interface Question {
-  /** Name of the prepared statement, unique for its text. */
+  /** Unique for its text, because a connection reuses the prepared statement that has this name. */
   readonly name: string
   readonly what: string
   readonly text: string

@@ -3,7 +3,10 @@ import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } f
 import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault, assertRow } from './database.ts'
 
-/** First presentations are in a bounded table outside the ledger (`work.presentations`). */
+/**
+ * A bounded table outside the ledger (`work.presentations`), because a stranger can present any number of invented
+ * proofs.
+ */
 export function createPresentations(database: Database): Presentations {
   return {
     record: (presented) => record(database, presented),

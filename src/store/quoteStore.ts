@@ -41,7 +41,7 @@ export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   })
 }
 
-/** Arguments of `ledger.record_quotes` by name. */
+/** Arguments of `ledger.record_quotes`, passed by name so that their order does not matter. */
 const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
   ids: (quote) => quote.id,
   wallets: (quote) => quote.wallet,

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { type Database, readOrFault } from './database.ts'
 
-/** Identifies one count: the requests of one client in one time window of a limit. */
+/** One count: the requests of one client in one time window of a limit. */
 export interface RateCount {
   readonly name: string
   readonly client: string

@@ -23,7 +23,7 @@ export async function isRestored(url: string): Promise<boolean> {
 
 const invalidLogin = '28000'
 
-/** The logins have the same names as in the original cluster. */
+/** A physical backup contains the roles, so the logins have the same names as in the original cluster. */
 export async function readRestoredLogins(url: string): Promise<RestoredLogins> {
   const rows = await ask<RestoredLogins>(
     url,

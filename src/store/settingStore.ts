@@ -20,14 +20,14 @@ import { itemEvent, textOf } from './paymentItem.ts'
  * its day.
  */
 export interface SettingStore {
-  /** Returns the first value if none was in force yet. */
+  /** Returns the first value if none was in force yet, because a first value also holds for the time before it. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
   /**
    * Returns all versions of these settings by name, oldest first. A name that ends with `/` selects all names that
    * begin with it.
    */
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Does not change recorded settings. */
+  /** Does not change recorded settings, because only an operator may change them. */
   record(values: readonly SettingValue[]): Promise<void>
 }
 
@@ -102,7 +102,7 @@ export async function readVersions(database: Database, names: readonly string[])
   return versions
 }
 
-/** The periods of each setting are in order, oldest first. */
+/** Oldest first within each setting. */
 export async function readPeriods(database: Database, names: readonly string[]): Promise<readonly SettingPeriod[]> {
   return [...(await readVersions(database, names)).values()].flatMap(periodsOf)
 }

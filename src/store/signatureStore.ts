@@ -6,7 +6,10 @@ import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, assertRow, readRows } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
-/** Signatures of the fee payer in `signer.signatures`. Functions of the database enforce the budgets. */
+/**
+ * Signatures of the fee payer in `signer.signatures`. Functions of the database enforce the budgets, so that several
+ * signers with one key decide as one.
+ */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
   /** Returns the rule that forbids the signature, or undefined once the row is durable. */

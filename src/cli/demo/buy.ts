@@ -10,7 +10,6 @@ import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
 /** Sent as a POST if it has a body, and as a GET otherwise. */
 export interface DemoOrder {
-  /** For a GET, with the query. */
   readonly target: string
   readonly body: object | undefined
 }
@@ -49,7 +48,6 @@ export function send({ order, onEvent = () => undefined }: DemoPurchase): Return
   return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })
 }
 
-/** Calls `onEvent` before each step of the payment. */
 export async function buy({ order, onEvent }: DemoPurchase, name: string): Promise<PurchaseOutcome> {
   let quoted: DemoSpending | undefined
   const spent = () => assertPresent(quoted, 'a payment was quoted')

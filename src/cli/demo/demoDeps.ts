@@ -23,7 +23,6 @@ export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }
 
-/** The exception ends the demo. */
 export function expectThat(holds: boolean, expectation: string): void {
   if (!holds) throw new Fault(`the demo expected that ${expectation}`, { retryable: false })
 }

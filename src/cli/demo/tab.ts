@@ -8,9 +8,9 @@ import { type DemoDeps, expectThat, tokens } from './demoDeps.ts'
 export interface DemoTab {
   readonly depositBaseUnits: bigint
   readonly chargedBaseUnits: bigint
-  /** Part of the prices that the service has to burn. */
+  /** Part of the prices that the service has to burn, because no debit contains a burn. */
   readonly burnOwedBaseUnits: bigint
-  /** Unspent balance that the service owes to the wallet of the deposit. */
+  /** Unspent balance, which the service owes to the wallet of the deposit until a payout. */
   readonly restBaseUnits: bigint
 }
 

@@ -30,7 +30,6 @@ export async function openHome(folder: string) {
   await openFolder(keys, privateFolder)
   return {
     path,
-    /** A keypair file in the format of the Solana CLI. */
     async keypair(name: string) {
       const file = join(keys, `${name}.json`)
       const text = await readOrMake(file, () => JSON.stringify([...newSecretKey()]))

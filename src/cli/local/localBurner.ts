@@ -54,7 +54,6 @@ export async function openLocalBurner(
 
 const lookEveryMs = 2_000
 
-/** False if local mode stops first. */
 async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stopping: AbortSignal): Promise<boolean> {
   const mint = assertPresent(readAddress(chain.tokenMint), 'the mint of local mode is an address')
   await using opened = new AsyncDisposableStack()

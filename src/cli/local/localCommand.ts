@@ -16,7 +16,6 @@ export interface LocalCommand {
   readonly onUnexpectedExit: (error: Error) => void
 }
 
-/** Parameters that each process of local mode needs in addition to those of the service. */
 export interface LocalPart {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']

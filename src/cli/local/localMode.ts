@@ -29,7 +29,7 @@ import { startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUp
 export interface LocalModeOptions {
   readonly log: Log
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
-  /** Called when a part that local mode started has ended unexpectedly. */
+  /** Called when a part of local mode has ended unexpectedly, so that the service can stop. */
   readonly onPartLost: (error: Error) => void
   /** Called with each step of the start, because the first start takes several seconds. */
   readonly onProgress?: (step: string) => void
@@ -44,7 +44,6 @@ export interface LocalMode {
   close(): Promise<void>
 }
 
-/** Undefined `samples`: samples are off. */
 interface LocalSamples extends Pick<Config, 'products'> {
   readonly samples: ProviderAddresses | undefined
   readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }

@@ -134,7 +134,7 @@ function sumOf(lines: readonly ClosingLine[], column: Amount): bigint {
   return lines.reduce((sum, line) => sum + line[column], 0n)
 }
 
-/** Rounds toward zero. */
+/** Rounds toward zero, for display only. */
 function microUsd(picoUsd: bigint): string {
   return divideTowardsZero(picoUsd, 1_000_000n).toString()
 }

@@ -9,7 +9,7 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
-/** The month must have ended before `nowMs`. */
+/** A month that has not closed before `nowMs` has a preliminary statement. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
   /** Month in UTC, such as `2026-10`. */
