@@ -68,6 +68,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
       work().catch((error: unknown) => {
         if (!signal.aborted) throw error
         deps.stderr.write('stopped before the transaction was confirmed; it may still land\n')
+        // The outcome is unknown, so the exit code lets a scheduler run the command again.
         return unavailableExitCode
       }),
     { refused: usageExitCode },

@@ -6,6 +6,10 @@ import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
+/**
+ * The audit is a separate package, because a check that shares code with the writer would confirm its errors (decision
+ * 0012).
+ */
 export function auditCommand(deps: CommandDeps): Command {
   const command = new Command('audit')
     .description('replay the ledger or a jsonl export of it with independent code, and report every discrepancy')

@@ -34,6 +34,10 @@ interface DrillFlags {
 
 const exitCodes: Readonly<Record<DrillVerdict, number>> = { sound: 0, broken: 1, older: 3 }
 
+/**
+ * Only a restore proves a backup. The drill restores a copy, and judges its ledger by signed checkpoints, the checks of
+ * the doctor and the audit.
+ */
 export function drillCommand(deps: CommandDeps): Command {
   return new Command('drill')
     .description('restore a backup of pgBackRest into a scratch cluster, examine and audit it, and print a verdict')

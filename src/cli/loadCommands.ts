@@ -54,6 +54,7 @@ async function loadReport(deps: CommandDeps): Promise<Command> {
   const { reportCommand } = await import('./report.ts')
   const { findLedger } = await import('./installation.ts')
   const { findReceiptKey } = await import('./findReceiptKey.ts')
+  // Functions, because the help must work without a configuration.
   const databaseUrl = async () => (await findLedger(deps, undefined, 'DATABASE_URL')).databaseUrl
   return reportCommand({ ...deps, databaseUrl, receiptKey: () => findReceiptKey(deps.home()) })
 }

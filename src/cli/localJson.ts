@@ -7,8 +7,8 @@ import { sampleModes } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 
 /**
- * Facts of local mode that a payer needs, from `local.json`. Paths are relative in the file, and absolute after
- * reading.
+ * Facts of local mode that a payer needs, from `local.json`. A relative path is resolved against the folder of the
+ * file.
  */
 export type LocalJson = z.infer<typeof localJson>
 

@@ -39,6 +39,7 @@ function missingText(command: Command, text: string): string | undefined {
   return `error: missing: ${names.join(', ')}`
 }
 
+/** Commander reports a mistyped subcommand as too many arguments. */
 function unknownText(command: Command, text: string): string | undefined {
   const [given = ''] = command.args
   const known = command.commands.map((below) => below.name())

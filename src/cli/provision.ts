@@ -9,6 +9,10 @@ interface ProvisionOptions {
   readonly variablesFile: string
 }
 
+/**
+ * Local mode creates mint, wallets and receipt key in its own process, so services in several containers need this
+ * command.
+ */
 export function provisionCommand(): Command {
   return (
     new Command('provision')

@@ -61,6 +61,7 @@ export function runDecision(deps: CommandDeps, action: RefundAction, { payment, 
     const subject = readSubject(payment)
     if (subject?.kind !== 'payment')
       throw new UsageProblem('<payment>', `must be a signature (got ${payment.slice(0, 100)})`)
+    // `explain --book` does not require these options. The decision then refuses an empty reason or name.
     const { role = 'finance', reason = '', by = '' } = flags
     const amountBaseUnits = flags.amount === undefined ? undefined : parseDecimal(flags.amount, diagnosis.decimals)
     if (flags.amount !== undefined && amountBaseUnits === undefined)

@@ -31,7 +31,10 @@ interface ServeFlags {
   readonly products?: string
 }
 
-/** `otherwise` is the mode without `--local`. */
+/**
+ * `otherwise` is the mode without `--local`. `tollbook serve` never falls back to local mode, because with a mistyped
+ * DATABASE_URL a new ledger would then sell used payments again.
+ */
 export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
     .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')

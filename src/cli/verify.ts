@@ -20,6 +20,7 @@ interface VerifyOptions {
 /** Exit code for an invalid receipt. `tollbook pay` uses the same code. */
 const invalidExitCode = 9
 
+/** Works offline with a public key only, so that the holder of a receipt need not ask the service whether it is valid. */
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(

@@ -27,6 +27,7 @@ export function walletCommand(deps: CommandDeps): Command {
   })
 }
 
+/** The key of this wallet may have to be replaced while tabs are open, so its change has an overlap too. */
 function tabWalletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: tabWalletName,

@@ -83,7 +83,10 @@ function ofQuestion(question: SumsQuestion) {
 
 const summed = ['burned', 'burn_owed', 'received', 'lost', 'unearned', 'owed', 'prepaid'] as const
 
-/** Includes later entries of these payments on any day. Undefined with a filter by state, which has no totals. */
+/**
+ * Includes later entries of these payments on any day, so that the totals equal the sums of the rows. Undefined with a
+ * filter by state, which has no totals.
+ */
 async function readTotals(
   database: Database,
   shares: readonly string[],

@@ -9,6 +9,7 @@ import { type Database, readRows } from '../store/database.ts'
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`
+  // Read one name more than permitted, so that the assertion below detects too many.
   const rows = await readRows(database, 'the names of the shares')<{ name: string }>`
     select f.name
     from (

@@ -54,7 +54,9 @@ interface Movements {
  */
 function readMovements(database: Database, { tab, limit }: SumsQuestion, { columns, after }: Movements) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))
+  // One byte more than a tab id, so that the end of a range is above every key of the tab.
   const past = Buffer.alloc(17, 255)
+  // Space bytes of streams: 7 for the debits of a tab, 6 for its lifecycle.
   const [requests, lifecycle] = [Buffer.concat([Buffer.of(7), id]), Buffer.concat([Buffer.of(6), id])]
   return readRows(database, 'the movements of a tab')<SqlRow>`
     with stream as materialized (

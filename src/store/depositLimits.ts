@@ -89,6 +89,7 @@ async function readBalances({ pool }: DepositStoreDeps, { mint, tab, limits: { p
   const row = assertPresent(own, 'a sum has a row')
   const number = row.number === null ? 0n : row.number.readBigUInt64BE()
   const priceBaseUnits = prices.find((price) => price.mint === mint)?.requiredBaseUnits ?? 0n
+  // Count the tabs in other mints at the prices of the same deposit. Round up, so that the limit is never exceeded.
   const allBaseUnits = rest.reduce((sum, { every }, index) => {
     const otherBaseUnits = assertPresent(others[index], 'each mint has a row').requiredBaseUnits
     return sum + divideRoundingUp(BigInt(every) * priceBaseUnits, otherBaseUnits)

@@ -59,6 +59,7 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
     switch (question.kind) {
       case 'awaiting_finality': {
         const { after } = question
+        // The position orders payments of one time, so that a page continues exactly after the last one.
         const rest = open.where('queue', '=', 'finality')
         if (after === undefined) return rest.execute()
         return rest

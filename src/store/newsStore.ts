@@ -120,6 +120,7 @@ export function createNewsStore(database: Database, { isSample }: NewsStoreOptio
 async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<number> {
   const { articles, provider, category = null, question = null, feed = provider } = batch
   if (articles.length === 0) return 0
+  // Mark the keys too, so that samples and real news never share an article or a story.
   const column = <T>(value: (article: NewArticle) => T): T[] => articles.map(value)
   const { rows } = await sql<{ stored: number }>`
     select news.keep_stories(

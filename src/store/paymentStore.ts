@@ -172,6 +172,7 @@ async function listUnreceived(
   order: SponsoredOrder,
 ): Promise<readonly SponsoredPurchase[]> {
   const prefix = sponsoredOrderPrefix(order)
+  // One byte more than a digest, so that the end of the range is above every key of the order.
   const values = [sponsoredOrderSpace, prefix, Buffer.concat([prefix, Buffer.alloc(digestBytes + 1, 255)])]
   const rows = await ask<{ readonly digest: Buffer; readonly seconds: string }>(pool, { ...selectUnreceived, values })
   return rows.map(({ digest, seconds }) => {

@@ -106,6 +106,7 @@ async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<T
   const rows = await readRows(database, 'the deposits of a tab')<{ id: Buffer; is_first: boolean }>`
     select k.id, substring(k.key from 17) = ${from} as is_first from ledger.keys k
     where k.space = ${depositSpace} and k.key >= ${from} and k.key < ${to}`
+  // The opening deposit comes first, because it has the wallet, the mint and the terms of the tab.
   const sorted = rows.toSorted((one, other) => Number(other.is_first) - Number(one.is_first))
   const references = sorted.map((row) => assertPresent(referenceOfStream(row.id), 'a deposit is a payment'))
   if (references.length === 0) return undefined
@@ -130,6 +131,7 @@ async function readTab({ database, kernel }: TabStoreDeps, id: TabId): Promise<T
 
 function depositKeysOf(tab: TabId) {
   const from = Buffer.from(tabBytes(tab))
+  // One byte more than a tab id, so that the end of the range is above every key of the tab.
   return { from, to: Buffer.concat([from, Buffer.alloc(from.length + 1, 255)]) }
 }
 

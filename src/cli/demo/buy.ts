@@ -32,6 +32,7 @@ export type PurchaseOutcome =
   /** The payment was made, but nothing was delivered. The payment stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
+/** The demo buys with the arguments that a user of `tollbook pay` would type. */
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
   const json = body === undefined ? {} : { json: JSON.stringify(body) }
   const options = { maxUsd: '0.10', form: 'bound', ...json }

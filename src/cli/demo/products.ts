@@ -6,6 +6,7 @@ import { buy, type DemoOrder, type DemoSale, payOrderOf, type PurchaseOutcome } 
 import { demoCaller } from './demoCaller.ts'
 import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
+// Page for screenshots without samples: the renderer refuses pages of this machine.
 const publicPage = 'https://example.com/'
 
 /** If all providers are samples, each purchase must succeed. With real providers, a purchase may fail. */

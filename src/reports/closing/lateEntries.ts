@@ -11,7 +11,11 @@ export interface LateQuestion {
   readonly before: string
 }
 
-/** `entries` has the first `lateEntriesMax` entries in the order of the ledger. `count` counts all of them. */
+/**
+ * A closed month keeps its figures: its statement lists later entries, and the month of their recording restates them
+ * (decision 0040). `entries` has the first `lateEntriesMax` of them in the order of the ledger, and `count` counts
+ * all.
+ */
 export async function lateEntries(
   snapshot: Database,
   { mint, after, upto, before }: LateQuestion,

@@ -175,6 +175,7 @@ interface Paged {
   readonly query: RawBuilder<unknown>
 }
 
+/** Reads with a cursor, because one answer would hold a row for each wallet in memory. */
 async function* pages<Row>(snapshot: Database, { cursor, query }: Paged): AsyncGenerator<readonly Row[]> {
   await sql`declare ${sql.id(cursor)} no scroll cursor for ${query}`.execute(snapshot)
   for (let isMore = true; isMore;) {
