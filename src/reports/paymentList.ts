@@ -98,7 +98,7 @@ async function readTotals(
   const ofShares = shares.map((name) => [shareColumn(name), sql`(shares ->> ${name})::numeric`] as const)
   const sums = [...amounts, ...ofShares].map(([name, amount]) => [name, sql`coalesce(sum(${amount}), 0)`] as const)
   const columns = { payments: sql`coalesce(sum(payments), 0)::bigint`, ...Object.fromEntries(sums) }
-  // The row with an empty wallet has the sums of all wallets. Only this row has the sum over all days.
+  // The rows with an empty wallet have the sums of all wallets. Only these rows have sums over all days.
   const [totals = {}] = await readRows(database, 'the payments')<SqlRow>`
     select ${selectList(columns)}
     from reports.payment_totals
